@@ -22,6 +22,7 @@ from .base.errors import (
     RegistryError as RegistryError,
     RuleConflict as RuleConflict,
     ShardingTypeError as ShardingTypeError,
+    TracedValueError as TracedValueError,
     TracerArrayConversionError as TracerArrayConversionError,
     TracerBoolConversionError as TracerBoolConversionError,
     TracerIntegerConversionError as TracerIntegerConversionError,

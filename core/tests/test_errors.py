@@ -28,3 +28,14 @@ def test_errors_are_caught_as_those_of_other_libraries_are():
     assert issubclass(errors.JaxRuntimeError, RuntimeError)
     assert issubclass(errors.JAXTypeError, TypeError)
     assert issubclass(errors.JAXIndexError, IndexError)
+
+
+def test_values_that_are_not_known_have_a_base_and_are_not_each_other():
+    """As in JAX: a program that catches ConcretizationTypeError sees no wrong integer."""
+    needed = (errors.TracerIntegerConversionError, errors.TracerArrayConversionError)
+    for error in needed:
+        assert not issubclass(error, errors.ConcretizationTypeError)
+        assert issubclass(error, errors.TracedValueError)
+    assert issubclass(errors.TracerBoolConversionError, errors.ConcretizationTypeError)
+    assert issubclass(errors.ConcretizationTypeError, errors.TracedValueError)
+    assert issubclass(errors.TracedValueError, errors.JAXTypeError)

@@ -103,6 +103,7 @@ class _Interpreted:
         self.device = device
         self.module = SimpleNamespace(host_callbacks=())
         self.calls_python = self.is_provisional = False
+        self.partition = None
 
     def run(self, leaves: Sequence[Any], committed: bool) -> list[Any]:
         outs: list[Any] = evaluate(self.program, *leaves)

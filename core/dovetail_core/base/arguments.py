@@ -6,9 +6,17 @@ from collections.abc import Callable
 from operator import index
 from typing import Any
 
+import numpy as np
+
 from ..xla.client import Device
 from ..xla.shardings import Sharding
-from .errors import ConcretizationTypeError
+from .errors import (
+    ConcretizationTypeError,
+    TracedArgumentError,
+    TracedValueError,
+    TracerArrayConversionError,
+    TracerIntegerConversionError,
+)
 from .placements import resolve_placement
 from .source import called, here, short_repr
 
@@ -21,10 +29,24 @@ def integer(argument: str, value: Any) -> int:
     """
     try:
         return index(value)
-    except ConcretizationTypeError:
+    except TracerIntegerConversionError as e:
+        raise TracedArgumentError(*e.args) from None
+    except TracedValueError:
         raise
     except Exception:
         raise _wrong(argument, "an integer", value) from None
+
+
+def known_array(value: Any) -> Any:
+    """``value`` as a NumPy array.
+
+    Raises:
+        ConcretizationTypeError: it is traced, or holds a traced value.
+    """
+    try:
+        return np.asarray(value)
+    except TracerArrayConversionError as e:
+        raise ConcretizationTypeError(*e.args) from None
 
 
 def items(argument: str, value: Any, item: Callable[[str, Any], Any] | None = None) -> Any:
@@ -35,7 +57,7 @@ def items(argument: str, value: Any, item: Callable[[str, Any], Any] | None = No
     """
     try:
         found = tuple(value)
-    except ConcretizationTypeError:
+    except TracedValueError:
         raise
     except Exception:
         raise _wrong(argument, "a sequence", value) from None
@@ -79,7 +101,7 @@ def number(argument: str, value: Any) -> Any:
     """
     try:
         float(value)
-    except ConcretizationTypeError:
+    except TracedValueError:
         raise
     except Exception:
         raise _wrong(argument, "a number", value) from None

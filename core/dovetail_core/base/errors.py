@@ -73,7 +73,11 @@ class IRError(DovetailError, JaxprTypeError):
     """A program breaks a rule of the IR (found by the checker or the parser)."""
 
 
-class ConcretizationTypeError(JAXTypeError):
+class TracedValueError(JAXTypeError):
+    """Base of the errors about a value that is not known while tracing and is needed at once."""
+
+
+class ConcretizationTypeError(TracedValueError):
     """A value that is not known while tracing is needed as a Python value."""
 
 
@@ -81,11 +85,15 @@ class TracerBoolConversionError(ConcretizationTypeError):
     """A traced value is used as the condition of Python's ``if``, ``while``, ``and`` or ``or``."""
 
 
-class TracerIntegerConversionError(ConcretizationTypeError):
+class TracerIntegerConversionError(TracedValueError):
     """A traced value is used where Python needs an integer."""
 
 
-class TracerArrayConversionError(ConcretizationTypeError):
+class TracedArgumentError(TracerIntegerConversionError, ConcretizationTypeError):
+    """A traced value is an argument that must be a Python integer."""
+
+
+class TracerArrayConversionError(TracedValueError):
     """A traced value is handed to NumPy."""
 
 
@@ -130,6 +138,7 @@ __all__ = [
     "RegistryError",
     "RuleConflict",
     "ShardingTypeError",
+    "TracedValueError",
     "TracerArrayConversionError",
     "TracerBoolConversionError",
     "TracerIntegerConversionError",

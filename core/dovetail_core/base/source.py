@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from itertools import islice
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 from typing import Any, NamedTuple
 
 from .scopes import Scope, run_with
@@ -46,6 +46,19 @@ def show_files(path: str) -> None:
 def is_hidden(frame: FrameType) -> bool:
     """Whether a frame runs the code of the framework or of its plugins."""
     return is_framework(frame.f_code, frame.f_globals)
+
+
+def without_hidden(traceback: TracebackType | None) -> TracebackType | None:
+    """A copy of a traceback without the frames that are hidden."""
+    places: list[TracebackType] = []
+    while traceback is not None:
+        places.append(traceback)
+        traceback = traceback.tb_next
+    found: TracebackType | None = None
+    for t in reversed(places):
+        if not is_hidden(t.tb_frame):
+            found = TracebackType(found, t.tb_frame, t.tb_lasti, t.tb_lineno)
+    return found
 
 
 def is_framework(code: CodeType, names: Mapping[str, Any]) -> bool:

@@ -12,6 +12,9 @@ _TYPES: dict[str, type] = {
     "__name__": str, "__qualname__": str, "__annotations__": dict, "__type_params__": tuple,
 }  # fmt: skip
 
+STAGES = ("trace", "lower", "eval_shape", "clear_cache")
+"""Attributes of a function that is compiled, which say nothing of one that calls it."""
+
 
 def callable_name(f: Any) -> str:
     """What messages and programs call a function; a ``functools.partial`` goes by its function."""
@@ -22,13 +25,18 @@ def callable_name(f: Any) -> str:
 
 
 def update_wrapper(wrapper: F, wrapped: Any) -> F:
-    """``functools.update_wrapper`` without what no function may have.
+    """``functools.update_wrapper`` without what no function may have, and without the stages of
+    a compiled one: ``vmap(jit(f)).lower`` would be that of ``jit(f)``.
 
     Objects that can be called may have attributes of these names for purposes of their own, such as
     a ``__name__`` that is no string.
     """
     fits = [n for n in WRAPPER_ASSIGNMENTS if isinstance(getattr(wrapped, n, None), _of(n))]
     update(wrapper, wrapped, assigned=fits)
+    own = getattr(wrapper, "__dict__", {})
+    if "lower" in own:
+        for name in STAGES:
+            own.pop(name, None)
     if "__name__" not in fits and hasattr(wrapped, "__name__"):
         wrapper.__name__ = wrapper.__qualname__ = callable_name(wrapped)  # type: ignore[attr-defined]
     return wrapper

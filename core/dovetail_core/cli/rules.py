@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple, cast
 
 from ..base.errors import DovetailError, RegistryError
-from ..dispatch.primitive import Primitive, primitives
+from ..dispatch.primitive import Primitive, import_primitives, primitives
 from ..registry.discovery import registry
 from ..registry.plugins import KERNEL_TABLES
 from ..rules.tables import Origin, RuleTable
-from ..text.value_parser import import_primitives
 
 DECLARED, OVERRIDE, DERIVED, EMPTY, HOLE = "declared", "override", "derived", "empty", "hole"
 BROKEN = "broken"

@@ -9,6 +9,7 @@ which installs methods on :class:`Tracer`. Types other than arrays answer throug
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from inspect import CO_VARARGS
@@ -41,13 +42,49 @@ _installed: dict[str, Any] = {}
 def install_methods(cls: type, methods: dict[str, Any]) -> None:
     """Set methods and properties on a value class (``Tracer``, or the runtime's array type)."""
     for name, method in methods.items():
-        if cls is Tracer and name in _SINGLE:
-            setattr(cls, name, _own_first(name, method))
-        elif cls is Tracer and not name.startswith("__"):
-            setattr(cls, name, _Attribute(name, method))
-        else:
-            setattr(cls, name, method)
+        _set(cls, name, method)
+        if method.__class__ is LateMethod:
+            method.places.append((cls, name))
     _installed.update(methods)
+
+
+def _set(cls: type, name: str, method: Any) -> None:
+    if cls is Tracer and name in _SINGLE:
+        method = _own_first(name, method)
+    elif cls is Tracer and not name.startswith("__"):
+        method = _Attribute(name, method)
+    setattr(cls, name, method)
+
+
+class LateMethod:
+    """A method that is imported when it is first used, and then takes its place on its classes."""
+
+    def __init__(self, find: Callable[[], Any]) -> None:
+        self.places: list[tuple[type, str]] = []
+        self._find = find
+        self._found: Any = None
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self.method if instance is None else self.method.__get__(instance, owner)
+
+    @property
+    def method(self) -> Any:
+        """The method itself."""
+        if self._found is not None:
+            return self._found
+        found = self._found = self._find()
+        for cls, name in self.places:
+            held = vars(cls).get(name)
+            if getattr(held, "provided", held) is self:
+                _set(cls, name, found)
+            if _installed.get(name) is self:
+                _installed[name] = found
+        return found
+
+
+def method_itself(provided: Any) -> Any:
+    """What is installed, imported if it is a :class:`LateMethod`."""
+    return provided.method if provided.__class__ is LateMethod else provided
 
 
 class _Attribute:
@@ -56,11 +93,11 @@ class _Attribute:
     def __init__(self, name: str, provided: Any) -> None:
         self.name = name
         self.provided = provided
-        self.__doc__ = provided.__doc__
+        self.__doc__ = None if provided.__class__ is LateMethod else provided.__doc__
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
-            return self.provided
+            return method_itself(self.provided)
         if instance.aval.__class__ is ShapedArray:
             return self.provided.__get__(instance, owner)
         return own_attribute(instance, self.name)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
 from weakref import WeakSet
 
 from ..base.caches import KEPT
-from ..base.errors import MissingRule, RegistryError
+from ..base.errors import MissingRule, PluginError, RegistryError
 from ..base.keys import ParameterKeys, keeps_alive
 from ..base.source import current_source, describe
 from ..registry.aside import set_aside
@@ -358,6 +358,29 @@ def _claim(primitive: Primitive) -> None:
     _named[name] = primitive
 
 
+class _Primitives(dict[str, Primitive]):
+    """Primitives by name: one that is not there yet is looked for in the modules of all plugins."""
+
+    def __missing__(self, name: str) -> Primitive:
+        import_primitives()
+        return _named[name]
+
+
 def primitives() -> dict[str, Primitive]:
-    """The named primitives of all modules imported so far, by name."""
-    return dict(_named)
+    """The named primitives of all modules imported so far, by name; ``primitives()[name]`` imports
+    those of plugins where none has that name."""
+    return _Primitives(_named)
+
+
+def import_primitives() -> None:
+    """Import every module that active plugins name as defining primitives.
+
+    One that does not import is set aside with a warning.
+    """
+    found = registry()
+    for name, manifest in found.active.items():
+        for module in manifest.primitives:
+            try:
+                found.plugins[name].load("primitives", target=module)
+            except PluginError as e:
+                set_aside(str(e), e)

@@ -43,7 +43,8 @@ def surface(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
 
     It has the public names of the module that a manifest names for this surface, those that
     manifests add (``"lax.custom_root"``), and the surfaces inside of it. A name is the module's
-    attribute once it was used. Its ``__all__`` is all of them.
+    attribute once it was used. Its ``__all__`` is all of them. Functions that the surface's module
+    lists in ``__programs__`` have the stages of compiled functions, such as ``lower``.
 
     Args:
         module: the module's name, ``"dovetail.numpy"``; without the first part, the surface's.
@@ -66,6 +67,7 @@ def surface(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
         owner, target = _owner(f"{module}.{name}", found)
         try:
             value = vars(sys.modules[module])[name] = _load(target, f"{module}.{name}")
+            _give_stages(target, name, value)
         except Exception as e:
             e.add_note(f"{module}.{name} comes from plugin {owner!r}, which names it {target!r}.")
             raise
@@ -78,6 +80,15 @@ def surface(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
         return sorted({*(n for n in vars(sys.modules[module]) if n.startswith("__")), *public()})
 
     return get, listed
+
+
+def _give_stages(target: str, name: str, value: Any) -> None:
+    """Stages such as ``lower`` for a function that its surface's module lists as a program."""
+    home = sys.modules.get(target.partition(":")[0])
+    if home is not None and name in vars(home).get("__programs__", ()):
+        add: Callable[[Any], Any] | None = registry().provider("stages", None)
+        if add is not None:
+            add(value)
 
 
 def _manifests() -> Iterator[Manifest]:

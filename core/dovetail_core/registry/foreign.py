@@ -19,7 +19,9 @@ from .aside import set_aside
 T = TypeVar("T")
 
 
-def attempt(run: Callable[[], T], whose: str) -> tuple[T | None, BaseException | None]:
+def attempt(
+    run: Callable[[], T], whose: str, standard: bool = False
+) -> tuple[T | None, BaseException | None]:
     """What ``run()`` returns, and None; or None, and what it raised.
 
     What a plugin has no business to change is put back, with a warning: filters that turn warnings
@@ -27,11 +29,12 @@ def attempt(run: Callable[[], T], whose: str) -> tuple[T | None, BaseException |
 
     Args:
         whose: ``plugin 'acme' of acme-dist 1.0``.
+        standard: whether it comes with Dovetail, whose plugins change nothing of that.
 
     Raises:
         BaseException: what is not the plugin's doing (see :func:`is_users`).
     """
-    before = _State()
+    before = None if standard else _State()
     try:
         found, error = run(), None
     except BaseException as e:
@@ -39,7 +42,7 @@ def attempt(run: Callable[[], T], whose: str) -> tuple[T | None, BaseException |
             raise
         found, error = None, e
     finally:
-        changed = before.put_back()
+        changed = [] if before is None else before.put_back()
     if changed:
         set_aside(
             f"importing {whose} changes {' and '.join(changed)}: that is undone. Correct the "

@@ -40,7 +40,8 @@ class Manifest:
             happens when a value of no known type is first met.
         providers: what the kernel asks plugins for, by role: ``algebra``, ``evaluator``,
             ``array_methods``, ``discharge``, ``backend_law``, ``absence`` (why a public name is not
-            there); at most one installed plugin provides each.
+            there), ``stages`` (gives ``lower`` and the like to functions that a surface lists in
+            ``__programs__``); at most one installed plugin provides each.
         backends: backends by platform name: ``{"cpu": "dovetail_backends.cpu:BACKEND"}``. Their
             ``problem()`` says why one cannot be used here, or ``""``.
         passes: IR passes by name.

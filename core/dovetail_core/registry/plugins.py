@@ -68,7 +68,7 @@ class Plugin:
             PluginError: it cannot be loaded; names plugin, field, and why.
         """
         target = target or getattr(self.manifest, kind)[name]
-        found, error = attempt(lambda: load_object(target), self.whose)
+        found, error = attempt(lambda: load_object(target), self.whose, self.is_standard)
         if error is not None:
             raise self.unfit(kind, name, target, spell(error)) from error
         return found
@@ -264,7 +264,7 @@ class Registry:
         if module in self._without_types:
             return True
         plugin = self.plugins[name]
-        _, error = attempt(lambda: import_whole(module), plugin.whose)
+        _, error = attempt(lambda: import_whole(module), plugin.whose, plugin.is_standard)
         if isinstance(error, Unfinished):
             return False
         if error is not None:

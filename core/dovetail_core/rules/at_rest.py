@@ -136,6 +136,8 @@ def _traced(
     places: dict[Any, int] = {v: i for i, v in enumerate(program.invars)}
     through = [(i, places[v]) for i, v in enumerate(program.outvars) if v in places]
     others = tuple(map(ref, functions[1:]))
+    # What functions changed while they were traced, as a counter, is no reason to trace them again.
+    parts = look_at(functions) or parts
     return _Known(parts, others, program, consts, trees[0], through)
 
 

@@ -44,6 +44,9 @@ def _unnamed(primitive: Primitive) -> DceRule:
     """The rule of a primitive of which the table says nothing."""
     if primitive.rules is not None:
         return primitive.rules.get("dce", default_rule)
+    dce_rules.fill(primitive)
+    if (rule := dce_rules.rules.get(primitive)) is not None:
+        return rule
     return default_rule if primitive.regions is None else dce_rules.miss(primitive)
 
 
@@ -127,7 +130,6 @@ def dce_jaxpr(
     ``keep_inputs`` says so; unused constants stay as they are), and which inputs are left.
     """
     rules = dce_rules.rules
-    dce_rules.fill()
     live: set[Var] = set()
     outvars = [v for v, u in zip(jaxpr.outvars, used_outputs) if u]
     live.update(v for v in outvars if not isinstance(v, Literal))

@@ -134,14 +134,17 @@ class RuleTable(Generic[RuleT]):
                 return
         if conflict:
             raise RuleConflict(self._conflict(primitive, cast("Origin", old), new))
-        if not primitive.anonymous and self._is_late(primitive, old):
+        if not primitive.anonymous and self._is_late(primitive, old, new.module):
             generation.set_global(generation.value + 1)
 
-    def _is_late(self, primitive: Primitive, old: Origin | None) -> bool:
+    def _is_late(self, primitive: Primitive, old: Origin | None, module: str) -> bool:
         """Whether a program may have been made without the rule that has just been entered."""
         filling = self._filling.get(get_ident())
         if old is None:
-            return self._filled and filling is None and not is_being_made(primitive)
+            if not self._filled or filling is not None or is_being_made(primitive):
+                return False
+            # Another table's filling may import what waits here: there were no such primitives.
+            return all(module != waiting for _, waiting in self._waiting)
         came_now = filling is not None and any(new is old for new in filling.entered)
         return not came_now or active_count() > 1  # another thread may have met what it replaces
 
@@ -280,7 +283,7 @@ class RuleTable(Generic[RuleT]):
             return True
         changes, filling.standard = filling.changes, plugin.is_standard
         before = len(changes)
-        _, error = attempt(lambda: import_whole(module), plugin.whose)
+        _, error = attempt(lambda: import_whole(module), plugin.whose, plugin.is_standard)
         while filling.displaced:
             set_aside(filling.displaced.pop(), more=" The first of them stands.")
         if error is None or isinstance(error, Unfinished):

@@ -6,12 +6,11 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from ..base.errors import DovetailError
-from ..dispatch.primitive import primitives
+from ..dispatch.primitive import import_primitives, primitives
 from ..registry.discovery import registry
 from ..registry.manifest import Manifest
 from ..registry.plugins import KERNEL_TABLES
 from ..rules.tables import RuleTable
-from ..text.value_parser import import_primitives
 from .coverage import UNTRIED, Entry
 from .laws import all_laws
 from .samples import Sample, all_samples

@@ -9,11 +9,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..base.errors import PluginError
-from ..dispatch.primitive import Primitive, primitives
+from ..dispatch.primitive import Primitive, import_primitives, primitives
 from ..ir.programs import ClosedJaxpr, Jaxpr
-from ..registry.aside import set_aside
-from ..registry.discovery import registry
 from ..types.avals import AbstractValue, ShapedArray, numpy_dtype
 from ..types.dividing import dividing
 from ..types.roles import vma_of
@@ -278,17 +275,3 @@ class ValueParser:
 
 def _names(text: str) -> list[str]:
     return [n.strip() for n in text.strip("()").split(",") if n.strip()]
-
-
-def import_primitives() -> None:
-    """Import every module that active plugins name as defining primitives.
-
-    One that does not import is set aside with a warning.
-    """
-    found = registry()
-    for name, manifest in found.active.items():
-        for module in manifest.primitives:
-            try:
-                found.plugins[name].load("primitives", target=module)
-            except PluginError as e:
-                set_aside(str(e), e)

@@ -462,18 +462,23 @@ def canonical_dtype(dtype: Any) -> DType:
     return dt if enable_x64_state.value else _NARROW.get(dt, dt)
 
 
+class NotDtype(TypeError, ValueError):
+    """An array was given where its dtype is wanted."""
+
+
 def dtype_named(dtype: Any) -> np.dtype[Any]:
     """``np.dtype(dtype)``.
 
     Raises:
-        TypeError: it names no dtype, or is an array, which has one.
+        TypeError: it names no dtype. NotDtype: it is an array, which has one.
     """
+    is_array = hasattr(dtype, "aval")
     try:
-        if hasattr(dtype, "aval"):
+        if is_array:
             raise TypeError
         return np.dtype(dtype)
     except Exception:
-        raise TypeError(
+        raise (NotDtype if is_array else TypeError)(
             f"dtype must be an element type, its name or a scalar type, got {short_repr(dtype)} of "
             f"type {type(dtype).__name__}{called()}. Give for example 'float32', or the .dtype "
             "of an array."

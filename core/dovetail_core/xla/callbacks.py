@@ -49,7 +49,7 @@ def in_callback() -> bool:
     return getattr(_thread, "depth", 0) > 0
 
 
-_INDEX = re.compile(r"index = (\d+) : ui64")
+_INDEX = r"index = (\d+) : ui64"
 _TARGETS = (TARGET, PARTITIONED_TARGET, BUFFER_TARGET)
 
 
@@ -61,7 +61,7 @@ def require_callbacks(program: Any, count: int) -> None:
     if isinstance(program, str):
         if not any(target in program for target in _TARGETS):
             return
-        needed = 1 + max(map(int, _INDEX.findall(program)), default=0)
+        needed = 1 + max(map(int, re.findall(_INDEX, program)), default=0)
     elif isinstance(program, bytes):
         needed = int(_is_called_in(program))
     else:
@@ -140,8 +140,8 @@ _failed: dict[int, BaseException] = {}
 _taken: WeakValueDictionary[int, BaseException] = WeakValueDictionary()
 _again: dict[int, Callable[[], BaseException]] = {}
 _numbers = count()
-_NUMBER = re.compile(r"\[exception (\d+) of a callback\]")
-_INTERRUPTED = re.compile(r"(?:CpuCallback error|buffer callback)[\s\S]*\nKeyboardInterrupt:?\s*$")
+_NUMBER = r"\[exception (\d+) of a callback\]"
+_INTERRUPTED = r"(?:CpuCallback error|buffer callback)[\s\S]*\nKeyboardInterrupt:?\s*$"
 """An interrupt came before the first instruction of what C++ called, or while the text was made."""
 
 
@@ -195,9 +195,9 @@ _reported = False
 
 
 def _exception_behind(error: BaseException) -> BaseException:
-    found = _NUMBER.search(str(error))
+    found = re.search(_NUMBER, str(error))
     if found is None:
-        return KeyboardInterrupt() if _INTERRUPTED.search(str(error)) else error
+        return KeyboardInterrupt() if re.search(_INTERRUPTED, str(error)) else error
     number = int(found[1])
     behind = _failed.pop(number, None)
     if behind is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 from weakref import ref
@@ -96,6 +97,20 @@ def make_call(
     )  # fmt: skip
     itself = ref(call)
     return call
+
+
+def _copied(call: Any) -> Any:
+    """How copies and pickles of a callable are made: what made it is called again (``_again``).
+    Functions of the library that are compiled as they are stand for themselves, by their names."""
+    again = call.__dict__.get("_again")
+    return call.__qualname__ if again is None else (_called, (again,))
+
+
+def _called(again: Callable[[], Any]) -> Any:
+    return again()
+
+
+copyreg.pickle(PjitFunction, _copied)
 
 
 def clear_cache(call: PjitFunction) -> None:

@@ -27,7 +27,7 @@ renew_in_child(_lock)
 _dialects: Any = None
 
 # Bytecode names its producer; parsed as plain bytecode, an artifact would stay in the VHLO dialect.
-_PORTABLE = re.compile(rb"ML\xefR.StableHLO_v", re.DOTALL)
+_PORTABLE = rb"(?s)ML\xefR.StableHLO_v"
 
 
 def context() -> Any:
@@ -73,7 +73,7 @@ def parse(source: str | bytes) -> Any:
 
     Raises ValueError with the position of the error.
     """
-    if isinstance(source, bytes) and _PORTABLE.match(source):
+    if isinstance(source, bytes) and re.match(_PORTABLE, source):
         return from_portable_artifact(source)
     ir = load("mlir.ir")
     with context():

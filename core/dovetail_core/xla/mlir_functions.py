@@ -11,7 +11,7 @@ from . import _bindings as _b
 from ._lazy import load
 from .mlir import context, dialects as dialects, new_context as new_context
 
-_REFERENCE = re.compile(r'@(?:"([^"]*)"|([\w$.-]+))')
+_REFERENCE = r'@(?:"([^"]*)"|([\w$.-]+))'
 
 Settle = Callable[[str, Any], tuple[str, bool]]
 """Of a symbol's name and what identifies it: its final name, and whether its text is needed."""
@@ -116,7 +116,7 @@ def _closure(name: str, texts: Mapping[str, str]) -> tuple[Any, ...]:
     """What a symbol is: its name and text, and those of all that it refers to."""
     found, waiting = {name}, [name]
     while waiting:
-        for quoted, plain in _REFERENCE.findall(texts[waiting.pop()]):
+        for quoted, plain in re.findall(_REFERENCE, texts[waiting.pop()]):
             symbol = quoted or plain
             if symbol in texts and symbol not in found:
                 found.add(symbol)

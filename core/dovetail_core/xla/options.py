@@ -20,6 +20,7 @@ Profile = Literal["default", "quick"]
 
 # "quick": level 0 and no fusion emitters compile one-operation programs two to three times faster
 # on the CPU; on larger ones they compile and run much slower, so never use them for user programs.
+LEVEL = "xla_backend_optimization_level"
 _QUICK_LEVEL = 0
 _QUICK_OVERRIDE = ("xla_cpu_use_fusion_emitters", False)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from dovetail_core import (
     HiType,
+    ShapedArray,
     Tracer,
     callable_name,
     float0,
@@ -20,6 +21,7 @@ from dovetail_core import (
 )
 from dovetail_core.base.errors import refuse_mutable_result
 from dovetail_core.base.source import called, short_repr
+from dovetail_core.dispatch.axes import manual_axes
 from dovetail_core.tree.util import (
     keystr,
     register_pytree_node,
@@ -166,10 +168,10 @@ def check_tangents(primals: Any, tangents: Any, what: str) -> None:
     types = input_types(tree_unflatten(tree_structure(tangents), dense), dense, f"{what}: tangents")
     for path, p, t, got in zip(paths, avals, given, types):
         want: Any = p.tangent_type()
-        got = float0_type(want) if is_float0(t) else got
+        got = float0_type(want, t) if is_float0(t) else got
         if not same_type(got, want):
-            same_shape = getattr(got, "shape", ()) == getattr(want, "shape", ())
-            raise (TypeError if same_shape else ValueError)(
+            only_shapes = getattr(got, "dtype", got) == getattr(want, "dtype", want)
+            raise (ValueError if only_shapes else TypeError)(
                 f"{what}: the tangent at {keystr(path) or 'the argument'} has type "
                 f"{got.str_short()}, but its primal of type {p.str_short()} takes tangents "
                 f"of type {want.str_short()}{here()}. Convert it, for example with .astype()."
@@ -181,9 +183,9 @@ def is_float0(x: Any) -> bool:
     return isinstance(x, np.ndarray) and x.dtype == float0
 
 
-def float0_type(aval: Any) -> Any:
-    """The type of a float0 array that stands for a tangent of type ``aval``."""
-    return aval if isinstance(aval, HiType) else aval.update(dtype=float0)
+def float0_type(aval: Any, given: Any) -> Any:
+    """The type of a float0 array, ``given`` for a tangent of type ``aval``."""
+    return aval if isinstance(aval, HiType) else aval.update(shape=given.shape, dtype=float0)
 
 
 def same_type(a: Any, b: Any) -> bool:
@@ -315,7 +317,20 @@ def as_primal(x: Any) -> Any:
     """A user's argument as a primal; NumPy and Python values keep their type."""
     if not isinstance(x, Tracer):
         typeof(x)  # raises for what is not an array
-    return x
+    return each_on_its_own(x) if manual_axes() else x
+
+
+def each_on_its_own(x: Any) -> Any:
+    """A primal as one of each device, along axes of which it is not known what varies.
+
+    Else its cotangents were summed over them, as those of a value are that all devices have. Sums
+    along such axes are one result for each device, and so are their cotangents.
+    """
+    aval: Any = typeof(x)
+    if not isinstance(aval, ShapedArray) or aval.is_high or not has_tangent(aval):
+        return x
+    more = [a for a, checked in manual_axes().items() if not checked and a not in aval.vma]
+    return algebra().vary(x, more) if more else x
 
 
 def check_types(
@@ -323,7 +338,7 @@ def check_types(
 ) -> None:
     """Raise ``error`` where a value is not of the type wanted; names its number and both types."""
     for i, (x, want) in enumerate(zip(values, wanted)):
-        got: Any = float0_type(want) if is_float0(x) else typeof(x)
+        got: Any = float0_type(want, x) if is_float0(x) else typeof(x)
         if not same_type(got, want):
             raise error(
                 f"{what} number {i} has type {got.str_short()}, expected "

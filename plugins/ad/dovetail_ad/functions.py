@@ -13,6 +13,7 @@ from dovetail_core import (
     run_under,
     typeof,
 )
+from dovetail_core.dispatch.axes import manual_axes
 from dovetail_core.dispatch.leaks import leak_checked
 from dovetail_core.tree.util import (
     Partial,
@@ -27,6 +28,7 @@ from .arguments import (
     check_callable,
     check_tangents,
     check_types,
+    each_on_its_own,
     flat_function,
     function_name,
     has_tangent,
@@ -238,6 +240,8 @@ def vjp(
     leaves, in_tree = tree_flatten(primals)
     in_avals = input_types(primals, leaves, f"vjp of {function_name(fun)}")
     flat, out_tree = flat_function(fun, in_tree, {}, has_aux)
+    if manual_axes():
+        leaves = [each_on_its_own(x) for x in leaves]
     outs, linear = leak_checked(linearize_flat)(flat, leaves)
     value = tree_unflatten(out_tree[0], outs)
     avals = [typeof(x) for x in outs]

@@ -36,6 +36,7 @@ from dovetail_core.rules.checks import check_results
 from dovetail_core.rules.evaluation import at_their_types
 from dovetail_core.types.algebra import algebra
 from dovetail_core.types.avals import is_wide
+from dovetail_core.xla.config import enable_x64_state
 
 from .tables import partial_eval_rules
 
@@ -75,7 +76,7 @@ _new = tuple.__new__  # one is made for each operation that is recorded
 class LinearTrace(Trace):
     """Records what depends on linear unknowns; everything else goes to the parent."""
 
-    __slots__ = ("eqns", "count", "transposed", "pulls_zeros")
+    __slots__ = ("eqns", "count", "transposed", "pulls_zeros", "wide")
     parent: Trace
     what = "linearization (linearize, vjp or grad)"
     is_reverse = True
@@ -88,6 +89,8 @@ class LinearTrace(Trace):
         """Whether its record has been gone through backward."""
         self.pulls_zeros = False
         """Whether an operation is recorded that is transposed with cotangents of zero, too."""
+        self.wide = enable_x64_state.value
+        """Whether 64-bit types were enabled at first."""
         partial_eval_rules.fill()
 
     def unknown(self, aval: AbstractValue) -> LinearInput:
@@ -131,6 +134,8 @@ class LinearTrace(Trace):
     def record(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """Record an operation; returns its results as unknowns."""
         args = [frozen(a) if isinstance(a, np.ndarray) else a for a in args]
+        if enable_x64_state.value is not self.wide:
+            args = [_typed(a) for a in args]
         avals = primitive.infer(tuple([typeof(a) for a in args]), params).avals
         if primitive.traits.pulls_zeros:
             self.pulls_zeros = True
@@ -150,6 +155,16 @@ class LinearTrace(Trace):
     def owns(self, x: Any) -> bool:
         """Whether ``x`` is an unknown of this trace."""
         return x.__class__ is LinearInput and x._trace is self
+
+
+def _typed(x: Any) -> Any:
+    """A number as an array: it is of another type under the other mode of 64-bit types."""
+    if x.__class__ in _NUMBERS or isinstance(x, (np.ndarray, np.generic)):
+        return run_under(EVAL, algebra().array, x, typeof(x))
+    return x
+
+
+_NUMBERS = (bool, int, float, complex)
 
 
 def run_linear(trace: LinearTrace, program: ClosedJaxpr, *args: Any) -> list[Any]:

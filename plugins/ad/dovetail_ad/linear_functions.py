@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dovetail_core import ShapedArray, is_value, typeof
+from dovetail_core import ShapedArray, canonical_dtype, is_value, typeof
+from dovetail_core.dispatch.axes import manual_axes
 from dovetail_core.tree.util import Partial, tree_flatten, tree_unflatten
 from dovetail_core.types.algebra import zeros
 
@@ -72,7 +73,9 @@ def linear_transpose(
 def _shape_type(x: Any) -> Any:
     if hasattr(x, "shape") and hasattr(x, "dtype"):
         divided = typeof(x).divided if is_value(x) else None
-        return ShapedArray(x.shape, x.dtype, sharding=divided)
+        apart = [a for a, checked in manual_axes().items() if not checked]
+        dtype = canonical_dtype(x.dtype)
+        return ShapedArray(x.shape, dtype, sharding=divided, vma=frozenset(apart))
     return typeof(x)
 
 

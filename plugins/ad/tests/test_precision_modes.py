@@ -10,8 +10,9 @@ import pytest
 import dovetail
 import dovetail.numpy as dnp
 from dovetail import lax
-from dovetail_ad import linearize, vjp
-from dovetail_core import jaxpr_as_fun
+from dovetail_ad import grad, linearize, vjp
+from dovetail_core import enable_x64, jaxpr_as_fun
+from dovetail_jit import jit
 
 
 def scaled(x: Any) -> Any:
@@ -64,3 +65,19 @@ def test_a_program_in_the_other_mode_keeps_its_types(wide: bool) -> None:
     for a, b in zip(found, expected):
         assert np.asarray(a).dtype == (np.float64 if wide else np.float32)
         np.testing.assert_array_equal(np.asarray(a), np.asarray(b, np.asarray(a).dtype))
+
+
+def test_constants_of_a_part_under_the_other_mode_keep_their_type():
+    """The backward pass runs under the mode of the call, which knows nothing of that part."""
+
+    def f(x):
+        with enable_x64(True):
+            wide = dnp.sin(x.astype("float64") * 2.0) * 3.0
+        return (wide * 0.5).astype("float32")
+
+    x = np.float32(1.0)
+    wanted = 3 * np.cos(2.0)
+    for g in (grad(f), jit(grad(f)), grad(jit(f)), lambda x: vjp(f, x)[1](np.float32(1))[0]):
+        found = g(x)
+        assert found.dtype == "float32"
+        np.testing.assert_allclose(found, wanted, rtol=1e-6)

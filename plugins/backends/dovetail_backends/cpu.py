@@ -75,12 +75,12 @@ def _make_client() -> Any:
     return make_cpu_client(_device_count(), **joined)
 
 
-_FLAG = re.compile(r"--xla_force_host_platform_device_count=(\d+)")
+_FLAG = r"--xla_force_host_platform_device_count=(\d+)"
 
 
 def _device_count() -> int:
     """The option, or else what XLA's own flag says now."""
-    flags = _FLAG.findall(os.environ.get("XLA_FLAGS", ""))
+    flags = re.findall(_FLAG, os.environ.get("XLA_FLAGS", ""))
     if num_cpu_devices.value == 1 and flags:
         return max(int(flags[-1]), 1)
     return num_cpu_devices.value

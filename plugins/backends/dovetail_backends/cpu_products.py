@@ -20,7 +20,7 @@ COUNT = 12
 LEAST, MIDDLE, LARGEST, ROWS = 1 << 14, 1 << 18, 1 << 20, 64
 """Products of ``m x k`` and ``k x n`` are as fast with ``m k n`` from ``MIDDLE`` to ``LARGEST`` and
 so many rows; others from ``LEAST`` may be among them, with at most a third of the work."""
-_DOT = re.compile(
+_DOT = (
     r'"stablehlo\.dot_general"\([^\n]*?lhs_batching_dimensions = \[([\d, ]*)\][^\n]*?'
     r"lhs_contracting_dimensions = \[([\d, ]*)\][^\n]*?"
     r": \(tensor<([^>]*)>, tensor<([^>]*)>\) -> tensor<([^>]*)>"
@@ -58,7 +58,7 @@ def are_as_fast(text: str) -> bool:
 def products(text: str) -> Sequence[Product] | None:
     """The products of matrices in a module; None where some are of another type than float32."""
     found: list[Product] = []
-    for batching, contracting, *types in _DOT.findall(text):
+    for batching, contracting, *types in re.findall(_DOT, text):
         if any(x.split("x")[-1] != "f32" for x in types):
             return None
         left, right, _ = ([int(d) for d in x.split("x")[:-1]] for x in types)

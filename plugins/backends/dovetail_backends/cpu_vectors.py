@@ -28,12 +28,12 @@ _AS_FAST = frozenset(
 )
 """Operations whose code was measured beside the rounds and found as fast or faster, to the same
 bits. (Not so: atan and rsqrt, which are rounded otherwise; atan2, power, tan, which are slower.)"""
-_OPERATION = re.compile(r"\b(?:stablehlo|chlo)\.(\w+)")
-_SHAPE = re.compile(r"tensor<(\d+(?:x\d+)*)x")
+_OPERATION = r"\b(?:stablehlo|chlo)\.(\w+)"
+_SHAPE = r"tensor<(\d+(?:x\d+)*)x"
 
 
 def are_draws(text: str) -> bool:
     """Whether a module draws many random numbers, and computes nothing but with each of them."""
-    if _PARITY not in text or not _AS_FAST.issuperset(_OPERATION.findall(text)):
+    if _PARITY not in text or not _AS_FAST.issuperset(re.findall(_OPERATION, text)):
         return False
-    return any(prod(map(int, x.split("x"))) >= LEAST for x in set(_SHAPE.findall(text)))
+    return any(prod(map(int, x.split("x"))) >= LEAST for x in set(re.findall(_SHAPE, text)))

@@ -8,8 +8,15 @@ import numpy as np
 import pytest
 
 import dovetail_numpy as dnp
-from dovetail_backends.cpu_options import EMITTERS, is_formula, options_for
+from dovetail_ad import grad
+from dovetail_backends.cpu import BACKEND
+from dovetail_backends.cpu_options import EMITTERS, options_for, small_options
+from dovetail_backends.cpu_recurrences import are_recurrences
 from dovetail_core import config
+from dovetail_core.testing import assert_close
+from dovetail_core.tree import leaves
+from dovetail_core.xla import options as xla_options
+from dovetail_core.xla.options import LEVEL
 from dovetail_core.xla.version import JAXLIB_VERSION
 from dovetail_jit import jit
 from dovetail_lax import scan
@@ -22,51 +29,121 @@ def text(f: Any, *args: Any) -> str:
     return jit(f).lower(*args)._module.text
 
 
-FORMULAS = {
-    "sum": lambda x: x + 1.0,
-    "functions": lambda x: dnp.tanh(dnp.exp(-x * x)) / dnp.sqrt(x),
-    "choice": lambda x: dnp.where(x > 0.5, dnp.clip(x, 0.1, 0.9), -x),
-    "numbers": lambda x: (x * 10).astype(np.int32) // 3,
-    "moved": lambda x: dnp.pad(x[::-1].reshape(8, 8).T, 1),
+WITHOUT, FEWER = {EMITTERS: False}, {EMITTERS: False, LEVEL: 1}
+SMALL = {
+    "sum": (lambda x: x + 1.0, FEWER),
+    "functions": (lambda x: dnp.tanh(dnp.exp(-x * x)) / dnp.sqrt(x), FEWER),
+    "choice": (lambda x: dnp.where(x > 0.5, dnp.clip(x, 0.1, 0.9), -x), FEWER),
+    "numbers": (lambda x: (x * 10).astype(np.int32) // 3, WITHOUT),
+    "moved": (lambda x: dnp.pad(x[::-1].reshape(8, 8).T, 1), FEWER),
+    "joined": (lambda x: dnp.stack([x, -x]), FEWER),
+    "two results": (lambda x: (x, x + 1.0), FEWER),
+    "more elements": (lambda x: x[:, None] * x, WITHOUT),
+    "one that needs passes": (dnp.log1p, WITHOUT),
+    "greatest": (lambda x: x.reshape(8, 8).max(1), FEWER),
+    "number of the greatest": (lambda x: dnp.argmax(x), FEWER),
+    "reduction of more elements": (lambda x: (x[:, None] > x).all(1), FEWER),
+    "many operations": (lambda x: sum([x * float(i) for i in range(28)]), FEWER),
 }
 OTHERS = {
-    "two results": lambda x: (x, x + 1.0),
+    "three results": lambda x: (x, x + 1.0, x * 2),
     "another type": lambda x: x.astype(dnp.bfloat16) + 1,
     "complex": lambda x: (x + 1j).real,
     "product": lambda x: x @ x,
-    "reduction": lambda x: x.sum(),
     "loop": lambda x: scan(lambda c, y: (c + y, None), 0.0, x)[0],
     "order": lambda x: dnp.sort(x),
     "other code": lambda x: dnp.arctan(x),
-    "many operations": lambda x: sum([x * float(i) for i in range(40)]),
+    "too many operations": lambda x: sum([x * float(i) for i in range(70)]),
+    "many functions": lambda x: sum([dnp.sin(x * float(i)) for i in range(16)]),
     "many elements": lambda x: x + dnp.zeros((65, 64)),
+    "elements at places": lambda x: x[dnp.arange(9) % 5],
 }
 
 
-@pytest.mark.parametrize("name", FORMULAS)
-def test_formulas_are_compiled_without_emitters_to_the_same_bits(name: str) -> None:
-    f = FORMULAS[name]
+@pytest.mark.parametrize("name", SMALL)
+def test_small_modules_are_compiled_with_less_to_the_same_bits(name: str) -> None:
+    f, options = SMALL[name]
     module = text(f, X)
-    assert is_formula(module)
-    assert options_for(module, lambda name: True) == {EMITTERS: False}
+    assert small_options(module) == options
+    assert options_for(module, lambda name: True) == options
     assert options_for(module, lambda name: False) == {}
-    with_emitters = jit(f).lower(X).compile({EMITTERS: True})
-    assert np.asarray(jit(f)(X)).tobytes() == np.asarray(with_emitters(X)).tobytes()
+    in_full = jit(f).lower(X).compile({EMITTERS: True, LEVEL: 3})
+    for a, b in zip(leaves(jit(f)(X)), leaves(in_full(X))):
+        assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
+
+
+@pytest.mark.parametrize("f", [dnp.sum, dnp.var, lambda x: dnp.mean((x - x[::-1]) ** 2)])
+def test_sums_differ_by_rounding_alone(f: Any) -> None:
+    x = np.linspace(0.1, 1.0, 1000, dtype=np.float32)
+    assert small_options(text(f, x)) == FEWER
+    in_full = jit(f).lower(x).compile({EMITTERS: True, LEVEL: 3})
+    assert_close(jit(f)(x), np.asarray(in_full(x)), factor=16)
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_programs_are_not(name: str) -> None:
-    assert not is_formula(text(OTHERS[name], X))
+    assert small_options(text(OTHERS[name], X)) == {}
 
 
 def test_of_double_precision() -> None:
     with config.option("enable_x64")(True):
-        assert is_formula(text(lambda x: x + 1.0, X.astype(np.float64)))
+        assert small_options(text(lambda x: x + 1.0, X.astype(np.float64))) == FEWER
 
 
-def test_flags_of_the_environment_win(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_use_fusion_emitters=true")
-    assert options_for(text(FORMULAS["sum"], X), lambda name: True) == {}
+@pytest.mark.parametrize("name", [EMITTERS, LEVEL])
+def test_flags_of_the_environment_win(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XLA_FLAGS", f"--{name}=1")
+    assert options_for(text(SMALL["sum"][0], X), lambda name: True) == {}
+
+
+def test_operations_that_are_compiled_quickly_have_their_own_level(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given: list[Any] = []
+    make = xla_options.compile_options
+
+    def seen(*args: Any, **kwargs: Any) -> Any:
+        given.append((args[1], dict(kwargs["compiler_options"])))
+        return make(*args, **kwargs)
+
+    monkeypatch.setattr(xla_options, "compile_options", seen)
+    for profile in "quick", "default":
+        module = jit(SMALL["sum"][0]).lower(X)._module
+        BACKEND.compile(module, BACKEND.devices()[0], None, profile)
+    assert given == [("quick", WITHOUT), ("default", FEWER)]
+
+
+def _recurrent(x: Any, w: Any, join: bool = False, roll: bool = False) -> Any:
+    def step(h: Any, x: Any) -> Any:
+        h = dnp.concatenate([h, x]) @ w if join else h @ w[:8] + x
+        h = dnp.tanh(h)
+        return h + dnp.roll(h, 1) if roll else h, None
+
+    return scan(step, dnp.zeros(8), x)[0]
+
+
+RECURRENT = {
+    "sum": (lambda x, w: _recurrent(x, w), True),
+    "joined": (lambda x, w: _recurrent(x, w, join=True), True),
+    "gradient": (grad(lambda x, w: _recurrent(x, w, join=True).sum(), 1), True),
+    "stencil": (lambda x, w: _recurrent(x, w, roll=True), False),
+    "no product": (lambda x, w: scan(lambda c, y: (c + y, None), dnp.zeros(8), x)[0], False),
+    "no loop": (lambda x, w: dnp.tanh(x @ w[:8]), False),
+    "another operation": (lambda x, w: dnp.sort(_recurrent(x, w)), False),
+    "large": (lambda x, w: _recurrent(x, w).sum() + dnp.zeros((1 << 18,)), False),
+}
+
+
+@pytest.mark.parametrize("name", RECURRENT)
+def test_recurrent_networks_have_the_second_level(name: str) -> None:
+    f, expected = RECURRENT[name]
+    x, w = np.linspace(-1, 1, 40, dtype=np.float32).reshape(5, 8), np.eye(16, 8, dtype=np.float32)
+    module = text(f, x, w)
+    assert are_recurrences(module) == expected
+    if expected:
+        assert options_for(module, lambda name: True) == {LEVEL: 2}
+        in_full = jit(f).lower(x, w).compile({LEVEL: 3})
+        assert np.asarray(jit(f)(x, w)).tobytes() == np.asarray(in_full(x, w)).tobytes()
 
 
 def test_barriers_are_kept_where_the_compiler_would_remove_them() -> None:

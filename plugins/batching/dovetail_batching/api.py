@@ -130,7 +130,7 @@ def mapped_results(name: str, out_axes: Any, result: Any) -> list[int | None]:
     return _prefix(f"vmap of {name}: out_axes", out_axes, result)
 
 
-class _Mixed(ShardingTypeError, ValueError):
+class MixedAxes(ShardingTypeError, ValueError):
     """Mapped axes are divided in different ways: within a rule, what that does not know of."""
 
 
@@ -152,7 +152,7 @@ def _axis(name: str, axis: Axis, leaves: Sequence[Any], dims: Sequence[Any]) -> 
             found.setdefault(axes, aval.str_short())
     if len(found) > 1:
         (a, first), (b, second), *_ = found.items()
-        raise _Mixed(
+        raise MixedAxes(
             f"vmap of {name}{here()}: mapped axes must be divided along the same axes of the mesh, "
             f"and are along {a!r} in {first} and {b!r} in {second}. Reshard the arguments "
             "(dovetail.sharding.reshard)."

@@ -13,7 +13,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from dovetail_core import Option, config
-from dovetail_core.base.source import is_hidden
+from dovetail_core.base.source import is_hidden, without_hidden
 
 MODES = ("off", "auto", "tracebackhide", "remove_frames", "quiet_remove_frames")
 
@@ -108,7 +108,7 @@ def _show_in_shell(
     elif mode != "off":
         if mode == "remove_frames":
             shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
-        traceback = _shortened(traceback)
+        traceback = without_hidden(traceback)
     shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
 
 
@@ -117,19 +117,6 @@ def _hidden_in(error: BaseException | None) -> list[FrameType]:
     while error is not None:
         found += [f for f, _ in walk_tb(error.__traceback__) if is_hidden(f)]
         error = error.__cause__ or error.__context__
-    return found
-
-
-def _shortened(traceback: TracebackType | None) -> TracebackType | None:
-    """A copy without the framework's frames; IPython's own, which it skips itself, stay."""
-    places: list[TracebackType] = []
-    while traceback is not None:
-        places.append(traceback)
-        traceback = traceback.tb_next
-    found: TracebackType | None = None
-    for t in reversed(places):
-        if not is_hidden(t.tb_frame):
-            found = TracebackType(found, t.tb_frame, t.tb_lasti, t.tb_lineno)
     return found
 
 

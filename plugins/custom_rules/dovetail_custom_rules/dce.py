@@ -33,6 +33,7 @@ def selected(primitive: Primitive, used: Flags) -> Primitive:
         types, effects = infer(*avals, **params)
         return pick(types, used), effects
 
+    made.traits = primitive.traits
     lift: Any = primitive.lift
     made.lift = lambda carrier, args, params: pick(lift(carrier, args, params), used)
     split = rules["ad.partial_eval"]

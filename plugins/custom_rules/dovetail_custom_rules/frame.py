@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
@@ -41,6 +41,17 @@ class Backward:
     bwd: Callable[[Any, Values, Values], list[Any]]
     name: str
     lean: bool = False  # where the residuals turn out unused, the function itself stands in
+
+
+def varying_beyond(avals: Iterable[Any]) -> Callable[[frozenset[Any], Any], frozenset[Any]]:
+    """Over which axes results vary besides those that their types name (``Traits.varies``).
+
+    Args:
+        avals: the operands' types that these types were found with; they need not follow operands
+            in what varies: the function may have summed.
+    """
+    known: frozenset[Any] = frozenset().union(*[a.vma for a in avals])
+    return lambda vma, _: vma - known
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,12 +12,13 @@ from typing import Any
 
 from dovetail_ad import has_tangent, jvp_values, vjp
 from dovetail_core import ClosedJaxpr, Eqn, Primitive, jaxpr_as_fun, stage_closed
+from dovetail_core.dispatch.traits import Traits
 from dovetail_core.types.algebra import zeros
 from dovetail_core.types.effects import lasting
 
 from .checks import is_zero
 from .dce import Reduced, reduction, running
-from .frame import Flags, FlatRules, body_of, pick, spread
+from .frame import Flags, FlatRules, body_of, pick, spread, varying_beyond
 from .lifting import to_front
 from .primitive import program_primitive
 
@@ -106,6 +107,7 @@ def _reducible_linear(rules: FlatRules, mask: Flags, program: Any) -> Primitive:
     body = jaxpr_as_fun(program)
     n = len(mask)
     linear.def_effectful_abstract_eval(lambda *_: (types, program.effects))
+    linear.traits = Traits(varies=varying_beyond(program.in_avals))
 
     @linear.def_decomposition
     def run(*args: Any) -> list[Any]:

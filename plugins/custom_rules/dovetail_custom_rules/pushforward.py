@@ -31,11 +31,12 @@ from dovetail_core import (
     get_trace,
     typeof,
 )
+from dovetail_core.dispatch.traits import Traits
 from dovetail_core.types.effects import lasting
 
 from .calls import define
 from .dce import Reduced, dce_rule, lean_lowering, reduction, selected
-from .frame import Backward, Flags, FlatRules, body_of, pick, spread
+from .frame import Backward, Flags, FlatRules, body_of, pick, spread, varying_beyond
 from .pullback import reducible_linear
 from .pushforward_lifting import lift_pushed
 from .reverse import forward_primitive, linear_primitive, tangents_by_transposition
@@ -62,6 +63,7 @@ def _pushforward(
     if program is not None:
         types = types_in_turns(program.out_avals)
         push.def_effectful_abstract_eval(lambda *_: (types, program.effects))
+        push.traits = Traits(varies=varying_beyond(program.in_avals))
     this: Any = ref(push)
     push.lift = lambda carrier, args, _: lift_pushed(
         this(), primitive, rules, carrier, mask, args, params
@@ -115,7 +117,8 @@ class _Late:
         if rules.vjp is not None:
             outs, residuals, token = self.forward_part(rules.vjp, primals, params)
             avals = [typeof(x) for x in outs]
-            linear = linear_primitive(rules, token, len(residuals), self.mask, avals)
+            own = [typeof(x) for x in (*residuals, *primals)]
+            linear = linear_primitive(rules, token, len(residuals), self.mask, avals, own)
             # A rule of forward mode evaluates the linear map, if that is done, at the primals.
             known = [*residuals, *([] if rules.jvp is None else primals)]
         elif rules.jvp is None and body_of(params) is not None and self.is_kept_whole():

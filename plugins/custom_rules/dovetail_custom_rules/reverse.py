@@ -8,10 +8,10 @@ from weakref import ref
 
 from dovetail_ad import has_tangent, is_linear, jvp_values, transposed_call, typed
 from dovetail_core import (
-    ConcretizationTypeError,
     Eqn,
     MissingRule,
     Primitive,
+    TracedValueError,
     UnexpectedTracerError,
     consts_to_inputs,
     eval_jaxpr,
@@ -24,7 +24,7 @@ from dovetail_core.types.effects import lasting
 
 from .checks import names_rule
 from .dce import Reduced, dce_rule
-from .frame import Backward, Flags, FlatRules, Transposed, body_of, pick, spread
+from .frame import Backward, Flags, FlatRules, Transposed, body_of, pick, spread, varying_beyond
 
 
 def transpose_rule(transposed: Transposed, name: str) -> Callable[..., Any]:
@@ -90,7 +90,7 @@ def tangents_by_transposition(
         found = transposed_call(
             lambda *cts: vjp.bwd(token, residuals, spread(cts, live)), types, tangents
         )
-    except (MissingRule, ConcretizationTypeError, UnexpectedTracerError) as e:
+    except (MissingRule, TracedValueError, UnexpectedTracerError) as e:
         if names_rule(e):
             raise
         why = f"{e}"
@@ -105,21 +105,19 @@ def tangents_by_transposition(
     return spread(found, live)
 
 
-PULLS_ZEROS = Traits(pulls_zeros=True)
-
-
 def linear_primitive(
-    rules: FlatRules, token: Any, residuals: int, mask: Flags, out_avals: Sequence[Any]
-) -> Primitive:
+    rules: FlatRules, token: Any, residuals: int, mask: Flags, out_avals: Sequence[Any],
+    known_avals: Sequence[Any],
+) -> Primitive:  # fmt: skip
     """The linear map from tangents to tangents whose transpose is the backward function.
 
     Its operands are the residuals, the primals if there is a rule of forward mode, and the tangents
-    that ``mask`` marks.
+    that ``mask`` marks. ``known_avals`` are the types of residuals and primals.
     """
     vjp, jvp = rules.vjp, rules.jvp
     assert vjp is not None
     linear = Primitive(f"{rules.name}_linear", multiple_results=True, anonymous=True)
-    linear.traits = PULLS_ZEROS
+    linear.traits = Traits(pulls_zeros=True, varies=varying_beyond(known_avals))
     live = [has_tangent(a) for a in out_avals]
     types = [a.tangent_type() for a in pick(out_avals, live)]
     linear.def_abstract_eval(lambda *_: types)
@@ -160,6 +158,7 @@ def forward_primitive(
     body = consts_to_inputs(jaxpr)
     forward = Primitive(f"{rules.name}_forward", multiple_results=True, anonymous=True)
     forward.def_effectful_abstract_eval(lambda *_: (body.out_avals, body.effects))
+    forward.traits = Traits(varies=varying_beyond(body.in_avals))
     forward.def_decomposition(lambda *xs: eval_jaxpr(body.jaxpr, body.consts, *xs))
     k = len(consts)
 

@@ -58,6 +58,15 @@ def free_port(host: str) -> int:
         return s.getsockname()[1]
 
 
+def reserve(host: str) -> socket.socket:
+    """A socket that keeps a free port, at which :func:`listen` may listen meanwhile: the system
+    gives it to nobody who asks for any port."""
+    found = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    found.bind((host, 0))
+    return found
+
+
 def connect(host: str, port: int, seconds: float) -> socket.socket:
     """A connection, tried until it is accepted.
 
@@ -67,11 +76,14 @@ def connect(host: str, port: int, seconds: float) -> socket.socket:
     until = time.monotonic() + seconds
     while True:
         try:
-            return socket.create_connection((host, port), max(until - time.monotonic(), 0.1))
+            found = socket.create_connection((host, port), max(until - time.monotonic(), 0.1))
+            if found.getsockname() != found.getpeername():
+                return found
+            found.close()  # it has met itself: nobody listens, and the system chose this very port
         except OSError as e:
             if time.monotonic() + 0.1 > until:
                 raise TimeoutError(str(e)) from None
-            time.sleep(0.1)
+        time.sleep(0.1)
 
 
 def is_loopback(host: str) -> bool:

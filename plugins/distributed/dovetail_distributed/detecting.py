@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from dovetail_core import registry
+from dovetail_core.base import arguments
 from dovetail_core.base.source import here
 
 COLLECTION = "distributed.detectors"
@@ -13,12 +14,17 @@ COLLECTION = "distributed.detectors"
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a process among others, as far as it is known."""
+    """The place of a process among others, as far as it is known.
+
+    Attributes:
+        job: a word that a job's processes have in common, and other jobs' do not have.
+    """
 
     coordinator_address: str | None = None
     num_processes: int | None = None
     process_id: int | None = None
     local_device_ids: tuple[int, ...] | None = None
+    job: str | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -109,8 +115,9 @@ def _check(place: Place) -> None:
             "started this process as one of several. Give them, or start the program by 'dovetail "
             "launch', srun, mpirun or a Kubernetes job."
         )
-    count, index = place.num_processes, place.process_id
-    if not isinstance(count, int) or not isinstance(index, int) or not 0 <= index < count:
+    count = arguments.integer("num_processes", place.num_processes)
+    index = arguments.integer("process_id", place.process_id)
+    if not 0 <= index < count:
         raise ValueError(
             f"distributed.initialize{here()}: process_id is {index!r} and num_processes {count!r}; "
             "processes are numbered from 0."

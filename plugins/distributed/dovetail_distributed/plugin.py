@@ -22,7 +22,7 @@ MANIFEST = Manifest(
         "dovetail_distributed.rules.backends",
     ),
     providers={"processes": "dovetail_distributed.runtime:RUNTIME"},
-    variables=("coordinator_address", "launcher", "num_processes", "process_id"),
+    variables=("coordinator_address", "job", "launcher", "num_processes", "process_id"),
     commands={"launch": "dovetail_distributed.launching.command"},
     options={
         name: f"dovetail_distributed.options:{name}"

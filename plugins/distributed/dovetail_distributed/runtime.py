@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from dovetail_core.xla import distributed
 
-from .addresses import own_address
 from .options import cpu_collectives_implementation
 from .state import global_state
 
@@ -66,6 +65,8 @@ def _collectives() -> Any:
         return None
     address = global_state.coordinator_address
     assert address is not None
+    from .addresses import own_address
+
     return distributed.gloo_collectives(global_state.client, own_address(address))
 
 

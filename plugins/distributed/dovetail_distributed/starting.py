@@ -117,8 +117,8 @@ def _join(
     pause = seconds["heartbeat_timeout_seconds"] / BEATS
     distributed.limit_collectives(ceil(program_timeout.value + 3 * pause))
     if process == 0:
-        state.hub = Hub(listen(*bind), processes, seconds["heartbeat_timeout_seconds"])
-    state.member = _member(host, port, seconds)
+        state.hub = Hub(listen(*bind), processes, seconds["heartbeat_timeout_seconds"], place.job)
+    state.member = _member(host, port, seconds, place.job)
     if state.hub is not None:
         _gather(state.hub, seconds["initialization_timeout"], until)
         service_port = free_port(bind[0])
@@ -146,7 +146,7 @@ def _bind_address(host: str, port: int, given: str | None) -> tuple[str, int]:
     return ("::" if ":" in host else "0.0.0.0"), port
 
 
-def _member(host: str, port: int, seconds: dict[str, Any]) -> Member:
+def _member(host: str, port: int, seconds: dict[str, Any], job: str | None) -> Member:
     limit = seconds["initialization_timeout"]
     try:
         connection = connect(host, port, limit)
@@ -164,7 +164,7 @@ def _member(host: str, port: int, seconds: dict[str, Any]) -> Member:
         if (found := waiting.look()) is not None:
             threading.Thread(target=_end_waiting, args=(found,), daemon=True).start()
 
-    return Member(connection, state.process_id, state.num_processes, beat, _on_failure, look)
+    return Member(connection, state.process_id, state.num_processes, beat, _on_failure, look, job)
 
 
 def _live_arrays() -> list[Any]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dovetail_distributed.addresses import free_port
+from dovetail_distributed.addresses import reserve
 
 PROGRAMS = Path(__file__).with_name("programs")
 
@@ -31,7 +31,7 @@ Run = Callable[..., list[Ended]]
 
 def run_program(
     folder: Path, name: str, *args: str, count: int = 2, devices: int = 2, during: Any = None,
-    port: int = 0, absent: tuple[int, ...] = (), seconds: float = 40.0, **variables: str,
+    port: int = 0, absent: tuple[int, ...] = (), seconds: float = 90.0, **variables: str,
 ) -> list[Ended]:  # fmt: skip
     """Run a program by several processes; what became of each.
 
@@ -39,11 +39,12 @@ def run_program(
         during: called with the processes and the files of what they write. absent: those that are
             not started.
     """
+    kept = reserve("127.0.0.1")  # while they run: other tests run beside this one
     files = [folder / f"{name}{i}.txt" for i in range(count)]
     env = {
         **os.environ, "DOVETAIL_NUM_PROCESSES": str(count),
         "DOVETAIL_NUM_CPU_DEVICES": str(devices),
-        "DOVETAIL_COORDINATOR_ADDRESS": f"127.0.0.1:{port or free_port('127.0.0.1')}",
+        "DOVETAIL_COORDINATOR_ADDRESS": f"127.0.0.1:{port or kept.getsockname()[1]}",
         "PYTHONUNBUFFERED": "1", **variables,
     }  # fmt: skip
     command = [sys.executable, str(PROGRAMS / f"{name}.py"), *args]
@@ -52,7 +53,8 @@ def run_program(
         env["DOVETAIL_PROCESS_ID"] = str(i)
         with files[i].open("wb") as file:
             made[i] = subprocess.Popen(command, stdout=file, stderr=file, env=env)
-    return _ends(made, files, during, seconds)
+    with kept:
+        return _ends(made, files, during, seconds)
 
 
 def _ends(
@@ -83,7 +85,7 @@ def _ends(
     return [ended[i] for i in range(count)]
 
 
-def wait_for(text: str, files: list[Path], seconds: float = 30.0) -> None:
+def wait_for(text: str, files: list[Path], seconds: float = 60.0) -> None:
     """Wait until every process has written a text."""
     until = time.monotonic() + seconds
     while not all(f.exists() and text in f.read_text() for f in files):

@@ -50,6 +50,10 @@ def test_what_is_given_counts(env):
         find("deactivate")
     with pytest.raises(ValueError, match="process_id is 7 and num_processes 4"):
         find(process_id=7)
+    with pytest.raises(TypeError, match="num_processes must be an integer, got 'two'"):
+        find(num_processes="two")
+    env(DOVETAIL_JOB="a7")
+    assert find() == Place("b:2", 4, 1, job="a7")
     with pytest.raises(ValueError, match=r"is 'pbs'.*; there are .*slurm.* and deactivate"):
         find("pbs")
     with pytest.raises(ValueError, match=r"is 'slurm'.*was not started by that"):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dovetail_distributed.addresses import free_port
+from dovetail_distributed.addresses import reserve
 
 GUIDE = Path(__file__).parents[3] / "docs" / "guides" / "processes.md"
 INSTALL = "pip install --quiet --no-deps --no-index --no-build-isolation --target".split()
@@ -51,14 +51,15 @@ def start(site: Path, program: str, **variables: str) -> subprocess.Popen[str]:
 
 
 def test_initialize_asks_it(site):
-    port = free_port("127.0.0.1")
-    job = {"COORDINATOR": f"127.0.0.1:{port}", "PBS_NP": "2"}
+    kept = reserve("127.0.0.1")
+    job = {"COORDINATOR": f"127.0.0.1:{kept.getsockname()[1]}", "PBS_NP": "2"}
     made = [start(site, PROGRAM, **job, PBS_NODENUM=str(i)) for i in range(2)]
     try:
         texts = [p.communicate(timeout=90)[0] for p in made]
     finally:
         for p in made:
             p.kill()
+        kept.close()
     assert [p.returncode for p in made] == [0, 0], texts
     assert all(f"{i} of 2 [0, 1]" in text for i, text in enumerate(texts))
 

@@ -72,7 +72,8 @@ def test_processes_that_were_not_joined(launch):
     assert "after 0.5 s there still run: 0, 2; ending them" in err
 
 
-def test_interrupts(tmp_path):
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_interrupts(tmp_path, how):
     (tmp_path / "program.py").write_text("import time\nprint('runs', flush=True)\ntime.sleep(30)\n")
     command = [sys.executable, "-m", "dovetail_core.cli", "launch", "-n", "2"]
     run = subprocess.Popen(
@@ -81,9 +82,9 @@ def test_interrupts(tmp_path):
     )  # fmt: skip
     assert run.stdout is not None
     assert sorted(run.stdout.readline() for _ in range(2)) == ["[0] runs\n", "[1] runs\n"]
-    run.send_signal(signal.SIGTERM)
+    run.send_signal(how)
     _, err = run.communicate(timeout=20)
-    assert run.returncode == 130 and "interrupted; ending 2 processes" in err
+    assert run.returncode == 128 + how and "interrupted; ending 2 processes" in err
 
 
 LEFT = """
@@ -180,9 +181,64 @@ def test_processes_hear_of_an_interrupt(tmp_path, how):
     assert sorted(out.splitlines()) == [f"[{i}] ends by {int(how)}" for i in range(2)]
 
 
+LINES = """
+import os, sys, time
+if os.environ["DOVETAIL_PROCESS_ID"] == "1":
+    sys.exit()
+sys.stdout.buffer.write(b"10%\\r20%\\r")
+sys.stdout.flush()
+print("read", repr(sys.stdin.read()))
+sys.stdout.buffer.write(b"\\r30%\\rdone\\r\\n\\xff\\n\\n" + 300_000 * b"x" + b"\\nend")
+"""
+
+
+def test_lines(tmp_path):
+    (tmp_path / "program.py").write_text(LINES)
+    command = [sys.executable, "-m", "dovetail_core.cli", "launch", "-n", "2"]
+    done = subprocess.run(
+        [*command, str(tmp_path / "program.py")], stdout=subprocess.PIPE, input=b"text"
+    )
+    assert done.returncode == 0
+    expected = b"10%\r|20%\r|read ''\n|30%\r|done\r\n|\xff\n|\n|" + 300_000 * b"x" + b"\n|end\n"
+    assert done.stdout == b"".join(b"[0] " + line for line in expected.split(b"|"))
+
+
+PROGRESS = """
+import os, sys, time
+for i in range(2):
+    sys.stdout.write(f"{i}%\\r")
+    sys.stdout.flush()
+time.sleep(60)
+"""
+
+
+def test_progress_is_seen_while_it_is_made(tmp_path):
+    (tmp_path / "program.py").write_text(PROGRESS)
+    command = [sys.executable, "-m", "dovetail_core.cli", "launch", "-n", "1"]
+    run = subprocess.Popen([*command, str(tmp_path / "program.py")], stdout=subprocess.PIPE)
+    assert run.stdout is not None
+    assert run.stdout.read(len("[0] 0%\r")) == b"[0] 0%\r"
+    run.send_signal(signal.SIGINT)
+    run.communicate(timeout=20)
+
+
+@pytest.mark.parametrize(
+    "option, said",
+    [
+        (("-n", "0"), "expected a whole number of at least 1, got '0'"),
+        (("-n", "1.5"), "expected a whole number of at least 1, got '1.5'"),
+        (("-n", "nan"), "expected a whole number of at least 1, got 'nan'"),
+        (("-n", "1", "--port", "99999"), "expected a whole number from 1 to 65535, got '99999'"),
+        (("-n", "1", "--grace", "-1"), "expected a number of seconds, got '-1'"),
+        (("-n", "1", "--grace", "long"), "expected a number of seconds, got 'long'"),
+    ],
+)
+def test_numbers_that_do_not_fit(capsys, option, said):
+    with pytest.raises(SystemExit):
+        main(["launch", *option, "nothing.py"])
+    assert said in capsys.readouterr().err
+
+
 def test_misuse(capsys):
     assert main(["launch", "-n", "2", "nothing.py"]) == 2
     assert "there is no file 'nothing.py'; for example: dovetail launch" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main(["launch", "-n", "0", "nothing.py"])
-    assert "expected a whole number of at least 1, got '0'" in capsys.readouterr().err

@@ -11,6 +11,7 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
 from dovetail_core.base import arguments
+from dovetail_jit import one_call
 from dovetail_lax import dtypes
 
 from .kernels import KERNELS, ResizeMethod
@@ -20,6 +21,7 @@ ArrayLike = Any
 HIGHEST = lax.Precision.HIGHEST
 
 
+@one_call("shape", "method", "antialias", "precision")
 def resize(
     image: ArrayLike, shape: Sequence[int], method: str | ResizeMethod, antialias: bool = True,
     precision: Any = HIGHEST,
@@ -157,7 +159,7 @@ def _weights(
     if not m:
         return dnp.zeros((n, 0), dtype)
     step = dnp.asarray(1 / scale, dtype)  # of the output, in elements of the input
-    places, inputs = dnp.arange(m, dtype=dtype), dnp.arange(n, dtype=dtype)[:, None]
+    places, inputs = dnp.arange(m, dtype=dtype)[None], dnp.arange(n, dtype=dtype)[:, None]
     centers = (places + 0.5 - move) * step - 0.5
     if method is ResizeMethod.AREA:
         low = dnp.maximum(centers + 0.5 - step / 2, inputs)
@@ -165,7 +167,7 @@ def _weights(
     else:
         reach = dnp.maximum(step, 1) if antialias else 1
         found = KERNELS[method](dnp.abs(centers - inputs) / reach)
-    total = found.sum(0)
+    total = found.sum(0, keepdims=True)
     is_reached = dnp.abs(total) > 1000 * float(dtypes.finfo(dtype).eps)
     is_inside = (centers >= -0.5) & (centers <= n - 0.5)
     found = dnp.where(is_reached, found / dnp.where(is_reached, total, 1), 0)

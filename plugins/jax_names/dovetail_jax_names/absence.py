@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from . import names
 from .asked import asked
 from .hook import is_installed
@@ -106,3 +108,11 @@ def reason(module: str, name: str) -> str:
     why = next((r for place, r in _REASONS.items() if f"{full}.".startswith(f"{place}.")), "")
     here = f"Dovetail does not have it: {why}" if why else "Dovetail does not have it"
     return f"JAX {VERSION} has {full}. {here} (docs/coverage.md)."
+
+
+def reason_of_module(parent: str, name: str) -> str:
+    """A sentence on a module of JAX that cannot be imported; it may be another attribute."""
+    full = f"{parent}.{name}"
+    if hasattr(import_module(parent), name) and not full.startswith("jax._src."):
+        return f"In JAX {VERSION}, {full} is no module: say `from {parent} import {name}`."
+    return reason(parent, name)

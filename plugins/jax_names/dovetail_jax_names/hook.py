@@ -76,7 +76,7 @@ class _Finder:
             return ModuleSpec(name, _loader(name, home))
         if _is_import():
             parent, _, last = name.rpartition(".")
-            why = import_module("dovetail_jax_names.absence").reason(parent, last)
+            why = import_module("dovetail_jax_names.absence").reason_of_module(parent, last)
             raise ModuleNotFoundError(f"No module named {name!r}. {why}", name=name)
         return None
 

@@ -22,7 +22,6 @@ as_jax = Option(
 
 IDLE: dict[str, Any] = {
     "array_garbage_collection_guard": None,
-    "auto_pcast": True,
     "backend_target": "",
     "bcoo_cusparse_lowering": False,
     "captured_constants_report_frames": 0,
@@ -48,7 +47,6 @@ IDLE: dict[str, Any] = {
     "disable_bwd_checks": False,
     "disable_most_optimizations": False,
     "disable_vmap_shmap_error": False,
-    "disallow_mesh_context_manager": False,
     "distributed_debug": False,
     "dump_ir_modes": "stablehlo",
     "dump_ir_to": "",
@@ -91,7 +89,6 @@ IDLE: dict[str, Any] = {
     "refs_to_pins": False,
     "remat3": False,
     "remove_custom_partitioning_ptr_from_cache_key": False,
-    "remove_size_one_mesh_axis_from_type": False,
     "rocm_visible_devices": "all",
     "scan3": False,
     "send_traceback_to_runtime": "off",
@@ -117,9 +114,6 @@ FIXED: dict[str, Any] = {
     "error_checking_behavior_divide": "ignore",
     "error_checking_behavior_nan": "ignore",
     "error_checking_behavior_oob": "ignore",
-    "explicit_x64_dtypes": "warn",
-    "high_dynamic_range_gumbel": False,
-    "random_seed_offset": 0,
 }
 """Those that would change results, or raise errors, with what holds here."""
 

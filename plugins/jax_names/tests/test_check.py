@@ -30,7 +30,7 @@ try:
     jax.experimental.pallas.BlockSpec
 except (ImportError, AttributeError):
     jax.config.update("jax_logging_level", "DEBUG")
-os.environ["JAX_RANDOM_SEED_OFFSET"] = "1"
+os.environ["JAX_CHECK_STATIC_INDICES"] = "1"
 jax.config.update("jax_enable_x64", True)
 core.trace_state_clean(), core.no_such()
 jax._src.nowhere.f, jax._src.tree_util.flatten_one_level
@@ -64,7 +64,7 @@ def test_names_through_aliases(project: Path) -> None:
         Use(str(project / "a.py"), 18, "jax.experimental.pallas.BlockSpec", True),
     ]
     assert {u.line: u.name for u in found if u.line in (20, 21, 25, 26)} == {
-        20: "jax_logging_level", 21: "JAX_RANDOM_SEED_OFFSET", 26: "jax.export",
+        20: "jax_logging_level", 21: "JAX_CHECK_STATIC_INDICES", 26: "jax.export",
     }  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def test_what_is_said_of_them(project: Path, python: Any) -> None:
         "jax.lib.xla_bridge | not in JAX | False",
         "jax.experimental.pallas.BlockSpec | missing | False",
         "jax_logging_level | no effect here | False",
-        "JAX_RANDOM_SEED_OFFSET | no effect here | False",
+        "JAX_CHECK_STATIC_INDICES | no effect here | False",
         "jax._src.core | private, emulated | False",
         "jax._src.core.trace_state_clean | private, emulated | False",
         "jax._src.core.no_such | private, missing | True",
@@ -105,7 +105,9 @@ def test_the_table(project: Path, python: Any) -> None:
         "jax.experimental.pallas.BlockSpec missing, which the program provides for: JAX"
     )
     assert lines["20"] == "jax_logging_level no effect here"
-    assert lines["21"] == "JAX_RANDOM_SEED_OFFSET no effect here: Dovetail has no other than 0"
+    assert (
+        lines["21"] == "JAX_CHECK_STATIC_INDICES no effect here: Dovetail has no other than False"
+    )
     assert lines["7"] == "jax._src.core private, emulated"
     assert "private, missing: it is private in JAX, and no library is known to need it" in out
     assert out.splitlines()[-1] == (

@@ -42,6 +42,7 @@ told("jax.xla_computation")
 told("from jax.numpy import nothing")
 told("jax.lax.psend")
 told("import jax.nothing")
+told("from jax.config import config")
 assert not hasattr(jax, "xla_computation")
 """
 
@@ -67,7 +68,7 @@ def test_what_is_missing_is_told_with_its_reason(python) -> None:
     done = python("-c", f"import dovetail.jax\n{ABSENT}")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    export, pmap, again, nothing, psend, module = lines
+    export, pmap, again, nothing, psend, module, config = lines
     assert export.startswith("ModuleNotFoundError No module named 'jax.export'. ")
     assert REASON.format("export") + ": exported and stored programs are planned" in export
     assert pmap.startswith("ImportError module 'jax' has no attribute 'xla_computation'. ")
@@ -79,6 +80,7 @@ def test_what_is_missing_is_told_with_its_reason(python) -> None:
     assert REASON.format("lax.psend") in psend
     assert module.startswith("ModuleNotFoundError No module named 'jax.nothing'. ")
     assert module.endswith("JAX 0.10.2 has no public name jax.nothing.")
+    assert config.endswith("jax.config is no module: say `from jax import config`.")
 
 
 def test_a_package_that_is_there_stays_unimported(python, genuine_jax) -> None:
@@ -146,13 +148,13 @@ sys.argv += ["--jax_enable_x64=0", "--steps=3"]
 jax.config.parse_flags_with_absl()
 assert not jax.config.jax_enable_x64 and sys.argv[1:] == ["--steps=3"]
 try:
-    jax.config.update("jax_random_seed_offset", 3)
+    jax.config.update("jax_check_static_indices", True)
 except ValueError as e:
     print(e)
 """
     done = python("-c", code, JAX_ENABLE_X64="1")
     assert done.stdout.startswith(
-        "option 'random_seed_offset': Dovetail has no other than 0, got 3 at "
+        "option 'check_static_indices': Dovetail has no other than False, got True at "
     ), done.stderr
 
 

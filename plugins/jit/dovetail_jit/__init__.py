@@ -27,6 +27,12 @@ if TYPE_CHECKING:
         trace_program as trace_program,
     )
     from .watching import Run as Run, watch_results as watch_results
+    from .whole_calls import (
+        cannot_be_hashed as cannot_be_hashed,
+        forgiving as forgiving,
+        is_operand as is_operand,
+        one_call as one_call,
+    )
 else:
     from dovetail_core import lazy_exports
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copyreg
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -24,7 +23,6 @@ from dovetail_core.tree.util import calls, tree_unflatten
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_core.xla.calls import (
     MissResult,
-    PjitFunction,
     PjitFunctionCache,
     clear_cache,
     make_call,
@@ -37,7 +35,7 @@ from .eager import fallback
 from .elsewhere import call_elsewhere, refuse_transformed
 from .exact_statics import unsure_passed
 from .guards import given, guarded, reject_deleted, reject_too_large
-from .layouts import check_layouts, told_layouts
+from .layouts import check_layouts, refuse_mapped_layouts, told_layouts
 from .methods import added_methods, call_method
 from .pending import call_with_callbacks
 from .places import committed_to
@@ -111,36 +109,24 @@ def jit(
         )
     if device is not None or backend is not None:
         deprecated_in_jax("jit(f, device=..., backend=...)", "device_put of the arguments")
-    shardings = formats = None
+    shardings = formats = structure = None
     if in_shardings is not None or out_shardings is not None:
         shardings = Shardings(function_name(fun), in_shardings, out_shardings)
         formats = shardings if shardings.have_layouts else None
         if device is None:
             device = shardings.one_device
         if device is not None or not shardings.are_given:
-            shardings = None
+            shardings, structure = None, shardings
     settings = Settings(
         fun, static_argnums, static_argnames, donate_argnums, donate_argnames, keep_unused, inline,
         backend, device, compiler_options, shardings, cache, reads, formats,
+        structure,
     )  # fmt: skip
     call = _wrap(settings)
     call._again = partial(
         jit, fun, **{k: v for k, v in asked.items() if v is not None and v is not False}
     )
     return call
-
-
-def _copied(call: Any) -> Any:
-    """How copies and pickles of a compiled function are made: ``jit`` is called again."""
-    again = call.__dict__.get("_again")
-    return object.__reduce_ex__(call, 4) if again is None else (_called, (again,))
-
-
-def _called(again: Callable[[], Any]) -> Any:
-    return again()
-
-
-copyreg.pickle(PjitFunction, _copied)
 
 
 def _wrap(settings: Settings) -> Any:
@@ -244,6 +230,8 @@ def _call_anew(
     else:
         with traced_anew():
             program = settings.trace(arguments, avals)
+    if settings.structure is not None:
+        settings.structure.check(arguments.in_tree, program.out_tree)
     donated = settings.donated(args, kwargs, len(program.consts))
     operands = [*program.consts, *leaves]
     mutable = any_mutable(program.call.in_avals)
@@ -308,6 +296,8 @@ def _call_traced(
 ) -> Any:
     """A call as one operation of what is being traced."""
     leaves, asked = arguments.leaves, settings.shardings
+    if settings.formats is not None:
+        refuse_mapped_layouts(settings.name)
     if asked is not None:
         leaves = constrained(leaves, asked.inputs(arguments.in_tree))
     operands = [*program.consts, *leaves]

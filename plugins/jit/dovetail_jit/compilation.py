@@ -50,7 +50,7 @@ def executable_for(
         device = first_device(place)
         platform, partition = backend_of(device).platform, partition_of(place)
         module = lower(program, name, platform, donated, keep_unused, profile, partition, layouts)
-        return compile_module(module, program, device, options, profile, may_wait)
+        return compile_module(module, program, device, options, profile, may_wait, shared=True)
 
     return program.memo(key, make)
 
@@ -146,12 +146,16 @@ def compile_module(
     options: Mapping[str, Any] | None = None,
     profile: str = "default",
     may_wait: bool = False,
+    shared: bool = False,
 ) -> Executable:
-    """Compile a module, to which ``program`` was lowered, for a device."""
+    """Compile a module, to which ``program`` was lowered, for a device.
+
+    ``shared``: what was compiled of an equal module will do (see ``compiled_before.py``).
+    """
     start = time.perf_counter()
     try:
         begins = program if may_wait else None
-        loaded, cached = compile_with_cache(module, device, options, profile, begins)
+        loaded, cached = compile_with_cache(module, device, options, profile, begins, shared)
     except Exception as e:
         _raise_explained(program, module.platform, module.name, e)
     seconds = time.perf_counter() - start

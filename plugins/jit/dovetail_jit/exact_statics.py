@@ -42,6 +42,13 @@ _leaves_of = tuples.flatten
 _by_identity = object.__eq__
 
 
+_all_harmless = frozenset({int, bool, str, bytes, type(None)}).issuperset
+_KEPT = 256
+_known: dict[int, tuple[tuple[Any, ...], Any]] = {}
+"""Tuples of a few numbers and names, and what stands for them: a program's constants come again as
+the same objects. They are kept, so that no other object gets their identity."""
+
+
 class _Exact:
     """Stands for a static argument in C++, where it is compared by type and bits."""
 
@@ -74,6 +81,8 @@ def told_apart(value: Any) -> Any:
     """What C++ is given for a static argument: itself, or what stands for it."""
     if value.__class__ is not tuple:
         return _tell_apart(value) if _has_twin(value) else value
+    if (found := _known.get(id(value))) is not None and not disable_jit.value:
+        return found[1]
     leaves = _leaves_of(value)[0]
     types = tuple(map(type, leaves))
     if _all_sure(types):
@@ -84,7 +93,12 @@ def told_apart(value: Any) -> Any:
         if any(issubclass(t, _OTHERS) for t in {*types} - _WRITTEN) and _has_twin_inside(leaves):
             return _tell_apart(value)
     if float not in types:
-        return _typed(value, types)
+        stand_in = _typed(value, types)
+        if _all_harmless(types) and stand_in.__class__ is _Typed:
+            if len(_known) >= _KEPT:
+                _known.clear()
+            _known[id(value)] = value, stand_in
+        return stand_in
     reals = [x for x in leaves if x.__class__ is float]
     if isnan(sum(reals)):  # of which no two are equal
         return _tell_apart(value)

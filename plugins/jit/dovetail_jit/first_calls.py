@@ -31,7 +31,12 @@ from .timing import timing
 from .watching import watching
 
 
-def _count(value: Any) -> int:
+def as_count(value: Any) -> int:
+    """A number of calls.
+
+    Raises:
+        ValueError: it is negative, or no number.
+    """
     n = int(value)
     if n < 0:
         raise ValueError(f"expected a number of calls, at least 0, got {n}")
@@ -44,7 +49,7 @@ interpret_first_calls = config.add(
         8,
         "How often an eager operation on small arrays of the CPU is computed by NumPy, if it gives "
         "the same bits, before it is compiled.",
-        check=_count,
+        check=as_count,
     )
 )
 _HOOKS = ("dovetail_compile", "dovetail_compile_options", "dovetail_lowered", "dovetail_compiled")
@@ -57,7 +62,7 @@ def first_call(
     calls: list[None] = program.memo("first calls", list)
     if len(calls) >= interpret_first_calls.value:
         return None
-    if place.__class__ is not Device or backend_of(place).platform != "cpu" or _is_watched():
+    if place.__class__ is not Device or backend_of(place).platform != "cpu" or is_watched():
         return None
     program = run_passes("hi", program)
     high_types = program.out_avals
@@ -82,7 +87,7 @@ def _is_at_hand(x: Any) -> bool:
     return x.__class__ is not ArrayImpl or (not x.is_deleted() and x.is_ready())
 
 
-def _is_watched() -> bool:
+def is_watched() -> bool:
     """Whether somebody would see that a program is not compiled, or not run by the runtime."""
     return (
         watching()

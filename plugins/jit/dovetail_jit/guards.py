@@ -99,9 +99,12 @@ def _with_exact_statics(call: Callable[..., Any], settings: Settings) -> Callabl
         for n in nums:
             if -count <= n < count:
                 cls = (x := args[n]).__class__
-                if cls in plain or cls.__eq__ is by_identity:
+                if cls in plain:
                     continue
-                if cls is tuple and settings.passes_tuples:
+                if cls is tuple:
+                    if settings.passes_tuples:
+                        continue
+                elif cls.__eq__ is by_identity:
                     continue
                 if (exact := told_apart(x)) is not x:
                     passed = (*passed[:n], exact, *passed[n % count + 1 :])

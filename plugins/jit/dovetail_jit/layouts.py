@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_backends import AutoLayout, Layouts, check_order, lies_in, spelled_order
-from dovetail_core import ClosedJaxpr, here, low_types
+from dovetail_core import ClosedJaxpr, LiftTrace, Trace, get_trace, here, low_types
 from dovetail_core.xla import execution
 from dovetail_core.xla.arrays import ArrayImpl
 
@@ -64,3 +64,20 @@ def check_layouts(ex: Executable, operands: Sequence[Any], chosen: bool = False)
                 f"takes {order}. Put it there with device_put(x, Format(Layout({order}), "
                 "x.sharding)), or leave the layout out."
             )
+
+
+def refuse_mapped_layouts(name: str) -> None:
+    """Raise where a call whose arguments or results are to lie in memory in some order is mapped.
+
+    Raises:
+        NotImplementedError: the arrays have an axis more than the order says.
+    """
+    trace: Trace | None = get_trace()
+    while trace is not None:
+        if isinstance(trace, LiftTrace) and trace.carrier.has_instances:
+            raise NotImplementedError(
+                f"vmap of jit of {name}{here()}: in_shardings or out_shardings have a Format with "
+                "a layout, which says nothing of the mapped axis. Give shardings alone, or the "
+                "layout to a jit around the vmap."
+            )
+        trace = trace.parent

@@ -114,7 +114,28 @@ def common_place(
         around = None if committed else surroundings()
         if around is None and all(isinstance(c.where, Device) for c in committed):
             return _one_device(committed, name, consts)
-    return _several(_Call(name, program, committed, wanted or Wanted(), inner, consts))
+    wanted = wanted or Wanted()
+    near = _without_strangers(committed, wanted, consts) if consts else committed
+    return _several(_Call(name, program, near, wanted, inner, consts))
+
+
+def _without_strangers(
+    committed: Sequence[Committed], wanted: Wanted, consts: int
+) -> Sequence[Committed]:
+    """Without arrays that the function closes over and that are on other devices than those that
+    arguments are bound to: they are moved there, as those are that are on one device."""
+    places = [c.where for c in committed if c.leaf >= consts]
+    places += [s for s in (*wanted.ins, *wanted.outs) if s is not None]
+    if not places:
+        return committed
+    devices = _ids_of(places[0])
+    return [c for c in committed if c.leaf >= consts or _ids_of(c.where) == devices]
+
+
+def _ids_of(place: Any) -> Any:
+    if isinstance(place, Device):
+        return [place.id]
+    return None if is_absent(place) else [d.id for d in place._internal_device_list]
 
 
 def _one_device(committed: Sequence[Committed], name: str, consts: int) -> tuple[Any, bool]:

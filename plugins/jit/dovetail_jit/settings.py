@@ -68,6 +68,7 @@ class Settings:
         cache: str | None = None,
         reads: Any = None,
         formats: Shardings | None = None,
+        structure: Shardings | None = None,
     ) -> None:
         self.fun = fun
         self.name = function_name(fun)
@@ -96,6 +97,7 @@ class Settings:
         if cache is not None:
             provider_of(cache)
         self.formats = formats  # where any of what was given says a layout
+        self.structure = structure  # what was given, where only its structure matters
         self.passes_tuples = True  # as they are to C++: all static ones were sure until now
 
     @property
@@ -106,6 +108,7 @@ class Settings:
             self.keep_unused, self.inline, self.backend, self.device,
             options_key(self.options), self.shardings and self.shardings.key, self.cache,
             self.reads, self.formats and self.formats.key,
+            self.structure and self.structure.key,
         )  # fmt: skip
 
     def take_apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:

@@ -106,6 +106,15 @@ class Shardings:
         """Whether there is any that says how values lie in memory."""
         return any(isinstance(x, Format) and x.layout is not None for x in self.key[1])
 
+    def check(self, in_tree: Any, out_tree: Any) -> None:
+        """Compare the structures with those of arguments and results.
+
+        Raises:
+            ValueError: the structures differ; there are arguments by keyword.
+        """
+        self._given_inputs(in_tree)
+        self._given_results(out_tree)
+
     def inputs(self, in_tree: Any) -> list[Any]:
         """The sharding, or None, of each leaf of arguments ``(args, kwargs)``.
 

@@ -184,6 +184,12 @@ class Lowered(Stage):
         return self._traced.fun_name
 
     @property
+    def out_info(self) -> Any:
+        """Shapes and dtypes of the result; programs know no weak types."""
+        types = [shape_struct(a.strong()) for a in self._result_types()]
+        return tree_unflatten(self.out_tree, types)
+
+    @property
     def platform(self) -> str:
         """The platform that it was lowered for, as ``"cpu"``."""
         return self._module.platform
@@ -277,7 +283,7 @@ class Compiled(Stage):
     def out_info(self) -> Any:
         """Shapes, dtypes and shardings of the result."""
         pairs = zip(self._result_types(), self._result_shardings())
-        return tree_unflatten(self.out_tree, [shape_struct(a, s) for a, s in pairs])
+        return tree_unflatten(self.out_tree, [shape_struct(a.strong(), s) for a, s in pairs])
 
     @property
     def input_shardings(self) -> Any:

@@ -264,3 +264,19 @@ def test_arguments_of_jit_that_do_not_exist_are_named() -> None:
             jit(scale, **{name: 3})
     with pytest.raises(ValueError, match=rf"no argument 'z'; it has \['k', 'x'\] {HERE}"):
         jit(scale, static_argnames="z")
+
+
+ARGUMENTS = {
+    "axis": lambda x, n: dnp.sum(x, axis=n),
+    "num": lambda x, n: dnp.linspace(0, 1, n),
+    "sections": lambda x, n: dnp.split(x, [n]),
+    "pad_width": lambda x, n: dnp.pad(x, n),
+    "obj": lambda x, n: dnp.delete(x, n),
+    "tobytes": lambda x, n: x.tobytes(),
+}
+
+
+@pytest.mark.parametrize("case", ARGUMENTS)
+def test_traced_arguments_raise_the_error_of_what_must_be_known(case: str) -> None:
+    with pytest.raises(ConcretizationTypeError, match="not known while tracing"):
+        jit(ARGUMENTS[case])(X, 1)

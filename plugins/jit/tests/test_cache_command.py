@@ -97,7 +97,16 @@ def test_clear(place: Path, run: Run) -> None:
 def test_folders_that_are_none(tmp_path: Path, run: Run) -> None:
     assert "there is no cache: set DOVETAIL_COMPILATION_CACHE_DIR" in run("list")[1]
     status, text = run("list", "--dir", str(tmp_path / "none"))
-    assert status and "no program was written there" in text
+    assert status and "there is no folder " in text and "none: no program was written there" in text
+    (tmp_path / "file").write_text("")
+    status, text = run("clear", "--dir", str(tmp_path / "file"))
+    assert status and "file is no folder: no program was written there" in text
+
+
+@pytest.mark.parametrize("days", ["-1", "nan"])
+def test_ages_that_are_none(place: Path, run: Run, days: str) -> None:
+    status, text = run("clear", "--dir", str(place), f"--older-than={days}")
+    assert status and f"--older-than is a number of days, 0 or more, not {days}" in text
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="modes say nothing there")

@@ -22,6 +22,7 @@ from dovetail_jit import (
     jit,
     make_jaxpr,
 )
+from dovetail_jit.exact_statics import told_apart, value_of
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
 
@@ -421,3 +422,21 @@ def test_tangents_of_integers_come_out_as_float0() -> None:
         slope, nothing = f(1.0, np.array([3, 4]))
         assert slope == 2.0
         assert isinstance(nothing, np.ndarray) and nothing.dtype == float0 and nothing.shape == (2,)
+
+
+def test_constants_as_static_arguments_are_told_apart_again_and_again():
+    """The same objects come at each call; others of the same numbers, with other types, between."""
+    seen = []
+
+    def f(x, shape, how):
+        seen.append(shape)
+        return lax.mul(x, x.dtype.type(shape[0]))
+
+    run, x = jit(f, static_argnums=(1, 2)), np.float32(1)
+    ints, bools, floats = (1, 2), (True, 2), (1.0, 2)
+    for _ in range(3):
+        for shape in (ints, bools, floats, tuple(map(int, "12"))):
+            assert run(x, shape, "a").item() == 1
+    assert [[type(n) for n in shape] for shape in seen] == [[int] * 2, [bool, int], [float, int]]
+    for n in range(600):  # nothing is taken for what had its identity before
+        assert value_of(told_apart(tuple(map(int, (n, 1))))) == (n, 1)

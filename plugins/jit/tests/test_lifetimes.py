@@ -309,7 +309,7 @@ def test_a_loop_makes_no_garbage_of_equal_programs() -> None:
     for i in range(40):
         for use in ("grad", "vmap", "checkpoint", "scan", "cond", "custom_vjp", "callback"):
             USES[use](lambda x: lax.mul(x, 3.0) if not isinstance(x, np.ndarray) else x * 3)(X)
-        if i in (20, 39):
+        if i in (10, 20, 39):  # the first time fills caches of what counts
             gc.collect()
             counts[i] = Counter(type(x).__name__ for x in gc.get_objects())
     assert counts[39].total() <= counts[20].total() + 20, counts[39] - counts[20]

@@ -158,3 +158,10 @@ def test_structs_are_immutable_and_are_of_the_types_that_are_enabled():
     with pytest.raises(RuntimeError, match=r"attribute 'shape' cannot be set.*update"):
         s.shape = ()
     assert pickle.loads(pickle.dumps(s)) == copy.deepcopy(s) == s and not s.is_ref
+
+
+def test_weak_types_end_where_a_program_is_lowered() -> None:
+    traced = jit(lambda x: x * 2).trace(1.0)
+    assert traced.out_info.weak_type
+    lowered = traced.lower()
+    assert not lowered.out_info.weak_type and not lowered.compile().out_info.weak_type

@@ -446,3 +446,5 @@ else:
     from dovetail_core import lazy_exports
 
     __getattr__, __dir__ = lazy_exports(__name__)
+
+__programs__ = ["dynamic_index_in_dim", "dynamic_update_index_in_dim", "fft"]

@@ -9,8 +9,6 @@ import numpy as np
 
 from dovetail_core import float0, high_algebra, typeof
 
-# All of it before a part: a thread that had begun with a part would wait for one that imports all.
-from . import primitives as primitives
 from .halves import check_sum
 from .primitives.arithmetic import add_p, max_p, min_p, mul_p, neg_p
 from .primitives.casts import with_roles
@@ -19,6 +17,7 @@ from .primitives.discrete import lt_p
 from .primitives.moves import along, moved, reshaped, spread
 from .primitives.reductions import reduce_or_p, reduce_sum_p
 from .primitives.values import convert_element_type_p, select_n_p
+from .scalars import cast_scalar
 
 
 class ArrayAlgebra:
@@ -30,7 +29,7 @@ class ArrayAlgebra:
             return np.zeros(aval.shape, float0)
         if aval.is_high:
             return high_algebra().make(aval, [self.full(a, value) for a in aval.lo_ty()])
-        x = aval.dtype.type(value)
+        x = cast_scalar(value, aval.dtype)
         full = spread(x, aval.shape) if aval.shape else x
         if aval.weak_type:
             full = convert_element_type_p.bind(full, new_dtype=aval.dtype, weak_type=True)

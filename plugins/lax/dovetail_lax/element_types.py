@@ -14,7 +14,7 @@ from dovetail_core.base.source import called, here, short_repr
 from dovetail_core.types.avals import dtype_named
 
 from .lattice import BFLOAT16, FP4, FP8, SMALL_INTS, WEAK
-from .narrowing import warn_truncated
+from .narrowing import explicit
 
 DType = np.dtype[Any]
 
@@ -101,7 +101,7 @@ def as_dtype(dtype: Any) -> Any:
     found = dtype_named(dtype)
     canonical = _canonical(found)
     if canonical.itemsize != found.itemsize and dtype not in _PYTHON:
-        warn_truncated(found, canonical)
+        return explicit(found.newbyteorder("="), canonical)
     return canonical
 
 

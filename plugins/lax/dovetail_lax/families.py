@@ -1,8 +1,15 @@
-"""Which modules of primitives the modules of rules are for, which are imported when one is used.
+"""The modules of primitives, and which of them those of rules are for, which wait for their use.
 
 A module of rules whose primitives are in the module of the same name stands under its name alone.
 """
 
+_HOMES = """
+    arithmetic collectives composite condensed contractions control_flow discrete factorizations
+    fft gather incomplete joining platforms polar ragged ragged_collectives reductions rng shape
+    sorting special spectral transcendental tridiagonal updates values while_loop windows
+"""
+PRIMITIVES = tuple(f"dovetail_lax.primitives.{home}" for home in _HOMES.split())
+"""The modules that define primitives, by their import strings."""
 FAMILIES: dict[str, dict[str, str]] = {
     "jvp": {
         "arithmetic": "", "collectives": "", "condensed": "condensed factorizations tridiagonal",
@@ -20,10 +27,10 @@ FAMILIES: dict[str, dict[str, str]] = {
     },
     "batch": {
         "collectives": "", "contractions": "contractions fft",
-        "elementwise": "arithmetic discrete incomplete special transcendental values",
-        "gather": "", "joining": "",
+        "elementwise": "arithmetic discrete transcendental values", "gather": "", "joining": "",
         "linalg": "condensed factorizations polar spectral tridiagonal updates",
-        "reductions": "", "rng": "", "shape": "", "slicing": "shape", "sorting": "", "windows": "",
+        "reductions": "", "rng": "", "shape": "", "slicing": "shape", "sorting": "",
+        "special": "incomplete special", "windows": "",
     },
     "stablehlo": {
         "arithmetic": "", "collectives": "collectives ragged_collectives", "composite": "",
@@ -31,7 +38,7 @@ FAMILIES: dict[str, dict[str, str]] = {
         "control_flow": "control_flow platforms while_loop", "discrete": "", "factorizations": "",
         "gather": "", "joining": "", "reductions": "", "shape": "", "sorting": "", "spectral": "",
         "transcendental": "special transcendental", "values": "rng values",
-        "windows": "reductions windows",
+        "cumulative": "reductions", "windows": "",
     },
     "reference": {
         "arithmetic": "", "collectives": "", "contractions": "contractions fft",
@@ -40,6 +47,12 @@ FAMILIES: dict[str, dict[str, str]] = {
         "reductions": "", "rng": "", "shape": "", "sorting": "",
         "transcendental": "incomplete special transcendental", "values": "", "windows": "",
     },
+    "cost": {
+        "contractions": "contractions fft", "gather": "",
+        "linalg": "condensed factorizations spectral tridiagonal updates", "reductions": "",
+        "shape": "shape values", "sorting": "",
+    },
+    "dce": {"sorting": ""},
 }  # fmt: skip
 
 

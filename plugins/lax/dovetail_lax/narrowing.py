@@ -6,8 +6,47 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import here
+from dovetail_core import Option, config, here
 from dovetail_core.base.source import warn_here
+
+
+def _check_explicit(value: Any) -> Any:
+    told = getattr(value, "name", value)  # of an enumeration
+    known = {"warn": "warn", "error": "error", "allow": "allow"}
+    found = known.get(told.lower()) if isinstance(told, str) else None
+    if found is None:
+        raise ValueError(f"explicit_x64_dtypes is 'warn', 'error' or 'allow', not {value!r}")
+    return found
+
+
+explicit_x64_dtypes = config.add(
+    Option(
+        "explicit_x64_dtypes",
+        "warn",
+        "What happens where a 64-bit dtype is asked for by its name while 64-bit types are not "
+        "enabled: 'warn' (it is one of 32 bits), 'error', or 'allow' (it is as asked for).",
+        check=_check_explicit,
+        traced=True,
+    )
+)
+
+
+def explicit(wanted: Any, narrow: Any) -> Any:
+    """What stands for a 64-bit dtype that was asked for; ``narrow`` by default, with a warning.
+
+    Raises:
+        ValueError: the option ``explicit_x64_dtypes`` forbids it.
+    """
+    choice = explicit_x64_dtypes.value
+    if choice == "allow":
+        return wanted
+    if choice == "error":
+        raise ValueError(
+            f"dtype {wanted} was asked for{here()}, but 64-bit types are not enabled (option "
+            f"explicit_x64_dtypes). Enable them (dovetail.enable_x64), or ask for {narrow}."
+        )
+    warn_truncated(wanted, narrow)
+    return narrow
 
 
 def warn_truncated(wanted: Any, found: Any) -> None:

@@ -20,9 +20,10 @@ MANIFEST = Manifest(
     options={
         "allow_f16_reductions": "dovetail_lax.halves:allow_f16_reductions",
         "default_matmul_precision": "dovetail_lax.functions.precision:default_matmul_precision",
+        "explicit_x64_dtypes": "dovetail_lax.narrowing:explicit_x64_dtypes",
         "numpy_dtype_promotion": "dovetail_lax.promotion:numpy_dtype_promotion",
     },
-    primitives=("dovetail_lax.primitives",),
+    primitives=families.PRIMITIVES,
     contributes={
         "ad.jvp": families.modules("jvp"),
         "ad.transpose": families.modules("transpose"),
@@ -30,8 +31,8 @@ MANIFEST = Manifest(
         "backends.stablehlo": families.modules("stablehlo"),
         "backends.reference": families.modules("reference"),
         "checkify.checks": ("dovetail_lax.rules.checks",),
-        "dce": ("dovetail_lax.rules.dce",),
-        "remat.cost": ("dovetail_lax.rules.cost",),
+        "dce": families.modules("dce"),
+        "remat.cost": families.modules("cost"),
         "sharding.infer": ("dovetail_lax.rules.sharding",),
         "to_lo": ("dovetail_lax.rules.lowering",),
     },

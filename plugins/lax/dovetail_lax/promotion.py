@@ -22,7 +22,7 @@ from dovetail_core.types.avals import dtype_named
 
 from .element_types import dtype_of
 from .lattice import FP4, FP8, SMALL_INTS, WEAK, join, node
-from .narrowing import warn_truncated
+from .narrowing import explicit_x64_dtypes, warn_truncated
 
 DType = np.dtype[Any]
 
@@ -37,7 +37,8 @@ class NoNumberError(TypePromotionError, TypeError):
 
 def _check_promotion(value: str) -> str:
     if value not in ("standard", "strict"):
-        raise ValueError(f"numpy_dtype_promotion is 'standard' or 'strict', not {value!r}")
+        error = ValueError if isinstance(value, str) else TypeError
+        raise error(f"numpy_dtype_promotion is 'standard' or 'strict', not {value!r}")
     return value
 
 
@@ -68,6 +69,8 @@ def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
 
 
 def _typed(x: Any) -> tuple[DType, bool]:
+    if x is None:  # NumPy's default
+        return dtype_of(np.float64), False
     if isinstance(x, (np.dtype, type, str, ExtendedDType)):
         found = dtype_of(x)
         _say_if_narrower(x, found)
@@ -119,7 +122,14 @@ def common_type(types: Sequence[tuple[Any, bool]]) -> tuple[DType, bool]:
     """
     held = tuple([(d, w and d != np.bool_) for d, w in types])  # no boolean yields to another
     dtype, weak = _common(held, _promotion.value == "strict")
+    if enable_x64.value or dtype.itemsize < 8 or _keeps_wide(dtype, types):
+        return dtype, weak
     return canonical_dtype(dtype), weak
+
+
+def _keeps_wide(dtype: Any, types: Sequence[tuple[Any, bool]]) -> bool:
+    """Whether 64-bit values meet in their own type though 64-bit types are not enabled."""
+    return all(d == dtype for d, _ in types) or explicit_x64_dtypes.value == "allow"
 
 
 @cache

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_core import canonical_dtype
 from dovetail_core.base.caches import Cache
 from dovetail_core.base.errors import integer_too_large
 from dovetail_core.xla.config import enable_x64_state
@@ -33,11 +34,27 @@ def has_own_type(cls: type, dtype: Any) -> bool:
 
 
 def cast_scalar(value: Any, dtype: Any) -> Any:
-    """``value`` as a NumPy scalar of type ``dtype``; integers wrap around as arrays' do."""
+    """``value`` as a NumPy scalar of type ``dtype``; integers wrap around as arrays' do.
+
+    Of a 64-bit type where these are not enabled it is an array, which is not narrowed.
+    """
     try:
-        return dtype.type(value)
+        found = dtype.type(value)
     except OverflowError:
-        return np.asarray(value).astype(dtype)[()]
+        found = np.asarray(value).astype(dtype)[()]
+    return found if dtype.itemsize < 8 or enable_x64_state.value else _wide(found, dtype)
+
+
+def _wide(value: Any, dtype: Any) -> Any:
+    from .primitives.values import bitcast_convert_type_p, complex_p
+
+    if canonical_dtype(dtype) == dtype:  # complex64
+        return value
+    if kind_of(dtype) == "complex":
+        real = np.dtype(np.float64)
+        return complex_p.bind(_wide(value.real, real), _wide(value.imag, real))
+    words = np.frombuffer(value.tobytes(), np.uint32)
+    return bitcast_convert_type_p.bind(words, new_dtype=dtype)
 
 
 def check_int(value: int) -> None:
@@ -72,5 +89,7 @@ def scalar(value: float, dtype: Any) -> Any:
     if found is None:
         cls = float if kind_of(dtype) == "floating" else None
         own = cls is not None and has_own_type(cls, dtype)
-        found = _constants[key] = float(value) if own else cast_scalar(value, dtype)
+        found = float(value) if own else cast_scalar(value, dtype)
+        if not hasattr(found, "aval"):
+            _constants[key] = found
     return found

@@ -50,3 +50,9 @@ else:
     from dovetail_core import lazy_exports
 
     __getattr__, __dir__ = lazy_exports(__name__)
+
+__programs__ = """
+celu elu glu hard_sigmoid hard_silu hard_swish hard_tanh identity leaky_relu log_sigmoid
+log_softmax logmeanexp mish selu sigmoid silu soft_sign softplus sparse_plus sparse_sigmoid
+squareplus standardize swish tanh
+""".split()

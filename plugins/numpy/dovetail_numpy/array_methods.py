@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import Tracer, here, install_methods
+from dovetail_core.base import arguments
+from dovetail_core.base.lazy import import_part
+from dovetail_core.dispatch.operators import LateMethod, method_itself
 from dovetail_core.xla.arrays import Array, ArrayImpl
 
-from .contraction.products import dot
 from .conversion import astype, view
 from .creation.arrays import array
-from .creation.matrices import diagonal
-from .creation.placing import to_device
 from .fusion import of_one_array, of_two_arrays
-from .indexing import taking
-from .indexing.at import At
-from .manipulation import rearranging, shapes
+from .manipulation import shapes
 from .operators import operators
-from .reductions import basic, cumulative, moments
-from .searching import finding, sorting
-from .ufuncs import unary
-from .ufuncs.clipping import clip
-from .ufuncs.rounding import round
+from .reductions import basic
 
 
 def _reshape(
@@ -55,6 +50,8 @@ def _copy(x: Any) -> Any:
 
 def _clip(x: Any, min: Any = None, max: Any = None) -> Any:
     """The array with elements limited to ``[min, max]``."""
+    from .ufuncs.clipping import clip
+
     return clip(x, min, max)
 
 
@@ -63,6 +60,8 @@ def _sort(
     descending: bool = False,
 ) -> Any:  # fmt: skip
     """A sorted copy of the array."""
+    from .searching import sorting
+
     return sorting.sort(x, axis, kind=kind, order=order, stable=stable, descending=descending)
 
 
@@ -79,6 +78,8 @@ def _searchsorted(
     x: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan"
 ) -> Any:
     """Where elements of ``v`` would be inserted into the sorted array."""
+    from .searching import finding
+
     return finding.searchsorted(x, v, side, sorter, method=method)
 
 
@@ -93,12 +94,12 @@ def _item(x: Any, *args: Any) -> Any:
 
 def _tobytes(x: Any, order: str = "C") -> bytes:
     """The bytes of the elements; of a traced array only where its value is known."""
-    return np.asarray(x).tobytes(order)  # type: ignore[arg-type]
+    return arguments.known_array(x).tobytes(order)
 
 
 def _tolist(x: Any) -> Any:
     """The elements as nested lists; of a traced array only where its value is known."""
-    return np.asarray(x).tolist()
+    return arguments.known_array(x).tolist()
 
 
 def _astype(x: Any, dtype: Any, copy: bool = False, device: Any = None) -> Any:
@@ -112,6 +113,8 @@ def _to_device(x: Any, device: Any, *, stream: Any = None) -> Any:
         raise NotImplementedError(
             f"to_device: the runtime chooses streams itself, drop stream={here()}"
         )
+    from .creation.placing import to_device
+
     return to_device(x, device)
 
 
@@ -136,21 +139,31 @@ def _real(x: Any) -> Any:
 
 def _imag(x: Any) -> Any:
     """The imaginary part."""
-    return unary.imag(x)
+    from .ufuncs.unary import imag
+
+    return imag(x)
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "all": basic.all, "any": basic.any, "argmax": basic.argmax, "argmin": basic.argmin,
-    "argpartition": sorting.argpartition, "argsort": sorting.argsort, "astype": _astype,
-    "choose": taking.choose, "conj": unary.conjugate, "conjugate": unary.conjugate,
-    "copy": _copy, "clip": _clip, "cumprod": cumulative.cumprod, "cumsum": cumulative.cumsum,
-    "diagonal": diagonal, "dot": dot, "flatten": _flatten, "max": basic.max, "mean": moments.mean,
-    "min": basic.min, "nonzero": finding.nonzero, "prod": basic.prod, "ptp": basic.ptp,
-    "ravel": shapes.ravel, "repeat": rearranging.repeat, "reshape": _reshape, "round": round,
-    "searchsorted": _searchsorted, "sort": _sort, "squeeze": shapes.squeeze, "std": moments.std,
-    "sum": basic.sum, "swapaxes": shapes.swapaxes, "take": taking.take, "trace": _trace,
-    "transpose": _transpose, "var": moments.var, "view": view,
+    "astype": _astype, "copy": _copy,
+    "clip": _clip, "flatten": _flatten, "max": basic.max, "min": basic.min, "prod": basic.prod,
+    "ptp": basic.ptp, "ravel": shapes.ravel, "reshape": _reshape, "searchsorted": _searchsorted,
+    "sort": _sort, "squeeze": shapes.squeeze, "sum": basic.sum, "swapaxes": shapes.swapaxes,
+    "trace": _trace, "transpose": _transpose, "view": view,
 }  # fmt: skip
+_LATE = {
+    "contraction.products": "dot", "creation.matrices": "diagonal",
+    "indexing.taking": "choose take", "manipulation.rearranging": "repeat",
+    "reductions.cumulative": "cumprod cumsum", "reductions.moments": "mean std var",
+    "searching.finding": "nonzero", "searching.sorting": "argpartition argsort",
+    "ufuncs.rounding": "round", "ufuncs.unary": "conj conjugate",
+}  # fmt: skip
+"""Functions that are methods, too, by the modules that have them."""
+
+
+def _of_module(module: str, name: str) -> Any:
+    return getattr(import_part(f"{__package__}.{module}"), name)
 
 
 def _compress(
@@ -186,9 +199,16 @@ class _Property(property):
         raise AttributeError(f"arrays are immutable: this attribute cannot be set{here()}")
 
 
+def _at(x: Any) -> Any:
+    """What makes changed copies of the array: ``x.at[index].set(value)``."""
+    from .indexing.at import At
+
+    return At(x)
+
+
 _PROPERTIES: dict[str, Callable[[Any], Any]] = {
     "T": lambda x: shapes.transpose(x), "mT": shapes.matrix_transpose, "real": _real,
-    "imag": _imag, "at": At, "flat": _flatten, "itemsize": _itemsize, "nbytes": _nbytes,
+    "imag": _imag, "at": _at, "flat": _flatten, "itemsize": _itemsize, "nbytes": _nbytes,
 }  # fmt: skip
 _DIRECT_PAIRS = [
     f"__{r}{n}__"
@@ -228,7 +248,12 @@ def methods() -> dict[str, Any]:
         "__array_namespace__": _namespace,
     }  # fmt: skip
     properties = {n: _Property(get) for n, get in _PROPERTIES.items()}
-    return {**operators(), **_FUNCTIONS, **named, **properties}
+    late = {
+        n: LateMethod(partial(_of_module, module, n))
+        for module, names in _LATE.items()
+        for n in names.split()
+    }
+    return {**operators(), **_FUNCTIONS, **late, **named, **properties}
 
 
 _OF_VALUES = ("item", "copy_to_host_async", "__copy__", "__deepcopy__")
@@ -243,12 +268,16 @@ def _delegate(name: str) -> Any:
     return method
 
 
+def _direct(operator: Any) -> Any:
+    return of_two_arrays(method_itself(operator))
+
+
 def install() -> None:
     """Give tracers and runtime arrays their operators, methods and properties."""
     common = methods()
     install_methods(Tracer, {**common, **_TRACER_ONLY})
     install_methods(Array, {**common, **{n: _delegate(n) for n in _OF_VALUES}})
     own = {"__setitem__"}  # the array type has its own, which names the array
-    direct = {n: of_two_arrays(common[n]) for n in _DIRECT_PAIRS}
+    direct = {n: LateMethod(partial(_direct, common[n])) for n in _DIRECT_PAIRS}
     direct |= {n: of_one_array()(common[n]) for n in ("__neg__", "__abs__", "__invert__")}
     install_methods(ArrayImpl, {n: m for n, m in {**common, **direct}.items() if n not in own})

@@ -8,12 +8,14 @@ import dovetail_lax as lax
 
 from .creation.arrays import as_array
 from .creation.filled import full
+from .fusion import one_call
 from .operands import Array, ArrayLike
 from .promotion import broadcast, promote
 from .reductions.basic import all as every
 from .ufuncs.comparisons import EQUAL, isclose, isnan
 
 
+@one_call("equal_nan")
 def allclose(
     a: ArrayLike, b: ArrayLike, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
 ) -> Array:

@@ -19,7 +19,7 @@ from .manipulation.rearranging import roll
 from .manipulation.shapes import moveaxis
 from .operands import Array, ArrayLike, DTypeLike, axis_index, axis_tuple, integer, short_repr
 from .operations import number, strong, transpose as permute
-from .promotion import default_float, promote
+from .promotion import default_float, narrowed, promote
 from .ufuncs.unary import conjugate
 
 _NORMS = (None, "backward", "ortho", "forward")
@@ -43,7 +43,7 @@ def _transform(name: str, kind: str, a: ArrayLike, s: Any, axes: Any, norm: str 
     """
     (x,) = promote(name, a, inexact=True)
     x = as_array(name, x)
-    x = lax.convert_element_type(x, np.float32) if x.dtype.itemsize < 4 else x
+    x = lax.convert_element_type(x, np.float32 if x.dtype.itemsize < 4 else narrowed(x.dtype))
     s = None if s is None else arguments.items("s", s, arguments.integer)
     how = _checked_norm(name, norm)
     if axes is None:

@@ -8,9 +8,15 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from dovetail_core import EVAL, Tracer, get_trace
+from dovetail_core import EVAL, get_trace
 from dovetail_core.xla.arrays import ArrayImpl
-from dovetail_jit import fused as fused
+from dovetail_jit import (
+    cannot_be_hashed,
+    forgiving,
+    fused as fused,
+    is_operand as is_operand,
+    one_call as one_call,
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 ARRAYS = (ArrayImpl, np.ndarray)
@@ -32,14 +38,14 @@ def of_one_array(*static: str) -> Callable[[F], F]:
     ``axis``; further operands are given by keyword."""
 
     def unless(x: Any, *args: Any, **kwargs: Any) -> bool:
-        others = all(_is_operand(v) for n, v in kwargs.items() if n not in static)
+        others = all(is_operand(v) for n, v in kwargs.items() if n not in static)
         return x.__class__ not in ARRAYS or not others
 
     def decorate(f: F) -> F:
         call = fused(static, unless=unless)(f)
         if not static:
             return call
-        return _forgiving_axis(f, call) if static[0] == "axis" else _forgiving(f, call)
+        return _forgiving_axis(f, call) if static[0] == "axis" else forgiving(f, call)
 
     return decorate
 
@@ -50,22 +56,6 @@ def fused_when_evaluated(f: F) -> F:
 
     def run(*args: Any) -> Any:
         return call(*args) if get_trace() is EVAL else f(*args)
-
-    return run  # type: ignore[return-value]
-
-
-def _forgiving(f: F, call: F, in_traces: bool = False) -> F:
-    """``call``, and ``f`` itself for arguments that C++ cannot hash, such as ``axis=[0, 1]``."""
-
-    @wraps(f)
-    def run(*args: Any, **kwargs: Any) -> Any:
-        if in_traces or get_trace() is EVAL:
-            try:
-                return call(*args, **kwargs) if kwargs else call(*args)
-            except ValueError as e:
-                if not _cannot_be_hashed(e):
-                    raise
-        return f(*args, **kwargs)
 
     return run  # type: ignore[return-value]
 
@@ -85,54 +75,13 @@ def _forgiving_axis(f: F, call: F) -> F:
                 return call(a)
             return call(a, axis)  # no packing of arguments: a tenth of the call's time
         except ValueError as e:
-            if not _cannot_be_hashed(e):
+            if not cannot_be_hashed(e):
                 raise
         return f(a, axis, *rest, **options)
 
     return run  # type: ignore[return-value]
 
 
-def _cannot_be_hashed(e: ValueError) -> bool:
-    """Whether C++ refused a call because a static argument has no hash."""
-    return str(e).startswith("Non-hashable static arguments")
-
-
 def of_two_arrays(f: F, *static: str) -> F:
     """``f``, a function of two operands and of options that are ``static``, as one C++ call."""
     return fused(static, unless=_not_two_arrays)(f)
-
-
-def one_call(*static: str, shared: bool = False) -> Callable[[F], F]:
-    """Decorator of a public function of arrays and of ``static`` arguments: one C++ call where it
-    is evaluated, its checks included; in a trace one call of a program, if it is ``shared``.
-
-    Where other values are given, as lists, or statics that cannot be hashed, it is called as it is.
-    """
-
-    def decorate(f: F) -> F:
-        code = cast("Any", f).__code__
-        named = frozenset(static)
-        fixed = [n in named for n in code.co_varnames[: code.co_argcount]]
-
-        def unless(*args: Any, **kwargs: Any) -> bool:
-            given = (*zip(args, fixed), *((v, n in named) for n, v in kwargs.items()))
-            return not all(_is_known(x) if known else _is_operand(x) for x, known in given)
-
-        call = fused(static, unless=unless, shared=shared)(f)
-        if not static:
-            return call
-
-        return _forgiving(f, call, in_traces=shared)
-
-    return decorate
-
-
-def _is_known(x: Any) -> bool:
-    return not isinstance(x, Tracer)
-
-
-def _is_operand(x: Any) -> bool:
-    kind = x.__class__
-    if kind is int:
-        return -(2**31) <= x < 2**31
-    return kind in ARRAYS or kind is float or x is None or isinstance(x, Tracer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -212,15 +213,19 @@ def _floats(name: str, weights: ArrayLike) -> Any:
 @fused()
 def _histogramdd(points: Any, w: Any, *edges: Any) -> Any:
     shape = tuple(e.shape[0] - 1 for e in edges)
-    columns = []
+    size = prod(shape)
+    place, outside = lax.full((points.shape[0],), 0, INT32), lax.full((points.shape[0],), False)
     for i, e in enumerate(edges):
         a = convert(lax.index_in_dim(points, i, 1, keepdims=False), e.dtype)
         at = searchsorted(e, a, side="right")
         last = lax.eq(a, lax.index_in_dim(e, shape[i], 0, keepdims=False))
         at = lax.sub(select(last, number(at, shape[i]), at), number(at, 1))
-        outside = lax.bitwise_or(lax.lt(at, number(at, 0)), lax.ge(at, number(at, shape[i])))
-        columns.append(select(outside, number(at, shape[i]), at))
-    vectors = lax.stack(columns, axis=1)
-    axes = tuple(range(len(shape)))
-    return lax.scatter_add(filled(w, shape, 0), vectors, w,
-                           lax.ScatterDimensionNumbers((), axes, axes), mode="drop")  # fmt: skip
+        beside = lax.bitwise_or(lax.lt(at, number(at, 0)), lax.ge(at, number(at, shape[i])))
+        outside = lax.bitwise_or(outside, beside)
+        place = lax.add(lax.mul(place, number(place, shape[i])), convert(at, INT32))
+    place = select(outside, number(place, size), place)
+    counts = lax.scatter_add(
+        filled(w, (size,), 0), lax.reshape(place, (place.size, 1)), w,
+        lax.ScatterDimensionNumbers((), (0,), (0,)), mode="drop",
+    )  # fmt: skip
+    return lax.reshape(counts, shape)

@@ -71,10 +71,11 @@ def _periodic(x: Any, xp: Any, fp: Any, period: Any) -> tuple[Any, Any, Any]:
     return x, xp, lax.concatenate([ends[2], fp, ends[3]], 0)
 
 
-@fused(static=("extend_left", "extend_right"))
+@fused(static=("extend_left", "extend_right"), shared=True)
 def _interp(
     x: Any, xp: Any, fp: Any, left: Any, right: Any, extend_left: bool, extend_right: bool
 ) -> Any:
+    from .indexing.reading import Options
     from .indexing.taking import take_along
 
     n = xp.shape[0]
@@ -82,8 +83,10 @@ def _interp(
         np.int32(1), convert(searchsorted(xp, x, "right"), INT32), np.int32(max(n - 1, 1))
     )
     before = lax.sub(at, np.int32(1))
-    x0, x1 = take_along(xp, before, 0), take_along(xp, at, 0)
-    f0, f1 = take_along(fp, before, 0), take_along(fp, at, 0)
+    x0, x1, f0, f1 = (
+        take_along(v, i, 0, Options("clip", wrap=False))
+        for v in (xp, fp) for i in (before, at)
+    )  # fmt: skip
     width = lax.sub(x1, x0)
     flat = lax.le(lax.abs(width), number(width, float(dtypes.finfo(xp.dtype).eps) ** 2))
     slope = lax.div(convert(lax.sub(x, x0), fp.dtype),

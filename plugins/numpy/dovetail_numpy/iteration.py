@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 import dovetail_lax as lax
-from dovetail_backends import rows_on_host
+from dovetail_backends import device_put, rows_on_host
 from dovetail_core import EVAL, ExtendedDType, get_trace
 from dovetail_core.base.caches import Cache
 from dovetail_core.base.source import called
@@ -35,6 +37,8 @@ def rows(x: Any) -> Iterator[Any]:
         remedy = f". {x.dtype.remedy}" if isinstance(x.dtype, ExtendedDType) else ""
         raise TypeError(f"iteration over an array without dimensions{called()}{remedy}")
     if get_trace() is EVAL and x.__class__ is ArrayImpl:
+        if x.is_fully_addressable and len(x._sharding._internal_device_list) > 1:
+            x = device_put(np.asarray(x))  # rows are on one device, as in JAX
         if 0 < x.shape[0] <= CHUNK and _is_frequent(x.aval):
             return iter(lax.unstack(x))
         found = rows_on_host(x)

@@ -50,3 +50,7 @@ __all__ = [
     "multi_dot", "norm", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "tensordot",
     "tensorinv", "tensorsolve", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
+__programs__ = """
+cholesky cond det eigh eigvals eigvalsh inv matrix_power matrix_rank norm qr slogdet solve
+svd
+""".split()

@@ -21,7 +21,7 @@ Array: TypeAlias = Any
 """A runtime array, or a tracer that stands for one."""
 
 DTypeLike: TypeAlias = Any
-Axis: TypeAlias = "int | Sequence[int] | None"
+Axis: TypeAlias = int | Sequence[int] | None
 
 
 class UnsupportedError(NotImplementedError, ValueError):

@@ -6,23 +6,21 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import dovetail_lax as lax
-from dovetail_core import ShapedArray
-from dovetail_core.dispatch.operators import own_operator
+from dovetail_core import ShapedArray, is_inexact
+from dovetail_core.base.lazy import import_part
+from dovetail_core.dispatch.operators import LateMethod, own_operator
 
-from .contraction.matmul import MATMUL
 from .indexing.reading import getitem
 from .iteration import rows
 from .operands import here, short_repr, stands_for_array
-from .ufuncs import arithmetic, bits, comparisons, unary
+from .promotion import default_int
+from .ufuncs import arithmetic
 from .ufuncs.plans import Binary, foreign
 
 
-def _operator(
-    engine: Binary, name: str
-) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
-    """``x op y`` and ``y op x`` for an array ``x``; operands of unknown classes are left alone."""
-    plans, miss = engine.plans, engine.miss
-    own, reflected = f"__{name}__", f"__r{name}__"
+def _forward(engine: Binary, name: str) -> Callable[[Any, Any], Any]:
+    """``x op y`` for an array ``x``; operands of unknown classes are left alone."""
+    plans, miss, own = engine.plans, engine.miss, f"__{name}__"
 
     def forward(x: Any, y: Any) -> Any:
         try:
@@ -30,11 +28,18 @@ def _operator(
             if plan is not None:
                 return plan(x, y)
         except TypeError:
-            return _converted(miss, y, x, y)
+            return converted(miss, y, x, y)
         found = own_operator(x, y, own)
         if found is not NotImplemented:
             return found
         return _left_alone(engine.name, y) if foreign(y) else miss(x, y)
+
+    return forward
+
+
+def _backward(engine: Binary, name: str) -> Callable[[Any, Any], Any]:
+    """``y op x`` for an array ``x``; ``name`` begins with r."""
+    plans, miss, reflected = engine.plans, engine.miss, f"__{name}__"
 
     def backward(x: Any, y: Any) -> Any:
         try:
@@ -42,16 +47,16 @@ def _operator(
             if plan is not None:
                 return plan(y, x)
         except TypeError:
-            return _converted(miss, y, y, x)
+            return converted(miss, y, y, x)
         found = own_operator(x, y, reflected)
         if found is not NotImplemented:
             return found
         return _left_alone(engine.name, y) if foreign(y) else miss(y, x)
 
-    return forward, backward
+    return backward
 
 
-def _converted(miss: Callable[[Any, Any], Any], operand: Any, *both: Any) -> Any:
+def converted(miss: Callable[[Any, Any], Any], operand: Any, *both: Any) -> Any:
     """Where a plan raised: what ``miss`` makes of an operand that stands for an array.
 
     One whose ``aval`` has no hash, or that forwards it to an array, is no array and left alone. The
@@ -89,7 +94,7 @@ def _comparison(engine: Binary, symbol: str, name: str) -> Callable[[Any, Any], 
             if plan is not None:
                 return plan(x, y)
         except TypeError:
-            return _converted(miss, y, x, y)
+            return converted(miss, y, x, y)
         found = own_operator(x, y, own)
         if found is not NotImplemented:
             return found
@@ -109,8 +114,8 @@ def _refuse(symbol: str, y: Any) -> NoReturn:
 
 
 def _pow(x: Any, y: Any) -> Any:
-    if y.__class__ is int and x.aval.__class__ is ShapedArray:
-        return arithmetic.integer_power(x, y)
+    if (y.__class__ is int or y.__class__ is bool) and x.aval.__class__ is ShapedArray:
+        return arithmetic.integer_power(x, int(y))
     return _power(x, y)
 
 
@@ -118,31 +123,11 @@ def _mod_pow(x: Any, y: Any, modulus: Any = None, /) -> Any:
     return NotImplemented if modulus is not None else _pow(x, y)
 
 
-_power, _rpow = _operator(arithmetic.POWER, "pow")
+_power, _rpow = _forward(arithmetic.POWER, "pow"), _backward(arithmetic.POWER, "rpow")
 
 
 def _rpow_plain(x: Any, y: Any, modulus: Any = None, /) -> Any:
     return NotImplemented if modulus is not None else _rpow(x, y)
-
-
-def _matmul(x: Any, y: Any) -> Any:
-    try:
-        plan = MATMUL.plans.get((x.aval, getattr(y, "aval", None)))
-        if plan is not None:
-            return plan(x, y)
-    except TypeError:
-        return _converted(MATMUL.miss, y, x, y)
-    found = own_operator(x, y, "__matmul__")
-    if found is not NotImplemented:
-        return found
-    return NotImplemented if foreign(y) else MATMUL.miss(x, y)
-
-
-def _rmatmul(x: Any, y: Any) -> Any:
-    found = own_operator(x, y, "__rmatmul__")
-    if found is not NotImplemented:
-        return found
-    return NotImplemented if foreign(y) else MATMUL.miss(y, x)
 
 
 def _divmod(x: Any, y: Any) -> Any:
@@ -162,12 +147,10 @@ def _rdivmod(x: Any, y: Any) -> Any:
 def _round(x: Any, ndigits: int | None = None) -> Any:
     from .ufuncs.rounding import round
 
-    rounded = round(x, ndigits or 0)
-    if ndigits is None and x.dtype.kind not in "biu":  # round(x) of Python numbers is an integer
-        from .promotion import default_int
-
-        return lax.convert_element_type(rounded, default_int())
-    return rounded
+    if ndigits is not None:
+        return round(x, ndigits)
+    rounded = round(x, 0) if is_inexact(x.dtype) or x.dtype.kind == "b" else x
+    return lax.convert_element_type(rounded, default_int())  # as of Python numbers
 
 
 def _len(x: Any) -> int:
@@ -187,8 +170,9 @@ def _reversed(x: Any) -> Iterator[Any]:
 
 def _contains(x: Any, item: Any) -> bool:
     from .reductions.basic import any as any_of
+    from .ufuncs.comparisons import EQUAL
 
-    return bool(any_of(comparisons.EQUAL(x, item)))
+    return bool(any_of(EQUAL(x, item)))
 
 
 def _getitem(x: Any, index: Any) -> Any:
@@ -202,33 +186,75 @@ def _setitem(x: Any, index: Any, value: Any) -> NoReturn:
     )
 
 
+def _neg(x: Any) -> Any:
+    from .ufuncs.unary import NEGATIVE
+
+    return NEGATIVE(x)
+
+
+def _pos(x: Any) -> Any:
+    from .ufuncs.unary import POSITIVE
+
+    return POSITIVE(x)
+
+
+def _abs(x: Any) -> Any:
+    from .ufuncs.unary import ABS
+
+    return ABS(x)
+
+
+def _invert(x: Any) -> Any:
+    from .ufuncs.unary import INVERT
+
+    return INVERT(x)
+
+
 _PAIRS = {
-    "add": arithmetic.ADD, "sub": arithmetic.SUBTRACT, "mul": arithmetic.MULTIPLY,
-    "truediv": arithmetic.DIVIDE, "floordiv": arithmetic.FLOOR_DIVIDE,
-    "mod": arithmetic.REMAINDER, "and": comparisons.AND, "or": comparisons.OR,
-    "xor": comparisons.XOR, "lshift": bits.LEFT_SHIFT, "rshift": bits.RIGHT_SHIFT,
+    "add": "arithmetic.ADD", "sub": "arithmetic.SUBTRACT", "mul": "arithmetic.MULTIPLY",
+    "truediv": "arithmetic.DIVIDE", "floordiv": "arithmetic.FLOOR_DIVIDE",
+    "mod": "arithmetic.REMAINDER", "and": "comparisons.AND", "or": "comparisons.OR",
+    "xor": "comparisons.XOR", "lshift": "bits.LEFT_SHIFT", "rshift": "bits.RIGHT_SHIFT",
 }  # fmt: skip
 _COMPARISONS = {
-    "eq": (comparisons.EQUAL, "=="), "ne": (comparisons.NOT_EQUAL, "!="),
-    "lt": (comparisons.LESS, "<"), "le": (comparisons.LESS_EQUAL, "<="),
-    "gt": (comparisons.GREATER, ">"), "ge": (comparisons.GREATER_EQUAL, ">="),
+    "eq": ("comparisons.EQUAL", "=="), "ne": ("comparisons.NOT_EQUAL", "!="),
+    "lt": ("comparisons.LESS", "<"), "le": ("comparisons.LESS_EQUAL", "<="),
+    "gt": ("comparisons.GREATER", ">"), "ge": ("comparisons.GREATER_EQUAL", ">="),
 }  # fmt: skip
+
+
+def _late(make: Callable[..., Any], where: str, *about: Any) -> LateMethod:
+    """The method that ``make`` makes of an engine of ``ufuncs`` when it is first used."""
+
+    def find() -> Any:
+        module, _, name = where.partition(".")
+        method = make(getattr(import_part(f"{__package__}.ufuncs.{module}"), name), *about)
+        method.__name__ = f"__{about[-1]}__"
+        return method
+
+    return LateMethod(find)
+
+
+def _product(name: str) -> LateMethod:
+    return LateMethod(lambda: getattr(import_part(f"{__package__}.contraction.operator"), name))
 
 
 def operators() -> dict[str, Any]:
     """Methods with two underscores, by name."""
     out: dict[str, Any] = {
-        "__pow__": _mod_pow, "__rpow__": _rpow_plain, "__matmul__": _matmul,
-        "__rmatmul__": _rmatmul, "__divmod__": _divmod, "__rdivmod__": _rdivmod,
+        "__pow__": _mod_pow, "__rpow__": _rpow_plain, "__divmod__": _divmod,
+        "__rdivmod__": _rdivmod,
         "__round__": _round, "__len__": _len, "__iter__": _iter, "__reversed__": _reversed,
         "__contains__": _contains, "__getitem__": _getitem, "__setitem__": _setitem,
-        "__neg__": lambda x: unary.NEGATIVE(x), "__pos__": lambda x: unary.POSITIVE(x),
-        "__abs__": lambda x: unary.ABS(x), "__invert__": lambda x: unary.INVERT(x),
+        "__neg__": _neg, "__pos__": _pos, "__abs__": _abs, "__invert__": _invert,
     }  # fmt: skip
-    for name, engine in _PAIRS.items():
-        out[f"__{name}__"], out[f"__r{name}__"] = _operator(engine, name)
-    for name, (engine, symbol) in _COMPARISONS.items():
-        out[f"__{name}__"] = _comparison(engine, symbol, name)
     for name, method in out.items():
         method.__name__ = name
+    for name in ("matmul", "rmatmul"):
+        out[f"__{name}__"] = _product(name)
+    for name, where in _PAIRS.items():
+        out[f"__{name}__"] = _late(_forward, where, name)
+        out[f"__r{name}__"] = _late(_backward, where, f"r{name}")
+    for name, (where, symbol) in _COMPARISONS.items():
+        out[f"__{name}__"] = _late(_comparison, where, symbol, name)
     return out

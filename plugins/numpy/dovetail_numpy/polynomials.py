@@ -12,7 +12,7 @@ from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
 from .creation.arrays import as_array
-from .fusion import fused
+from .fusion import fused, one_call
 from .operands import Array, ArrayLike, integer
 from .operations import filled, number, reshape as to_shape, strong
 from .promotion import INT32, broadcast, broadcast_shapes, convert, promote
@@ -21,6 +21,7 @@ from .ufuncs.arithmetic import ADD, DIVIDE, MULTIPLY, SUBTRACT
 
 
 @names_itself
+@one_call("unroll")
 def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int = 16) -> Array:
     """The polynomial with coefficients ``p`` at ``x``, by Horner's scheme.
 
@@ -235,6 +236,7 @@ def _complex_of(dtype: Any) -> Any:
 
 
 @names_itself
+@one_call("deg", "rcond", "full", "cov")
 def polyfit(
     x: ArrayLike, y: ArrayLike, deg: int, rcond: float | None = None, full: bool = False,
     w: ArrayLike | None = None, cov: bool | str = False,
@@ -267,7 +269,7 @@ def polyfit(
         lhs = MULTIPLY(lhs, lax.reshape(weights, (a.shape[0], 1)))
         rhs = MULTIPLY(rhs, lax.broadcast_in_dim(weights, b.shape, (0,)))
     scale = lax.sqrt(lax.reduce_sum(lax.mul(lhs, lhs), (0,)))
-    c, residuals, rank, singular = lstsq(DIVIDE(lhs, scale), rhs, rcond)
+    c, residuals, rank, singular = lstsq(DIVIDE(lhs, lax.reshape(scale, (1, order))), rhs, rcond)
     c = DIVIDE(c, scale if b.ndim == 1 else lax.reshape(scale, (order, 1)))
     if full:
         return c, residuals, rank, singular, as_array("polyfit", rcond)

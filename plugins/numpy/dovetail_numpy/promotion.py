@@ -18,7 +18,7 @@ from dovetail_core import (
 )
 from dovetail_core.base.errors import integer_too_large
 from dovetail_core.rules.staging import definition_of
-from dovetail_lax import dtypes
+from dovetail_lax import dtypes, scalars
 
 from .operands import PYTHON_SCALARS, ArrayLike, ShapeError, aval_of, here, operand
 from .rank_promotion import check_ranks, rank_promotion
@@ -45,6 +45,11 @@ def inexact_dtype(dtype: Any) -> Any:
     if is_inexact(dtype):
         return dtype
     return canonical_dtype(np.float64 if dtype.itemsize == 8 else np.float32)
+
+
+def narrowed(dtype: Any) -> Any:
+    """``dtype``, or the 32-bit type in its place where 64-bit types are not enabled."""
+    return canonical_dtype(dtype) if dtype.itemsize >= 8 else dtype
 
 
 def requested(dtype: Any, *sources: Any) -> Any:
@@ -76,13 +81,15 @@ def python_scalar(x: Any, dtype: Any, weak: bool = False) -> Any:
     try:
         if dtype is FLOAT32 and x.__class__ in (int, float) and not x64.value:
             return float(x)  # whose weak type is float32
-        return dtype.type(x)
+        return dtype.type(x) if dtype.itemsize < 8 or x64.value else scalars.cast_scalar(x, dtype)
     except OverflowError:
         return _wrapped(x, dtype)
 
 
 def _weak_scalar(x: Any, dtype: Any) -> Any:
     kind = _PYTHON[dtype.kind]
+    if kind is int:
+        scalars.check_int(x)
     try:
         return x if x.__class__ is kind else kind(x)
     except OverflowError:
@@ -117,7 +124,10 @@ def convert(x: Any, dtype: Any, weak: bool = False) -> Any:
     return lax.convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak)
 
 
-_OF_ANY_RANKS = frozenset(("where", "broadcast_arrays", "heaviside"))
+_OF_ANY_RANKS = frozenset(
+    "where broadcast_arrays heaviside choose full gcd lcm sum prod max min all any mean var "
+    "std".split()
+)
 """Functions to which the option ``numpy_rank_promotion`` does not apply, in JAX neither."""
 
 

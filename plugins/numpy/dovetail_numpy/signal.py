@@ -11,7 +11,7 @@ from dovetail_core import here
 from dovetail_core.base.foreign import names_itself
 
 from .creation.arrays import as_array
-from .fusion import fused
+from .fusion import fused, one_call
 from .operands import Array, ArrayLike, axis_index, axis_tuple, integer
 from .operations import number, select, strong
 from .promotion import convert, default_float, promote
@@ -57,6 +57,7 @@ def _run(x: Any, y: Any, mode: str, flip: bool, precision: Any, preferred: Any) 
 
 
 @names_itself
+@one_call("mode", "precision", "preferred_element_type")
 def convolve(
     a: ArrayLike, v: ArrayLike, mode: str = "full", *, precision: Any = None,
     preferred_element_type: Any = None,
@@ -74,6 +75,7 @@ def convolve(
 
 
 @names_itself
+@one_call("mode", "precision", "preferred_element_type")
 def correlate(
     a: ArrayLike, v: ArrayLike, mode: str = "valid", *, precision: Any = None,
     preferred_element_type: Any = None,
@@ -132,6 +134,7 @@ def kaiser(M: int, beta: ArrayLike) -> Array:
 
 
 @names_itself
+@one_call("axis")
 def trapezoid(
     y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1
 ) -> Array:
@@ -149,12 +152,23 @@ def trapezoid(
     else:
         gaps = dx if not hasattr(dx, "aval") or not dx.ndim else moveaxis(dx, axis, -1)
     n, last = v.shape[-1], v.ndim - 1
+    if n > 1 and x is None and not np.ndim(dx) and v.dtype.name in ("float32", "float64"):
+        return MULTIPLY(gaps, _even_trapezoids(v))
     later = lax.slice_in_dim(v, min(1, n), n, axis=last)
     both = ADD(later, lax.slice_in_dim(v, 0, max(n - 1, 0), axis=last))
     return MULTIPLY(total(MULTIPLY(gaps, both), -1), 0.5)
 
 
+def _even_trapezoids(v: Any) -> Any:
+    """All elements less half of the first and the last one: XLA sums whole arrays on all cores."""
+    last = v.ndim - 1
+    ends = [lax.index_in_dim(v, i, last, keepdims=False) for i in (0, v.shape[last] - 1)]
+    halves = [lax.mul(select(lax.is_finite(e), e, number(e, 0)), number(e, 0.5)) for e in ends]
+    return lax.sub(lax.reduce_sum(v, (last,)), lax.add(*halves))
+
+
 @names_itself
+@one_call("axis", "edge_order")
 def gradient(
     f: ArrayLike, *varargs: ArrayLike, axis: Any = None, edge_order: int | None = None
 ) -> Any:
@@ -214,6 +228,7 @@ def _slope(v: Any, axis: int, step: Any) -> Any:
 
 
 @names_itself
+@one_call("axis")
 def unwrap(
     p: ArrayLike, discont: ArrayLike | None = None, axis: int = -1, period: ArrayLike = 2 * np.pi
 ) -> Array:

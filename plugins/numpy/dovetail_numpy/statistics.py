@@ -10,6 +10,7 @@ from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
 from .creation.arrays import as_array
+from .fusion import one_call
 from .operands import Array, ArrayLike, DTypeLike, operand
 from .operations import number, reshape as to_shape
 from .promotion import broadcast, convert, promote
@@ -17,6 +18,7 @@ from .reductions import basic, moments
 
 
 @names_itself
+@one_call("rowvar", "bias", "ddof", "dtype")
 def cov(
     m: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, bias: bool = False,
     ddof: int | None = None, fweights: ArrayLike | None = None, aweights: ArrayLike | None = None,
@@ -99,6 +101,7 @@ def _normalizer(w: Any, total: Any, less: int, aweights: Any) -> Any:
 
 
 @names_itself
+@one_call("rowvar", "dtype")
 def corrcoef(
     x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, dtype: DTypeLike = None
 ) -> Array:

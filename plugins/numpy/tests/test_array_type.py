@@ -110,3 +110,53 @@ def test_questions_to_what_has_the_attributes_of_arrays():
     for ask in (jnp.shape, jnp.ndim, jnp.size):
         with pytest.warns(DeprecationWarning, match=f"{ask.__name__} of a value of type object at"):
             ask(object())
+
+
+LATE = """
+import inspect, sys
+import numpy as np
+import dovetail
+import dovetail.numpy as jnp
+from dovetail_core import Tracer
+from dovetail_core.dispatch.operators import LateMethod, array_methods
+from dovetail_core.xla.arrays import ArrayImpl
+
+x = jnp.asarray([3.0, 1.0, 2.0])
+assert float(dovetail.jit(lambda x: (x * 2 + 1)[0])(x)) == 7
+home = "dovetail_numpy."
+late = ("searching.sorting", "reductions.moments", "contraction.matmul", "ufuncs.bits")
+assert not {home + name for name in late} & {*sys.modules}
+assert vars(ArrayImpl)["argsort"].__class__ is LateMethod
+
+kept = array_methods()["std"]
+assert inspect.signature(ArrayImpl.argsort) == inspect.signature(jnp.argsort)
+assert Tracer.argsort is ArrayImpl.argsort and "axis" in ArrayImpl.argsort.__doc__
+assert vars(ArrayImpl)["argsort"] is ArrayImpl.argsort
+assert array_methods()["argsort"] is ArrayImpl.argsort
+assert x.argsort().tolist() == [1, 2, 0]
+assert dovetail.jit(lambda x: x.argsort(axis=0))(x).tolist() == [1, 2, 0]
+
+class Holder:
+    std = kept
+    aval, shape, dtype, ndim = x.aval, x.shape, x.dtype, x.ndim
+    def __jax_array__(self): return x
+
+assert isinstance(Holder.std(x), ArrayImpl)  # a class that was given it before it was imported
+assert float(x @ x) == 14 and (np.ones(3) @ x).tolist() == 6
+assert (x == x).all() and (x.astype(int) << 1).tolist() == [6, 2, 4]
+assert (2 << x.astype(int)).tolist() == [16, 4, 8]
+assert vars(ArrayImpl)["__lshift__"].__class__ is not LateMethod
+assert (5 - x).tolist() == [2, 4, 3] and x.at[0].set(9).tolist() == [9, 1, 2]
+assert dovetail.jit(lambda x: x.T @ x - x.mean().round())(x) == 12
+try:
+    x.nothing
+except AttributeError as e:
+    assert "nothing" in str(e)
+else:
+    raise AssertionError
+"""
+
+
+def test_methods_are_imported_when_they_are_used():
+    done = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, check=False)
+    assert not done.returncode, done.stderr

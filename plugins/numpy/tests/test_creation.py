@@ -157,3 +157,10 @@ def test_what_is_no_array_of_numbers_is_loaded_as_numpy_does(tmp_path):
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_counting_is_no_transfer():
+    from dovetail_backends.guards import transfer_guard
+
+    with transfer_guard("disallow"):
+        assert dnp.arange(3).shape == dnp.arange(3.0).shape == (3,)

@@ -149,3 +149,30 @@ def test_result_types_of_names_of_64_bits_say_that_they_are_narrower(asked: obje
 def test_one_hot_warns_of_what_are_no_integers() -> None:
     with pytest.warns(DeprecationWarning, match="takes integers"):
         assert nn.one_hot(dnp.array([1.0]), 2).tolist() == [[0.0, 1.0]]
+
+
+WIDE_RESULTS = {
+    "sum": (dnp.sum, "float64", "float32"),
+    "sum of integers": (dnp.sum, "int64", "int32"),
+    "prod": (dnp.prod, "uint64", "uint32"),
+    "max": (dnp.max, "int64", "int32"),
+    "mean": (dnp.mean, "complex128", "complex64"),
+    "std": (dnp.std, "complex128", "float32"),
+    "cumsum": (dnp.cumsum, "float64", "float32"),
+    "nanmax": (dnp.nanmax, "float64", "float32"),
+    "norm": (dnp.linalg.norm, "float64", "float32"),
+    "fft": (dnp.fft.fft, "float64", "complex64"),
+    "sum in jit": (jit(dnp.sum), "float64", "float32"),
+    "elementwise": (dnp.negative, "float64", "float64"),
+    "indexing": (lambda x: x[1:], "float64", "float64"),
+}
+
+
+@pytest.mark.parametrize("case", WIDE_RESULTS)
+def test_reductions_of_wide_arrays_are_narrow_without_wide_types(case: str) -> None:
+    """As in JAX: arrays made under ``enable_x64`` keep their type in other operations."""
+    f, own, wanted = WIDE_RESULTS[case]
+    with enable_x64(True):
+        x = dnp.arange(4).astype(own)
+        assert f(x).dtype.itemsize >= 8
+    assert f(x).dtype == wanted

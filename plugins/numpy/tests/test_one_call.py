@@ -109,3 +109,89 @@ def test_products_of_all_elements() -> None:
         both(f, x, 2.0)
         both(f, x, dnp.ones(3))
         both(lambda a, b, f=f: f(a, b, preferred_element_type="float16"), x, x)
+
+
+PAIRS = "divmod gcd lcm isclose allclose kron append"
+SINGLE = """
+    ediff1d frexp modf rint gradient nan_to_num nanargmax nanmax nanmean nanstd nansum ptp trapezoid
+    unwrap iscomplex isreal diff angle average nanmedian corrcoef cov
+"""
+
+
+@pytest.mark.parametrize("name", PAIRS.split())
+def test_functions_of_two_arrays(name: str) -> None:
+    f = getattr(dnp, name)
+    for dtype in ("int32", "float32"):
+        x = dnp.asarray([1, 2, 1], dtype)
+        for number in (2, 2.5, True, 2**31, 1j):
+            both(lambda *args: tuple_of(f(*args)), x, number)
+        both(lambda *args: tuple_of(f(*args)), x, dnp.asarray([2, 1, 1], dtype))
+
+
+@pytest.mark.parametrize("name", SINGLE.split())
+def test_functions_of_one_array(name: str) -> None:
+    f = getattr(dnp, name)
+    for dtype in ("bool", "int32", "complex64"):
+        both(lambda x: tuple_of(f(x)), dnp.asarray([3, 1, 2], dtype))
+    both(lambda x: tuple_of(f(x)), dnp.broadcast_to(WEAK[0], (3,)))
+
+
+def tuple_of(out: Any) -> Any:
+    """One array that says what a function gave, however many there are."""
+    if not isinstance(out, (tuple, list)):
+        return out
+    return dnp.concatenate([dnp.ravel(x).astype("float32") for x in out])
+
+
+def test_statics_and_rows() -> None:
+    a = dnp.asarray(np.arange(12, dtype=np.float32).reshape(3, 4))
+    v, i = a[0], dnp.asarray([[1], [0], [2]])
+    for axis in (1, 5, [0]):
+        both(lambda x, axis=axis: dnp.trapezoid(x, axis=axis), a)
+        both(lambda x, axis=axis: dnp.nansum(x, axis=axis), a)
+        both(lambda x, axis=axis: dnp.ptp(x, axis), a)
+        both(lambda x, axis=axis: dnp.quantile(x, 0.25, axis=axis), a)
+        both(lambda x, axis=axis: dnp.diff(x, 1, axis), a)
+    both(lambda x: dnp.put_along_axis(x, i, 1.0, 1, inplace=False), a)
+    both(lambda x: dnp.digitize(x, [1.0, 2.0]), a)
+    both(lambda x: dnp.polyval([1.0, 2.0], x), a)
+    both(lambda x: dnp.block([[x, x], [x, x]]), a)
+    both(lambda x: dnp.block([x, "a"]), a)
+    both(lambda x: dnp.matvec(x, v), a)
+    both(lambda x: dnp.resize(x, (2, 5)), a)
+    both(lambda x: dnp.vander(x, 3), v)
+    both(lambda x: dnp.gradient(x, [0.0, 1.0, 3.0, 4.0]), v)
+    both(lambda x: dnp.pad(x, ((1, 2), (0, 1)), mode="mean"), a)
+    both(lambda x: dnp.pad(x, 1, mode="linear_ramp"), a)
+    both(lambda x: dnp.intersect1d(x, v, size=3), a)
+    assert [x.shape for x in dnp.gradient(a)] == [(3, 4)] * 2
+    assert dnp.gradient(a, dnp.asarray([0.0, 1.0, 3.0]), 1.0)[1].tolist() == [[1.0] * 4] * 3
+
+
+def test_keys_axes_and_points() -> None:
+    x, y = dnp.asarray([3.0, 1.0, 3.0]), dnp.asarray([1, 2, 0])
+    for keys in ((x, y), [x, y], (x, 1.0), x[None], (x, [1, 2, 3]), (), (x, y[:2])):
+        both(lambda x, keys=keys: dnp.lexsort(keys) + 0 * y, x)
+    both(lambda x, y: dnp.lexsort((x, y), -1), x, y)
+    both(lambda x, y: dnp.lexsort((x, y), 1), x, y)
+    for f in (dnp.atleast_1d, dnp.atleast_2d, dnp.atleast_3d):
+        for value in (x[0], x, x[None], x[None, None], WEAK[0], np.ones(2), 1.0, [1.0]):
+            both(lambda x, f=f, value=value: f(value) + 0 * x[0], x)
+        assert f(x[None, None]) is not x and f(whole := x[None, None]) is whole
+        assert len(f(x, y)) == 2
+    for points in (x, y, x[:1], x[:0], x[:2]):
+        both(dnp.interp, points, dnp.asarray([0.0, 1.0, 2.0]), x)
+    assert dnp.interp(2.0, dnp.asarray([1.0]), dnp.asarray([5.0])) == 5.0
+
+
+def test_determinants_of_few_rows() -> None:
+    rng = np.random.default_rng(0)
+    for n in (0, 1, 2, 3, 4):
+        for shape in ((n, n), (5, n, n)):
+            for part in (0, 1j):
+                a = rng.normal(size=shape) + part * rng.normal(size=shape)
+                with enable_x64(True):
+                    found = dnp.linalg.det(dnp.asarray(a))
+                np.testing.assert_allclose(found, np.linalg.det(a), rtol=1e-12, atol=1e-13)
+    small = dnp.asarray(np.arange(1, 10, dtype=np.float32).reshape(3, 3))
+    assert dnp.linalg.det(small) == 0 and dnp.linalg.det(small[:2, :2]) == -3

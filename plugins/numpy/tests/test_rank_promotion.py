@@ -5,7 +5,9 @@ import warnings
 import numpy as np
 import pytest
 
+import dovetail_nn as nn
 import dovetail_numpy as dnp
+import dovetail_scipy as scipy
 from dovetail_core import config
 from dovetail_jit import jit, make_jaxpr
 from dovetail_numpy.rank_promotion import numpy_rank_promotion
@@ -16,6 +18,10 @@ MIXED = {
     "function": lambda: dnp.subtract(Y, X),
     "power": lambda: dnp.power(X, Y),
     "jit": lambda: jit(lambda a, b: a * b)(X, Y),
+    "vecdot": lambda: dnp.vecdot(Y, X),
+    "logsumexp": lambda: nn.logsumexp(Y, b=X),
+    "norm.pdf": lambda: scipy.stats.norm.pdf(Y, X),
+    "betaln": lambda: scipy.special.betaln(Y, X),
     "types": lambda: dnp.logaddexp(X, dnp.ones((2, 3), int)),
 }
 
@@ -53,3 +59,17 @@ def test_only_known_choices():
     with pytest.raises(ValueError, match="is one of allow, warn, raise, not 'never'"):
         numpy_rank_promotion("never")
     assert config.jax_numpy_rank_promotion == "allow"
+
+
+def test_polyfit_promotes_no_ranks() -> None:
+    v = dnp.arange(3.0)
+    with numpy_rank_promotion("raise"):
+        assert dnp.polyfit(v, v, 1).shape == (2,)
+
+
+def test_masks_and_shapes_of_results_may_have_other_ranks():
+    with numpy_rank_promotion("raise"):
+        assert dnp.sum(Y, where=X > 0) == 6
+        assert dnp.mean(Y, where=X > 0) == 1
+        assert dnp.full((2, 3), X).shape == (2, 3)
+        assert dnp.choose(dnp.zeros((2, 3), int), [X, X]).shape == (2, 3)

@@ -155,3 +155,11 @@ def test_sorting_descending_keeps_the_order_of_equal_elements():
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+@pytest.mark.parametrize("f", [dnp.sum, dnp.prod, dnp.max, dnp.min, dnp.nansum, dnp.ptp])
+def test_keys_are_not_reduced(f):
+    import dovetail_random as random
+
+    with pytest.raises(TypeError, match="takes arrays of numbers, got dtype key"):
+        f(random.split(random.key(0)))

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import dovetail_numpy as dnp
+import dovetail_random as random
+from dovetail_batching import vmap
 from dovetail_core import ConcretizationTypeError
 from dovetail_jit import jit
 
@@ -49,6 +51,21 @@ def test_values(case, same_as_numpy):
 def test_methods_of_searching_agree(method, side, arrays, near):
     found = dnp.searchsorted(arrays["srt"], arrays["f2"], side=side, method=method)
     near(found, np.searchsorted(np.asarray(arrays["srt"]), np.asarray(arrays["f2"]), side))
+
+
+@pytest.mark.parametrize("size", [1, 2, 15, 16, 17, 100])
+def test_bisections_are_loops(size):
+    edges = dnp.sort(random.normal(random.key(size), (size,)))
+    places = dnp.concatenate([edges, edges + 0.01, dnp.array([-9.0, 9.0, dnp.nan])])
+    for side in ("left", "right"):
+        wanted = np.searchsorted(np.asarray(edges), np.asarray(places), side)
+        for method in ("scan", "scan_unrolled"):
+            found = dnp.searchsorted(edges, places, side, method=method)
+            np.testing.assert_array_equal(found, wanted)
+    each = vmap(dnp.searchsorted)(dnp.stack([edges, edges + 1]), dnp.stack([places] * 2))
+    np.testing.assert_array_equal(each[1], np.searchsorted(np.asarray(edges) + 1, places))
+    text = jit(dnp.searchsorted).lower(edges, places).as_text()
+    assert text.count('"stablehlo.gather"') == 1 or size < 16
 
 
 def test_histograms(arrays, near):
@@ -100,3 +117,26 @@ def test_sizes_cut_off_and_fill_up(arrays):
 def test_errors(call, error, text, arrays):
     with pytest.raises(error, match=text):
         call(arrays["f1"])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int8", "int32", "uint8", "bool"])
+def test_partitions_of_equal_and_extreme_elements(dtype):
+    """Each index once, equal elements or not; what has no negative is smallest all the same."""
+    rng = np.random.default_rng(0)
+    a = rng.integers(-2, 3, (2, 3, 9)).astype(dtype)
+    if np.dtype(dtype).kind == "i":
+        a[0, 0, 3] = np.iinfo(dtype).min
+    if np.dtype(dtype).kind == "f":
+        a[0, 1, [2, 5]] = np.nan, np.copysign(np.nan, -1)
+        a[1, 1, [0, 1]] = np.inf, -np.inf
+    for kth in (0, 1, 4, 8, -3):
+        places = np.asarray(dnp.argpartition(a, kth))
+        assert (np.sort(places, -1) == np.arange(9)).all()
+        assert np.asarray(dnp.argpartition(a.swapaxes(0, 2), kth, 0)).swapaxes(0, 2).tolist() == (
+            places.tolist()
+        )
+        for found in (np.take_along_axis(a, places, -1), np.asarray(dnp.partition(a, kth))):
+            at, ordered = kth % 9, np.sort(a, -1)
+            np.testing.assert_array_equal(found[..., at], ordered[..., at])
+            np.testing.assert_array_equal(np.sort(found[..., :at], -1), ordered[..., :at])
+            np.testing.assert_array_equal(np.sort(found, -1), ordered)

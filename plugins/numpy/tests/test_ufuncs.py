@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
+import pickle
+import subprocess
+import sys
+import typing
+from collections.abc import Sequence
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -91,3 +98,19 @@ def test_objects_that_convert_themselves_are_arrays():
     assert (dnp.ones(3) + Wrapped()).tolist() == [1, 2, 3]
     assert dnp.asarray(Wrapped()).shape == (3,)
     assert dnp.ones((3, 2))[Wrapped().__jax_array__().astype(int)].shape == (3, 2)
+
+
+def test_functions_are_copied_and_pickled_by_their_names() -> None:
+    for f in (dnp.sin, dnp.add, dnp.negative, dnp.sum, dnp.matmul):
+        assert copy.deepcopy({"f": [f]})["f"][0] is f
+        assert copy.copy(f) is f
+    code = "import copy, dovetail.numpy as dnp; assert copy.deepcopy(dnp.sin) is dnp.sin"
+    subprocess.run([sys.executable, "-c", code], check=True)  # where nothing called jit
+    facade = import_module("dovetail.numpy")
+    for name in ("sin", "add", "negative", "sum", "matmul"):
+        f = getattr(facade, name)
+        assert pickle.loads(pickle.dumps(f)) is f
+
+
+def test_annotations_of_axes_can_be_evaluated() -> None:
+    assert typing.get_type_hints(dnp.sum)["axis"] == int | Sequence[int] | None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import ExtendedDType, enable_x64, here, is_inexact
+from dovetail_core import ExtendedDType, canonical_dtype, enable_x64, here, is_inexact
 from dovetail_core.base.caches import Cache
 from dovetail_lax import dtypes
 
@@ -133,6 +133,14 @@ def param_dtype(name: str, dtype: Any, *params: Any) -> Any:
     return float_dtype(name, dtype)
 
 
+def working_dtype(*params: Any) -> Any:
+    """The floating-point dtype in which draws with these parameters are computed."""
+    found = dtypes.result_type(*params)
+    if is_inexact(found):
+        return found
+    return canonical_dtype("float64" if found.itemsize == 8 else "float32")
+
+
 def int_dtype(name: str, dtype: Any, error: type[Exception] = ValueError) -> Any:
     """A dtype argument that must be an integer one of 8 bits or more; None is the default's.
 
@@ -179,6 +187,12 @@ def broadcast(*shapes: Shape) -> Shape | None:
 
 def parameter(x: Any, dtype: Any, shape: Shape) -> Any:
     """A parameter in the dtype and shape of the draw; scalars stay scalars."""
+    given = dtypes.dtype_of(x)
+    if given.kind == "c" and dtype.kind != "c":
+        raise dtypes.TypePromotionError(
+            f"a parameter of type {given} does not become one of type {dtype}{here()}, which has "
+            "no imaginary part. Take x.real."
+        )
     if x.__class__ in NUMBERS or isinstance(x, np.generic):
         return dtype.type(x)
     x = lax.convert_element_type(x, dtype)

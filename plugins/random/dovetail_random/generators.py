@@ -96,6 +96,23 @@ enable_custom_prng = config.add(
 )
 
 
+def _as_int(value: Any) -> int:
+    if isinstance(value, (int, str)):  # text comes from the environment
+        return int(value)
+    raise ValueError(f"random_seed_offset is an integer, not {value!r}")
+
+
+random_seed_offset = config.add(
+    Option(
+        "random_seed_offset",
+        0,
+        "An integer that is added to each seed of which a key is made.",
+        check=_as_int,
+        traced=True,
+    )
+)
+
+
 def note_raw(name: str) -> None:
     """Say that ``name`` was given a raw key, as the option ``legacy_prng_key`` wants.
 

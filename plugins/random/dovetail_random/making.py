@@ -13,7 +13,7 @@ from dovetail_core import EVAL, Tracer, canonical_dtype, get_trace, here
 from dovetail_jit import fused
 
 from .arguments import check_key, check_words, is_typed, open_key, shape_of
-from .generators import enable_custom_prng, implementation
+from .generators import enable_custom_prng, implementation, random_seed_offset
 from .implementations import Implementation, KeyType
 from .keys import Key, KeyArray
 from .lanes import UINTS
@@ -103,8 +103,20 @@ def _integer_scalar(name: str, seed: Any) -> Any:
             "dovetail.vmap to make a key of each element."
         )
     if isinstance(seed, (np.ndarray, np.generic)):
-        return np.asarray(seed).astype(canonical_dtype(dtype))[()]
-    return seed
+        seed = np.asarray(seed).astype(canonical_dtype(dtype))[()]
+    return _offset(seed) if random_seed_offset.value else seed
+
+
+def _offset(seed: Any) -> Any:
+    """A seed plus the option's offset, in the seed's own type, which may wrap around."""
+    if seed.dtype.kind == "b":
+        seed = seed.astype(canonical_dtype(np.int64))
+    offset = np.asarray(random_seed_offset.value).astype(seed.dtype)
+    if not isinstance(seed, np.generic):
+        return lax.add(seed, offset[()])
+    return np.add(np.reshape(seed, (1,)), offset)[
+        0
+    ]  # NumPy warns of scalars that wrap, not of arrays
 
 
 def split(key: Any, num: Any = 2) -> Any:

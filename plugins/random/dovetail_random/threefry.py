@@ -33,13 +33,14 @@ threefry_partitionable = config.add(
 threefry2x32_p = Primitive("threefry2x32", multiple_results=True)
 """Encrypts two words of counters with two words of key: four uint32 arrays to two.
 
-Operands, like those of any elementwise operation, are equally shaped or scalar.
+Operands, like those of any elementwise operation, are equally shaped or scalar. With ``keys=True``
+the results are used as keys, so that backends know that whatever is made of them needs both words.
 """
 threefry2x32_p.def_traits(exact="integers")
 
 
 @threefry2x32_p.def_abstract_eval
-def _types(*avals: ShapedArray) -> list[ShapedArray]:
+def _types(*avals: ShapedArray, keys: bool = False) -> list[ShapedArray]:
     shapes = {a.shape for a in avals if a.shape}
     if len(avals) != 4 or len(shapes) > 1 or any(a.dtype != U32 for a in avals):
         raise TypeError(
@@ -51,7 +52,7 @@ def _types(*avals: ShapedArray) -> list[ShapedArray]:
 
 
 @threefry2x32_p.def_decomposition
-def _threefry2x32(k0: Any, k1: Any, x0: Any, x1: Any) -> list[Any]:
+def _threefry2x32(k0: Any, k1: Any, x0: Any, x1: Any, *, keys: bool = False) -> list[Any]:
     # Five groups of four rounds; a round is an addition, a rotation and an exclusive or. After
     # each group the next two words of the key schedule are added, and the group's number.
     xor, add = lax.bitwise_xor, lax.add
@@ -101,14 +102,14 @@ def _reshaped(x: Any, shape: tuple[int, ...]) -> Any:
 
 def _split(lanes: Lanes, shape: tuple[int, ...]) -> Lanes:
     if threefry_partitionable.state.value:
-        return tuple(threefry2x32_p.bind(*lanes, *counters(shape)))
+        return tuple(threefry2x32_p.bind(*lanes, *counters(shape), keys=True))
     pairs = lax.reshape(_stream(lanes, 2 * prod(shape)), (*shape, 2))
     axis = len(shape)
     return tuple(lax.index_in_dim(pairs, w, axis, keepdims=False) for w in range(2))
 
 
 def _fold_in(lanes: Lanes, data: Any) -> Lanes:
-    return tuple(threefry2x32_p.bind(*lanes, ZERO, data))
+    return tuple(threefry2x32_p.bind(*lanes, ZERO, data, keys=True))
 
 
 def _random_bits(lanes: Lanes, width: int, shape: tuple[int, ...]) -> Any:

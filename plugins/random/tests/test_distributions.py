@@ -273,3 +273,12 @@ def test_student_numbers_have_the_shape_of_their_degrees_of_freedom():
     assert random.t(KEY, df).shape == (2,)
     assert random.t(KEY, 3.0).shape == ()
     assert random.t(KEY, df, (3, 2)).shape == (3, 2)
+
+
+def test_draws_of_several_types_are_joined_as_in_jax():
+    key, zeros, eye = random.key(0), np.zeros(2, np.float32), np.eye(2, dtype=np.float32)
+    assert random.multinomial(key, 3, np.ones(3, np.float32) / 3, dtype=int).dtype == "int32"
+    for dtype in ("float16", "bfloat16"):
+        for method in ("cholesky", "svd"):
+            found = random.multivariate_normal(key, zeros, eye, dtype=dtype, method=method)
+            assert found.dtype == "float32"

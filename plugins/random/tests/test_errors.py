@@ -329,3 +329,9 @@ def test_counts_of_a_floating_type_are_refused():
     for draw in (random.poisson, random.geometric):
         with pytest.raises(ValueError, match="takes integer dtypes"):
             draw(key, 0.5, dtype=float)
+
+
+def test_complex_parameters_are_refused():
+    for draw in (random.t, random.lognormal, random.pareto):
+        with pytest.raises(ValueError, match="no imaginary part"):
+            draw(random.key(0), 1j)

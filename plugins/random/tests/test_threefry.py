@@ -144,3 +144,13 @@ def test_threefry_2x32_of_any_size(n: int) -> None:
     padded = np.append(count, U32(0))[: 2 * half] if n % 2 else count
     wanted = np.concatenate(with_numpy(U32(1), U32(2), padded[:half], padded[half:]))[:n]
     assert found.tolist() == wanted.tolist()
+
+
+def test_many_keys_are_made_once() -> None:
+    """Both words of a key in one kernel, however many there are and whatever is made of them."""
+
+    def rounds(size: int) -> int:
+        derived = jit(lambda key: vmap(random.split)(random.split(key, size)))
+        return derived.lower(random.key(0)).compile().as_text().count(" shift-left(")
+
+    assert rounds(FEW * 4) == rounds(8)

@@ -64,6 +64,12 @@ class Ref(Access, metaclass=_RefMeta):
         ref._gone, ref._aval, ref._lock = "", aval, RLock()
         return ref
 
+    def __copy__(self) -> Ref:
+        return self  # another one would have to hold what this one does from then on
+
+    def __deepcopy__(self, memo: Any) -> Ref:
+        return Ref.holding(self._copy(), own=True)
+
     # The array, for whoever implements references.
 
     def _array(self) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -125,3 +127,12 @@ def test_references_in_annotations() -> None:
 def test_references_are_not_made_by_their_class() -> None:
     with pytest.raises(TypeError, match=r"references are made by dovetail\.new_ref\(value\)"):
         dovetail.Ref(1.0)
+
+
+def test_deep_copies_hold_a_copy_and_shallow_ones_are_the_same_place() -> None:
+    ref = dovetail.new_ref(np.arange(3, dtype=np.float32))
+    deep, shallow = copy.deepcopy({"a": ref, "b": ref}), copy.copy(ref)
+    ref[0] = 5.0
+    assert deep["a"] is deep["b"] is not ref
+    assert deep["a"][...].tolist() == [0.0, 1.0, 2.0]
+    assert shallow[...].tolist() == [5.0, 1.0, 2.0]

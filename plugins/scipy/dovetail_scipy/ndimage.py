@@ -14,14 +14,23 @@ from dovetail_core import here
 from dovetail_core.base.arguments import integer
 from dovetail_core.base.foreign import names_itself
 from dovetail_core.base.source import short_repr
-from dovetail_jit import fused
+from dovetail_jit import fused, is_operand
 
 from .arguments import Array, ArrayLike, array, inexact
 
 __all__ = ["map_coordinates"]
 
 
+def _not_arrays(input: Any, coordinates: Any, order: Any, mode: Any = "", cval: Any = 0.0) -> bool:
+    """What C++ does not take for an array, or for the kind of interpolation."""
+    listed = coordinates.__class__ in (list, tuple)
+    if not listed or order.__class__ is not int or mode.__class__ is not str:
+        return True
+    return not all(is_operand(x) for x in (input, *coordinates, cval))
+
+
 @names_itself
+@fused(static=("order", "mode"), unless=_not_arrays)
 def map_coordinates(
     input: ArrayLike, coordinates: Sequence[ArrayLike], order: int, mode: str = "constant",
     cval: ArrayLike = 0.0,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_backends import Array, Format, device_put, value_of
-from dovetail_core import ShapedArray
+from dovetail_core import ShapedArray, typeof
 from dovetail_core.base import arguments
 from dovetail_core.base.placements import stands_for_place
 from dovetail_core.base.source import here, short_repr
@@ -104,7 +104,8 @@ def _part(value: Any, wanted: tuple[int, ...], place: Any) -> Any:
         )
     if found.__class__ is not np.ndarray:
         return found
-    dtype = canonical_dtype(found.dtype)
+    aval: Any = typeof(found)  # raises where arrays hold no such elements
+    dtype = aval.dtype
     return found if found.dtype == dtype else found.astype(dtype)
 
 

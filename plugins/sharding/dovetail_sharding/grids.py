@@ -38,7 +38,9 @@ class MeshGrid:
         mesh: Any = self.mesh
         if aval.divided is not None:
             return NamedSharding(mesh, aval.divided.spec)
-        return NamedSharding(mesh, PartitionSpec()) if mesh.are_all_axes_explicit else None
+        if not mesh.are_all_axes_explicit:
+            return None
+        return NamedSharding(mesh, PartitionSpec(*[None] * getattr(aval, "ndim", 0)))
 
     def spelled(self, sharding: Any, ndim: int) -> str | None:
         """A sharding of arrays of ``ndim`` dimensions as Shardy writes it; None where the axes of

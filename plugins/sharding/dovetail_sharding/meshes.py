@@ -20,6 +20,7 @@ from dovetail_core.xla.fork import renew_in_child
 
 from . import state
 from .axis_types import AxisType, axis_types_of
+from .settings import disallow_mesh_context_manager
 
 AxisName = Hashable
 
@@ -318,6 +319,11 @@ class Mesh(BaseMesh):
         return Mesh(**{**now, **changes})
 
     def __enter__(self) -> Mesh:
+        if disallow_mesh_context_manager.value:
+            raise RuntimeError(
+                f"`with mesh:`{here()} is an error, because the option "
+                "disallow_mesh_context_manager is on. Use `with dovetail.set_mesh(mesh):`."
+            )
         warnings.warn(
             "`with mesh:` is deprecated. Use `with dovetail.set_mesh(mesh):` in its place.",
             DeprecationWarning,
@@ -347,6 +353,15 @@ def _names(given: Any) -> tuple[Any, ...]:
             f"axis_names is {names}{called()}: give each axis a name of its own, not None."
         )
     return names
+
+
+def only_like(mesh: BaseMesh) -> Mesh | None:
+    """The mesh on devices with these axes, where all that there are have the same devices."""
+    with _lock:
+        known = [m for m in list(_meshes.values()) if isinstance(m, Mesh)]
+    alike = [m for m in known if m.shape_tuple == mesh.shape_tuple]
+    places = {m._flat_devices_tuple for m in alike}
+    return alike[0] if len(places) == 1 else None
 
 
 EMPTY = Mesh(np.empty((), object), ())

@@ -117,6 +117,12 @@ def _shard_shape(self: Any, global_shape: tuple[int, ...]) -> tuple[int, ...]:
 @lru_cache(4096)
 def _part_shape(sharding: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
     _check_rank(sharding, shape)
+    if UNCONSTRAINED in sharding.spec.partitions:
+        raise ValueError(
+            f"{sharding.spec} leaves dimension {sharding.spec.partitions.index(UNCONSTRAINED)} to "
+            f"the compiler{here()}, which only lax.with_sharding_constraint in a traced function "
+            "can. Say how that is divided, or None for not at all."
+        )
     parts = tiles(sharding.mesh, sharding.spec, len(shape))
     for axis, (n, k) in enumerate(zip(shape, parts)):
         if n % k:

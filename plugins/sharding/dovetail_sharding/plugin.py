@@ -46,6 +46,14 @@ MANIFEST = Manifest(
         "dovetail_sharding.inspecting",
         "dovetail_sharding.partitioning.lowering",
     ),
+    options={
+        name: f"dovetail_sharding.settings:{name}"
+        for name in (
+            "auto_pcast",
+            "disallow_mesh_context_manager",
+            "remove_size_one_mesh_axis_from_type",
+        )
+    },
     providers={
         "type_sharding": "dovetail_sharding.types.saying:SAYING",
         "manual_axis_type": "dovetail_sharding.manual.types:of_type",

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from .placing import P as P
     from .pmap import pmap as pmap
     from .resharding import reshard as reshard
+    from .settings import (
+        auto_pcast as auto_pcast,
+        remove_size_one_mesh_axis_from_type as remove_size_one_mesh_axis_from_type,
+    )
 else:
     from dovetail_core import lazy_exports
 

@@ -190,4 +190,17 @@ def axes_of(partition: Any) -> tuple[Any, ...]:
     return partition if type(partition) is tuple else (partition,)
 
 
+def without_single(mesh: Any, spec: PartitionSpec) -> PartitionSpec:
+    """A spec without axes of the mesh along which there is one device."""
+    single = {n for n, size in zip(mesh.axis_names, mesh.axis_sizes) if size == 1}
+    told = {a for p in spec.partitions for a in axes_of(p)} | spec.unreduced | spec.reduced
+    if not single & told:
+        return spec
+    left = [
+        p if p is UNCONSTRAINED else tuple([a for a in axes_of(p) if a not in single]) or None
+        for p in spec.partitions
+    ]
+    return PartitionSpec(*left, unreduced=spec.unreduced - single, reduced=spec.reduced - single)
+
+
 P = PartitionSpec

@@ -64,6 +64,8 @@ def test_from_callback(mesh):
     assert x.addressable_shards[5].replica_id == 1
     y = dt.make_array_from_callback((16, 4), s, lambda i: WHOLE[i].astype(np.float64))
     assert y.dtype == np.float32
+    with pytest.raises(TypeError, match=r"dtype <U3 is not a valid array value.*from_callback"):
+        dt.make_array_from_callback((16, 4), s, lambda i: np.full((4, 4), "abc"))
     one = dt.make_array_from_callback(
         (2,), NamedSharding(Mesh(mesh.devices[:1, 0], "z"), P()), lambda i: np.ones(2)
     )

@@ -56,7 +56,9 @@ def test_arguments_and_results_lie_as_jit_was_told(mesh, divided):
     assert "layout_mode" in f.lower(y).as_text()
     np.testing.assert_array_equal(dovetail.jit(lambda a: f(a) + 1)(y), HOST * 2 + 1)
     np.testing.assert_array_equal(dovetail.grad(lambda a: f(a).sum())(y), HOST * 0 + 2)
-    np.testing.assert_array_equal(dovetail.vmap(f)(HOST[None])[0], HOST * 2)
+    for mapped in (dovetail.vmap(f), dovetail.jit(dovetail.vmap(f)), dovetail.vmap(g)):
+        with pytest.raises(NotImplementedError, match=r"(?s)vmap of jit of .* nothing of the mapp"):
+            mapped(HOST[None])
 
 
 def test_each_result_has_its_own():

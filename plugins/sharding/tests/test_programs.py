@@ -159,24 +159,43 @@ def test_meshes_with_axes_of_other_types(x, mesh, explicit):
             assert out.aval.update(sharding=out.sharding).divided is typeof(out).divided
 
 
-def test_cpp_repeats_calls(x, at):
-    f = dt.jit(lambda a, b: (a @ b, a.sum()))
-    w = dt.device_put(np.ones((4, 4), np.float32), at("y"))
+def _entered(call):
+    """The functions that a second call enters."""
     called = []
 
     def look(frame, event, arg):
         if event == "call" and "dovetail" in frame.f_code.co_filename:
             called.append(frame.f_code.co_name)
 
-    for call in (lambda: f(x, w), lambda: x + x, lambda: f(x, w)):
+    call()
+    called.clear()
+    sys.setprofile(look)
+    try:
         call()
-        called.clear()
-        sys.setprofile(look)
-        try:
-            call()
-        finally:
-            sys.setprofile(None)
-        assert not [n for n in called if n not in ("<lambda>",)]
+    finally:
+        sys.setprofile(None)
+    return [n for n in called if n != "<lambda>"]
+
+
+@pytest.fixture
+def as_a_whole():
+    """Small operations are not called part by part (see ``test_by_parts.py``)."""
+    before = dt.config.by_parts_after
+    dt.config.update("by_parts_after", 0)
+    yield
+    dt.config.update("by_parts_after", before)
+
+
+def test_cpp_repeats_larger_operations(at):
+    large = dt.device_put(np.ones((64, 256), np.float32), at("x"))
+    assert not _entered(lambda: large + large)
+
+
+def test_cpp_repeats_calls(x, at, as_a_whole):
+    f = dt.jit(lambda a, b: (a @ b, a.sum()))
+    w = dt.device_put(np.ones((4, 4), np.float32), at("y"))
+    for call in (lambda: f(x, w), lambda: x + x, lambda: f(x, w)):
+        assert not _entered(call)
     y = dt.device_put(WHOLE, at("y"))  # of the same devices, divided in another way
     for a in (y, x, y):
         np.testing.assert_array_equal(f(a, w)[0], WHOLE @ np.ones((4, 4)))
@@ -322,3 +341,25 @@ def test_many_on_their_way(x, at):
     for _ in range(200):
         out = f(y)
     np.testing.assert_allclose(out, (WHOLE @ WHOLE.T).sum() + WHOLE)
+
+
+def test_arrays_that_functions_close_over_are_moved_to_arguments(mesh, devices):
+    part = Mesh(np.array(devices[4:]).reshape(2, 2), ("x", "y"))
+    places = [NamedSharding(mesh, P("x")), NamedSharding(part, P("y")), devices[3]]
+    for theirs in places:
+        closed_over = dt.device_put(WHOLE, theirs)
+        for ours in (places[0], places[1], devices[2]):
+            f = dt.jit(lambda a, c=closed_over: a + c)
+            for _ in range(3):
+                y = f(dt.device_put(WHOLE, ours))
+                np.testing.assert_array_equal(y, 2 * WHOLE)
+                assert y.devices() == dt.device_put(WHOLE, ours).devices()
+
+
+@pytest.mark.parametrize("argument", ["in_shardings", "out_shardings"])
+def test_dimensions_that_jit_leaves_to_the_compiler(mesh, argument):
+    where = NamedSharding(mesh, P("x", P.UNCONSTRAINED))
+    with pytest.raises(ValueError, match=rf"(?s){argument} of .*leaves dimension 1 to the compile"):
+        dt.jit(lambda a: a + 1, **{argument: where})(WHOLE)
+    with pytest.raises(ValueError, match=r"leaves dimension 1 to the compiler at .*test_programs"):
+        dt.device_put(WHOLE, where)

@@ -326,3 +326,30 @@ def test_choices_that_all_devices_share(on):
     np.testing.assert_allclose(
         f(1 + X), np.tile((1 + X).reshape(4, 2, 4).sum(0), (4, 1)), rtol=1e-6
     )
+
+
+def _own_vjp(f, fwd, bwd):
+    f = dt.custom_vjp(f)
+    f.defvjp(fwd, bwd)
+    return f
+
+
+def test_rules_of_functions_that_sum(on):
+    def total(a):
+        return lax.psum(a * 2, "x")
+
+    def back(_, g):
+        return (lax.pcast(g, "x", to="varying") * 3,)
+
+    reverse = _own_vjp(total, lambda a: (total(a), a), back)
+    forward = dt.custom_jvp(total)
+    forward.defjvp(lambda p, t: (total(p[0]), lax.psum(t[0] * 5, "x")))
+    for f, factor in ((reverse, 3), (forward, 5)):
+        mapped = on(f, P("x"), P())
+        for g in (mapped, dt.jit(mapped), dt.checkpoint(mapped)):
+            found = dt.grad(lambda a, g=g: g(a).sum())(X)
+            np.testing.assert_allclose(found, np.full_like(X, factor))
+        inside = on(dt.grad(lambda a, f=f: f(a).sum()), P("x"), P("x"))
+        np.testing.assert_allclose(inside(X), np.full_like(X, factor))
+        pushed = dt.linearize(mapped, X)[1](X)
+        np.testing.assert_allclose(pushed, factor * X.reshape(4, 2, 4).sum(0), rtol=1e-5)

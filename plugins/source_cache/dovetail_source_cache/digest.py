@@ -125,7 +125,7 @@ class Digest:
                 self.library(x.__name__, "")
                 return True
             return False
-        module, name = getattr(x, "__module__", None), getattr(x, "__qualname__", None)
+        module, name = _said(x, "__module__"), _said(x, "__qualname__")
         if isinstance(x, BuiltinFunctionType) and isinstance(x.__self__, ModuleType):
             module = module or x.__self__.__name__
         if isinstance(x, np.ufunc):
@@ -137,7 +137,15 @@ class Digest:
         if isinstance(x, FunctionType) and not is_written_in_library(x):
             return False
         self.library(module, name)  # type: ignore[arg-type]
+        if isinstance(x, type):
+            self._put_into(x)
         return True
+
+    def _put_into(self, cls: type) -> None:
+        """Take in the methods that somebody put into a library's class."""
+        for name, value in list(vars(cls).items()):
+            if isinstance(value, FunctionType) and not is_written_in_library(value):
+                self.add(value, f"{cls.__qualname__}.{name}")
 
     def module(self, x: ModuleType, attributes: tuple[str, ...]) -> None:
         """Take in a module of the user's of which code takes attributes; all of it without any."""
@@ -180,6 +188,14 @@ class Digest:
             ours = ours or (type(value) in _CHANGEABLE and kind_of(owner.__name__) != "own")
         if ours:
             self.add(value, f"{owner.__name__}.{name}")
+
+
+def _said(x: Any, name: str) -> Any:
+    """An attribute by which a thing says where it is; its class may answer in any way."""
+    try:
+        return getattr(x, name, None)
+    except Exception:
+        return None
 
 
 def is_written_in_library(f: FunctionType) -> bool:

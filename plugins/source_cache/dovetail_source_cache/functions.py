@@ -89,7 +89,7 @@ def _add_cells(digest: Digest, f: FunctionType, taken: dict[str, list[Reference]
 
 
 def _add_reference(digest: Digest, f: FunctionType, r: Reference) -> None:
-    if r.kind == "import":
+    if r.kind in ("import", "imported"):
         _add_import(digest, f, r)
         return
     where = f"the global {r.name!r} of {f.__name__}"
@@ -113,7 +113,10 @@ def _add_import(digest: Digest, f: FunctionType, r: Reference) -> None:
     digest.tag("import", name, *r.attributes)
     with digest.at(f"what {f.__name__} imports"):
         module = sys.modules.get(name)
-        if module is None:
+        if r.kind == "imported":
+            if module is not None:
+                digest.reference(module, r.attributes, name)
+        elif module is None:
             _add_unloaded(digest, name)
         elif is_library(name):
             if not r.attributes:

@@ -110,7 +110,10 @@ def _field(digest: Digest, x: Any) -> None:
 
 def _descriptor(digest: Digest, x: Any) -> None:
     digest.tag("descriptor", x.__name__)
-    digest.add(getattr(x, "__objclass__", None) or x.__self__, x.__name__)
+    if isinstance(x, types.MethodWrapperType):  # it has the class of what it is bound to, too
+        digest.add(x.__self__, f"what {x.__name__} is bound to")
+    else:
+        digest.add(getattr(x, "__objclass__", None) or x.__self__, x.__name__)
 
 
 def _wrapped(name: str) -> Callable[[Digest, Any], None]:
@@ -161,11 +164,18 @@ def _class(digest: Digest, x: type) -> None:
         raise digest.refuse(f"the class {x.__qualname__} of an extension module that is no library")
     digest.add(type(x), "its metaclass")
     digest.whole("bases", ((b.__qualname__, b) for b in x.__bases__))
-    own = [(k, v) for k, v in vars(x).items() if k not in _CLASS_SKIPPED]
+    own = [(k, v) for k, v in vars(x).items() if k not in _CLASS_SKIPPED and not _is_made(k, v)]
     hints = vars(x).get("__annotations__") or {}
     digest.tag("annotations", sorted((k, str(v)) for k, v in hints.items()))
     digest.whole("members", own)
     digest.add(functions_of(x), f"the functions by which {x.__qualname__} is a pytree")
+
+
+def _is_made(name: str, value: Any) -> bool:
+    """Whether it is the ``__hash__`` that a dataclass has by its fields. Who gives it to ``hash``
+    is refused, and mappings find by it what they would find by any other."""
+    code = getattr(value, "__code__", None)
+    return name == "__hash__" and code is not None and code.co_filename == "<string>"
 
 
 def _unknown(digest: Digest, x: Any) -> None:
@@ -220,7 +230,8 @@ def _is_plain(cls: type) -> bool:
             return False
         slots = base.__dict__.get("__slots__", ())
         own = 1 if isinstance(slots, str) else len(tuple(slots))
-        if base.__basicsize__ - base.__base__.__basicsize__ > 8 * (own + 2):
+        own += sum(name in vars(base) for name in ("__dict__", "__weakref__"))
+        if base.__basicsize__ - base.__base__.__basicsize__ > 8 * own:
             return False
     return True
 

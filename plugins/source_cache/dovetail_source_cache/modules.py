@@ -19,11 +19,15 @@ from .refusal import NotSound
 
 _PURE = frozenset(
     "__future__ _abc _bisect _collections _collections_abc _functools _heapq _operator _struct abc "
-    "bisect builtins cmath collections contextlib copy copyreg dataclasses decimal enum fractions "
+    "bisect builtins cmath collections contextlib copy copyreg dataclasses enum fractions "
     "functools genericpath heapq itertools json keyword logging math numbers operator posixpath "
     "pprint re statistics string struct textwrap types typing typing_extensions warnings".split()
 )
 """Modules of the standard library whose functions depend on their arguments alone."""
+_SIGNATURES = frozenset(
+    f"inspect.{name}" for name in "Signature Parameter _ParameterKind _empty".split()
+)
+"""What functions say about their parameters."""
 _FILES = frozenset("_io csv io pathlib pickle tomllib".split())
 """And those that read files; the builtin ``open`` is one of ``io``."""
 _BUILTINS = frozenset(
@@ -135,7 +139,7 @@ def check_library(module: str, name: str, reads: bool) -> None:
         return
     if top in _FILES and not reads:
         raise NotSound(f"{whole} reads a file (name it: jit(..., reads=[path]))")
-    if top in _PURE or top in _FILES or top == "jaxlib":
+    if top in _PURE or top in _FILES or top == "jaxlib" or whole in _SIGNATURES:
         return
     raise NotSound(f"{whole} may depend on more than its arguments")
 

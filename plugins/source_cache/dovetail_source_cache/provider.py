@@ -8,6 +8,7 @@ from typing import Any
 
 from dovetail_core import generation
 from dovetail_core.dispatch.axes import axes_key
+from dovetail_core.registry.foreign import spell
 from dovetail_core.registry.hooked import has_hooks, manager
 from dovetail_core.rules.tables import made_tables
 from dovetail_core.xla.config import context_by_name, trace_context
@@ -51,6 +52,9 @@ class SourceCache:
             return None
         except RecursionError:
             refused(call.settings.name, "what it uses is nested too deeply")
+            return None
+        except Exception as e:  # of a property or a method of the user's, say
+            refused(call.settings.name, f"what it uses cannot be looked at ({spell(e)})")
             return None
         return Answer(store, call, key)
 

@@ -13,6 +13,7 @@ from .modules import kind_of_file
 _EVENTS = {
     "open": "opens", "os.listdir": "lists", "os.scandir": "lists", "socket.connect": "connects to",
     "subprocess.Popen": "starts", "os.system": "starts", "os.exec": "starts",
+    "os.posix_spawn": "starts", "sqlite3.connect": "opens",
 }  # fmt: skip
 _noticed: list[tuple[str, str]] = []
 """What was done while something was traced in this process: the path, and a verb."""

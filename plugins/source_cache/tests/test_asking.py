@@ -166,6 +166,24 @@ def test_what_is_refused_is_explained(
     assert jit(read, cache="source", reads=table)(X) == 8
 
 
+class Unseen:
+    """Nobody may see what it has."""
+
+    @property
+    def __dict__(self) -> Any:  # type: ignore[override]
+        raise KeyError("hidden")
+
+
+def test_what_cannot_be_looked_at_is_traced(
+    traced: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    f = fresh("def f(x): return x + isinstance(unseen, object)", unseen=Unseen())
+    with caplog.at_level(logging.WARNING), config.option("explain_cache_misses")(True):
+        assert jit(f, cache="source")(X) == 3
+    assert traced == ["f"]
+    assert "what it uses cannot be looked at (KeyError: 'hidden')" in caplog.text
+
+
 def test_what_a_library_reads_is_noticed(
     traced: list[str], caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import decimal
 import enum
 import functools
 import io
@@ -56,6 +57,21 @@ class Data:
     b: Any = 1
 
 
+@dataclasses.dataclass(frozen=True)
+class Frozen:
+    a: Any
+
+
+class Answering:
+    """Answers for what it has not as it likes."""
+
+    def __init__(self, a: Any) -> None:
+        self.known = {"a": a}
+
+    def __getattr__(self, name: str) -> Any:
+        return self.__dict__["known"][name]
+
+
 class Slots:
     __slots__ = ("a", "__b")
 
@@ -83,6 +99,7 @@ DIFFERENT = [
     (_class(a=1)(), _class(a=2)()), (functools.partial(max, 1), functools.partial(max, 2)),
     (types.SimpleNamespace(a=np.zeros(2000)), types.SimpleNamespace(a=np.ones(2000))),
     (range(3), range(4)), (slice(1), slice(2)), ([1].append, [2].append),
+    ((2).__add__, (3).__add__), (Frozen(1), Frozen(2)), (Answering(1), Answering(2)),
     (jit(dnp.sin), jit(dnp.cos)), (jit(dnp.sin), jit(dnp.sin, donate_argnums=0)),
     (lambda x: x + 1, lambda x: x + 2),
     (lambda x: [x + 1 for _ in x], lambda x: [x + 2 for _ in x]),
@@ -142,6 +159,32 @@ def test_what_somebody_put_into_a_library(monkeypatch: pytest.MonkeyPatch) -> No
     assert digest(f) == before
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import numpy as np\n  return np.hypot(x, 1)",
+        "import numpy.linalg\n  return numpy.hypot(x, 1)",
+        "from numpy import hypot\n  return hypot(x, 1)",
+        "import numpy.fft as n\n  from numpy import linalg\n  return n.fft(x) + linalg.norm(x)",
+    ],
+)
+def test_what_is_imported_within_a_function(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    f = made(f"def f(x):\n  {text}")
+    before = digest(f)
+    monkeypatch.setattr(np, "hypot", lambda x, y: x)
+    monkeypatch.setattr(np.linalg, "norm", lambda x: x)
+    assert digest(f) != before
+
+
+def test_methods_that_somebody_put_into_the_class_of_a_library(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    f = made("def f(x): return p(x)", p=np.poly1d)
+    before = digest(f)
+    monkeypatch.setattr(np.poly1d, "__call__", lambda self, x: x)
+    assert digest(f) != before
+
+
 REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: io.StringIO(), r"it: a value of type _io.StringIO"),
     (lambda: (i for i in ()), "a value of type builtins.generator"),
@@ -162,6 +205,9 @@ REFUSED: list[tuple[Callable[[], Any], str]] = [
     (lambda: [1, {"a": threading.Lock()}], r"item 'a' of item 1 of it: a value of type _thread"),
     (lambda: Data(threading.Lock()), "a of it: a value"),
     (lambda: remembering(), "remembers results"),
+    (lambda: functools.cmp_to_key(math.dist)(2), "a value of type functools.KeyWrapper"),
+    (lambda: decimal.Decimal(1), "a value of type decimal.Decimal"),
+    (lambda: made("def f(x): return d.Decimal(x)", d=decimal), "decimal.Decimal may depend on"),
 ]  # fmt: skip
 
 

@@ -13,8 +13,8 @@ from dovetail_core import registry
 from dovetail_core.registry.hooked import has_hooks
 from dovetail_core.xla import ffi, lapack
 
-_TARGET = re.compile(r'custom_call @"?([^"(\s]+)')
-_NAME = re.compile(r"%[\w#:]+")
+_TARGET = r'custom_call @"?([^"(\s]+)'
+_NAME = r"%[\w#:]+"
 _FOREIGN = "backends.targets.cpu"
 
 
@@ -36,7 +36,7 @@ def can_wait(module: LoweredModule, device: Any, options: Mapping[str, Any]) -> 
 
 def _own_targets(text: str) -> set[str]:
     """The foreign functions that a program calls and that this process alone has registered."""
-    called = set(_TARGET.findall(text))
+    called = set(re.findall(_TARGET, text))
     if not called:
         return called
     own = called & set(ffi.registered_targets()) - lapack.targets()
@@ -59,6 +59,6 @@ def gains(text: str) -> bool:
     """
     if "stablehlo.while" in text or text.count("func.call") > CALLS:
         return False
-    lines = _NAME.sub("", text).splitlines()
+    lines = re.sub(_NAME, "", text).splitlines()
     operations = [x for x in lines if " = " in x and "stablehlo.constant" not in x]
     return len(operations) >= OPERATIONS and len(set(operations)) >= KINDS

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import atexit
 import os
-import queue
 import subprocess
 import sys
 import threading
+from collections import deque
 from contextlib import suppress
 from typing import Any
 from weakref import ref
@@ -69,7 +69,7 @@ class Compiler:
             if self._count == 1:
                 atexit.register(self._at_exit, os.getpid())
             self._worker = _Worker(self)
-        self._worker.numbers.put(number)
+        self._worker.put(number)
 
     def request(self, number: int) -> tuple[dict[str, Any], bytes] | None:
         """What to ask for; None if nobody wants it any more."""
@@ -145,10 +145,20 @@ class _Worker:
     """One process, and the threads that attend to it."""
 
     def __init__(self, compiler: Compiler) -> None:
-        self.numbers: queue.SimpleQueue[int | None] = queue.SimpleQueue()
+        self._numbers = deque[int | None]()
+        self._count = threading.Semaphore(0)  # of them; module queue takes longer to import
         self.process: subprocess.Popen[bytes] | None = None
         self._compiler = compiler
         threading.Thread(target=self._write, name="dovetail tiers: asking", daemon=True).start()
+
+    def put(self, number: int | None) -> None:
+        """Have a program asked for; None ends that."""
+        self._numbers.append(number)
+        self._count.release()
+
+    def _get(self) -> int | None:
+        self._count.acquire()
+        return self._numbers.popleft()
 
     def _write(self) -> None:
         try:
@@ -161,7 +171,7 @@ class _Worker:
         threading.Thread(target=self._read, name="dovetail tiers: loading", daemon=True).start()
         assert process.stdin is not None
         try:
-            while (number := self.numbers.get()) is not None:
+            while (number := self._get()) is not None:
                 found = self._compiler.request(number)
                 if found is not None:
                     write_frame(process.stdin, *found)  # type: ignore[arg-type]
@@ -178,7 +188,7 @@ class _Worker:
             answers += 1
         self.process.stdout.close()
         status = self.process.wait()
-        self.numbers.put(None)
+        self.put(None)
         self._compiler.ended(status, answers)
 
 

@@ -12,6 +12,11 @@ from dovetail_jit import Compiled, Lowered, Traced, executable_identity, jit
 from .progress import Tally, progress_of
 from .workers import Workers, default_jobs
 
+_PROGRAM = (
+    "(function, args) or (function, args, kwargs), or what jit(f).trace(...) or jit(f).lower(...) "
+    "returned."
+)
+
 
 def compile_all(
     programs: Iterable[Any],
@@ -39,10 +44,15 @@ def compile_all(
     Returns: the compiled programs, in the order of ``programs``.
 
     Raises:
-        TypeError: an element of ``programs`` is something else.
+        TypeError: ``programs`` is not iterable, or an element of it is something else.
         Exception: what tracing or compiling one of them raised, with a note that names it, when all
             others have been compiled; an ``ExceptionGroup`` where there are several.
     """
+    if not isinstance(programs, Iterable):  # whoever is not typed gives one function
+        raise TypeError(
+            f"compile_all: programs is {short_repr(programs)} of type {type(programs).__name__}"
+            f"{called()}, not a list of programs. Each of these is {_PROGRAM}"
+        )
     given = [_Item(p, i) for i, p in enumerate(programs)]
     jobs = default_jobs() if jobs is None else _positive(jobs)
     found = _outcomes(given, jobs, progress)
@@ -128,9 +138,7 @@ def _stage(given: Any, position: int) -> tuple[Callable[[], Lowered], str]:
     problem = _problem(given)
     if problem:
         raise TypeError(
-            f"compile_all: element {position} of programs is {problem}{called()}. Give (function, "
-            "args) or (function, args, kwargs), or what jit(f).trace(...) or jit(f).lower(...) "
-            "returned."
+            f"compile_all: element {position} of programs is {problem}{called()}. Give {_PROGRAM}"
         )
     function, args, *rest = given
     kwargs = rest[0] if rest else {}

@@ -170,6 +170,14 @@ def test_what_is_no_program_is_refused(given: Any, problem: str) -> None:
         compile_all([(lax.sin, (X,)), given])
 
 
+def test_one_function_is_no_list_of_programs() -> None:
+    f: Any = jit(lambda x: lax.sin(x))
+    with pytest.raises(
+        TypeError, match=r"at .*test_ahead.py:.*not a list .* is \(function, args\)"
+    ):
+        compile_all(f)
+
+
 def test_the_number_of_threads_is_checked() -> None:
     for jobs in (0, True, 1.5):
         with pytest.raises(ValueError, match="jobs must be a positive integer"):

@@ -150,7 +150,7 @@ _RULES = [
     "from dovetail_lax import sin_p\nregistry().table('ad.jvp').set(sin_p, lambda *a: 3)",
     "from dovetail_lax import sin_p, mul_p\nt = registry().table('ad.jvp')\n"
     "t.set(mul_p, lambda *a: 4, override=True)\nt.set(sin_p, lambda *a: 3)",
-    "from dovetail_core import Primitive\nimport dovetail_lax.primitives\nPrimitive('sin')",
+    "from dovetail_core import Primitive\nfrom dovetail_lax import sin_p\nPrimitive('sin')",
     "registry().table('ad.jvp').deriver(lambda p: None)",
     "registry().table('no.such')",
 ]

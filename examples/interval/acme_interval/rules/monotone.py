@@ -5,7 +5,6 @@ So do primitives that move elements about, and sums and extrema of elements.
 
 from __future__ import annotations
 
-import dovetail_lax.primitives  # noqa: F401 - defines the primitives
 from dovetail_core import primitives
 
 from .kinds import monotone

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import dovetail_lax as lax
-import dovetail_lax.primitives
 from dovetail_ad import jvp
 from dovetail_core import Primitive, algebra, lift_call, primitives, typeof
 

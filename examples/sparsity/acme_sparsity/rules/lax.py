@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import dovetail_lax as lax
-import dovetail_lax.primitives
 from dovetail_core import Primitive, algebra, primitives
 
 from ..pattern import Dependence, PatternCarrier, pattern_rules

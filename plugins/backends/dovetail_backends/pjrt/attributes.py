@@ -6,7 +6,6 @@ may stand for themselves.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -79,7 +78,7 @@ def dense_array(value: Any) -> Attribute:
     array = np.asarray(value)
     text = dense(array)
     if array.dtype == np.bool_ and '"' in text:  # raw bytes of i1 depend on MLIR's version
-        text = f"dense<{json.dumps(array.tolist())}>"
+        text = f"dense<{str(array.tolist()).lower()}>"
     return Attribute(f"{text} : {tensor_type(ShapedArray(array.shape, array.dtype))}")
 
 

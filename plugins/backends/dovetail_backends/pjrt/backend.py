@@ -83,7 +83,10 @@ class PjrtBackend:
         self, module: LoweredModule, device: Any, options: Mapping[str, Any] | None, profile: Any
     ) -> Any:
         """Compile for a device, or those of the module's partition; returns an executable."""
-        given = {**self._options_for(module.text), **(options or {})}
+        given = dict(self._options_for(module.text))
+        if profile == "quick":
+            given.pop(xla_options.LEVEL, None)  # it has one
+        given.update(options or {})
         devices, more = xla_client.device_list([device]), dict[str, Any]()
         if module.partition is not None:
             devices, more = module.partition.devices, _partitioned(module)

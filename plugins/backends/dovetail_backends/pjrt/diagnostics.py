@@ -13,7 +13,7 @@ from dovetail_core import ClosedJaxpr, RegistryError
 
 from .module import lower_module
 
-_AT_LINE = re.compile(r'["\w.-]*:(\d+):\d+')
+_AT_LINE = r'["\w.-]*:(\d+):\d+'
 
 
 def explain_failure(
@@ -43,7 +43,7 @@ def explain_failure(
 def _invalid_module(text: str, name: str, diagnostic: str) -> RegistryError:
     lines = text.splitlines()
     said = " ".join(diagnostic.split())
-    at = _AT_LINE.search(diagnostic)
+    at = re.search(_AT_LINE, diagnostic)
     number = min(int(at.group(1)), len(lines)) if at else 1
     line = lines[number - 1].strip()
     above = (x[3:] for x in reversed(lines[:number]) if x.startswith("// "))

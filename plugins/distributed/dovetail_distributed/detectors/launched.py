@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 
 from ..detecting import Place
 
 COORDINATOR = "DOVETAIL_COORDINATOR_ADDRESS"
 PROCESSES = "DOVETAIL_NUM_PROCESSES"
 PROCESS = "DOVETAIL_PROCESS_ID"
+JOB = "DOVETAIL_JOB"
+"""A word that the processes of one job have in common, and other jobs' do not have."""
 LAUNCHER = "DOVETAIL_LAUNCHER"
 """The process that started this one, if it is its parent."""
 
@@ -32,4 +35,5 @@ class Launched:
 
     def place(self, timeout: float) -> Place:
         env = os.environ
-        return Place(env[COORDINATOR], int(env[PROCESSES]), int(env[PROCESS]))
+        found = Place(env[COORDINATOR], int(env[PROCESSES]), int(env[PROCESS]))
+        return replace(found, job=env.get(JOB))

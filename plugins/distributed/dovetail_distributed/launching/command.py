@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import REMAINDER, ArgumentParser, ArgumentTypeError, Namespace
+from math import inf, nan
 
 from dovetail_core.cli.scripts import check_script
 
@@ -20,9 +21,9 @@ def configure(parser: ArgumentParser) -> None:
         "--devices-per-process", type=_positive, metavar="D",
         help="into how many devices each of them divides the CPU (option num_cpu_devices)",
     )  # fmt: skip
-    parser.add_argument("--port", type=_positive, help="where process 0 listens; a free one")
+    parser.add_argument("--port", type=_port, help="where process 0 listens; a free one")
     parser.add_argument(
-        "--grace", type=float, default=5.0, metavar="SECONDS",
+        "--grace", type=_seconds, default=5.0, metavar="SECONDS",
         help="after a failure or an interrupt, how long they have to end by themselves (5)",
     )  # fmt: skip
     parser.add_argument(
@@ -54,10 +55,28 @@ def run(args: Namespace) -> int:
 
 
 def _positive(text: str) -> int:
-    try:
-        found = int(text)
-    except ValueError:
-        found = 0
-    if found < 1:
+    found = _number(text)
+    if not found >= 1 or found % 1:
         raise ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
+    return int(found)
+
+
+def _port(text: str) -> int:
+    found = _number(text)
+    if not 1 <= found <= 65535 or found % 1:
+        raise ArgumentTypeError(f"expected a whole number from 1 to 65535, got {text!r}")
+    return int(found)
+
+
+def _seconds(text: str) -> float:
+    found = _number(text)
+    if not 0 <= found < inf:
+        raise ArgumentTypeError(f"expected a number of seconds, got {text!r}")
     return found
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return nan

@@ -10,13 +10,18 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from io import TextIOWrapper
+from secrets import token_hex
 from typing import Any, BinaryIO
 
-from ..addresses import free_port
-from ..detectors.launched import COORDINATOR, LAUNCHER, PROCESS, PROCESSES
+from ..addresses import reserve
+from ..detectors.launched import COORDINATOR, JOB, LAUNCHER, PROCESS, PROCESSES
 from ..watch.ending import STATUS
 
 _HOST = "127.0.0.1"
+_ENDING = [getattr(signal, s) for s in ("SIGTERM", "SIGHUP") if hasattr(signal, s)]
+_CLEAR = b"\x1b[K"
+"""To a terminal: clear the line, of which what is written next may not be as long."""
 
 
 class Launch:
@@ -37,13 +42,22 @@ class Launch:
         grace: float = 5.0,
     ) -> None:
         self.command, self.count, self.devices, self.grace = command, count, devices, grace
-        self.port = port or free_port(_HOST)
+        self.port = port
+        self._job = token_hex(8)
         self._writing = threading.Lock()
+        self._over_another = False
         self._children: list[subprocess.Popen[bytes]] = []
 
     def run(self) -> int:
         """Run them to the end; the exit status of the first that failed, or 0."""
-        before = signal.signal(signal.SIGTERM, _interrupted)
+        with reserve(_HOST) as kept:  # to the end, or another job's processes might come
+            self.port = self.port or kept.getsockname()[1]
+            return self._run()
+
+    def _run(self) -> int:
+        before = {s: signal.getsignal(s) for s in _ENDING}
+        for s in (s for s in _ENDING if before[s] is not signal.SIG_IGN):  # as nohup has it
+            signal.signal(s, _interrupted)
         readers: list[threading.Thread] = []
         try:
             for index in range(self.count):
@@ -54,22 +68,25 @@ class Launch:
                 readers.append(made)
             return self._wait()
         except KeyboardInterrupt as e:
+            how: signal.Signals = e.args[0] if e.args else signal.SIGINT
             self._say(f"interrupted; ending {self.count} processes")
             with suppress(KeyboardInterrupt):  # again
-                self._ask(signal.SIGTERM if e.args else signal.SIGINT, self.grace)
-            return 130
+                self._ask(how, self.grace)
+            return _status(-how)
         finally:
             self._ask(signal.SIGTERM, min(self.grace, 2.0))
             self._kill()
             for reader in readers:
                 reader.join(1)
-            signal.signal(signal.SIGTERM, before)
+            for s, handler in before.items():
+                signal.signal(s, handler)
 
     def _start(self, index: int) -> subprocess.Popen[bytes]:
         env = dict(os.environ)
         env[COORDINATOR] = f"{_HOST}:{self.port}"
         env[PROCESSES], env[PROCESS] = str(self.count), str(index)
         env[LAUNCHER] = str(os.getpid())
+        env[JOB] = self._job
         if self.devices is not None:
             env["DOVETAIL_NUM_CPU_DEVICES"] = str(self.devices)
         return subprocess.Popen(
@@ -82,12 +99,19 @@ class Launch:
         )
 
     def _read(self, index: int, stream: BinaryIO | Any) -> None:
-        for line in iter(stream.readline, b""):
-            self._write(f"[{index}] ".encode() + line.rstrip(b"\n") + b"\n")
+        start = f"[{index}] ".encode()
+        # A line ends at a carriage return, too: so that progress is seen while it is made.
+        for line in TextIOWrapper(stream, "latin-1", newline=""):
+            if line != "\r":
+                end = b"" if line[-1] in "\r\n" else b"\n"
+                self._write(start + line.encode("latin-1") + end)
 
     def _write(self, line: bytes) -> None:
         with self._writing:
             try:
+                if self._over_another and sys.stdout.isatty():
+                    line = _CLEAR + line
+                self._over_another = line.endswith(b"\r")
                 sys.stdout.buffer.write(line)
                 sys.stdout.buffer.flush()
             except (OSError, ValueError):  # nobody reads any more
@@ -137,8 +161,8 @@ class Launch:
             child.wait()
 
 
-def _interrupted(*_: Any) -> None:
-    raise KeyboardInterrupt("SIGTERM")
+def _interrupted(number: int, _: Any) -> None:
+    raise KeyboardInterrupt(signal.Signals(number))
 
 
 def _tell(child: subprocess.Popen[bytes], how: signal.Signals) -> None:

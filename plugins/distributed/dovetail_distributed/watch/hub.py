@@ -42,11 +42,13 @@ class Hub:
 
     Args:
         timeout: seconds without a sign of life after which a process is lost.
+        job: which one this is; None where nobody says.
     """
 
     listener: socket.socket
     processes: int
     timeout: float
+    job: str | None = None
     guests: dict[int, Guest] = field(default_factory=dict[int, Guest])
     complete: threading.Event = field(default_factory=threading.Event)
     _started: dict[str, Any] | None = None
@@ -156,7 +158,9 @@ class Hub:
         why = ""
         if message["is"] != "hello" or not isinstance(process, int):
             return None
-        if processes != self.processes:
+        if None not in (self.job, message.get("job")) and message["job"] != self.job:
+            why = "another job is at this address"
+        elif processes != self.processes:
             why = f"the job at this address has {self.processes} processes"
         elif not 0 <= process < self.processes:
             why = f"numbers of processes are 0 to {self.processes - 1}"

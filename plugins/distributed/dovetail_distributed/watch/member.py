@@ -25,7 +25,7 @@ class Member:
     Args:
         timeout: seconds without a sign of life after which process 0 is lost.
         on_failure: called with what is known of a process that was lost, in a thread of its own.
-        look: called at each heartbeat.
+        look: called at each heartbeat. job: which one this process belongs to, if it knows.
     """
 
     def __init__(
@@ -36,6 +36,7 @@ class Member:
         timeout: float,
         on_failure: Callable[[dict[str, Any]], None],
         look: Callable[[], None],
+        job: str | None = None,
     ) -> None:
         self.process = process
         self.timeout = timeout
@@ -50,9 +51,8 @@ class Member:
         self._found: dict[str, list[str]] | None = None
         self._pause = timeout / BEATS
         connection.settimeout(min(self._pause, TOLD))
-        self._lines.send(
-            **{"is": "hello", "process": process, "processes": processes, **identity()}
-        )
+        hello = {"is": "hello", "process": process, "processes": processes, "job": job}
+        self._lines.send(**hello, **identity())
         self.thread = threading.Thread(target=self._run, name="dovetail-watch", daemon=True)
         self.thread.start()
 

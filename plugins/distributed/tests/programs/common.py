@@ -10,7 +10,7 @@ import dovetail as dt
 
 def start(**more: Any) -> None:
     """Join the other processes, with limits of seconds."""
-    limits = {"initialization_timeout": 20, "shutdown_timeout_seconds": 20}
+    limits = {"initialization_timeout": 40, "shutdown_timeout_seconds": 40}
     dt.distributed.initialize(**{**limits, **more})
 
 

@@ -22,6 +22,8 @@ tree = {"a": np.arange(3) + me, "b": dnp.ones(2) * me, "c": me, "d": True}
 found = mu.broadcast_one_to_all(tree)
 assert {k: v.tolist() for k, v in found.items()} == {"a": [0, 1, 2], "b": [0, 0], "c": 0, "d": True}
 assert mu.broadcast_one_to_all(np.arange(3) + me, is_source=me == 1).tolist() == [1, 2, 3]
+raises(TypeError, "dtype <U3 is not a valid array value", mu.broadcast_one_to_all, "abc")
+raises(TypeError, "dtype <U3 is not a valid array value", mu.process_allgather, "abc")
 raises(ValueError, "is_source is true in 2 processes", mu.broadcast_one_to_all, 1, True)
 assert mu.process_allgather(np.arange(2) + 10 * me).tolist() == [[0, 1], [10, 11]]
 assert mu.process_allgather(np.arange(2) + 10 * me, tiled=True).tolist() == [0, 1, 10, 11]

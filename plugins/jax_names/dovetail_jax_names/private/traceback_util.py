@@ -9,11 +9,11 @@ import sys
 from collections.abc import Callable
 from functools import wraps
 from traceback import walk_tb
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, TypeVar, cast
 
 from dovetail_core import config
-from dovetail_core.base.source import hide_files, is_hidden, show_files
+from dovetail_core.base.source import hide_files, is_hidden, show_files, without_hidden
 
 from .absent import absent
 
@@ -96,32 +96,19 @@ def _remove(error: BaseException) -> None:
     whole.__cause__, whole.__suppress_context__ = error.__cause__, error.__suppress_context__
     whole.__context__ = error.__context__
     whole.__traceback__ = error.__traceback__
-    error.__traceback__ = _visible(error.__traceback__)
+    error.__traceback__ = without_hidden(error.__traceback__)
     error.__cause__ = whole
 
 
 def _remove_quietly(error: BaseException) -> None:
     count = sum(is_hidden(frame) for frame, _ in walk_tb(error.__traceback__))
-    error.__traceback__ = _visible(error.__traceback__)
+    error.__traceback__ = without_hidden(error.__traceback__)
     error.add_note(f"({count} frames left out; jax_traceback_filtering='off' keeps them.)")
 
 
 _FILTERS = {
     "tracebackhide": _mark, "remove_frames": _remove, "quiet_remove_frames": _remove_quietly,
 }  # fmt: skip
-
-
-def _visible(traceback: TracebackType | None) -> TracebackType | None:
-    """A copy without frames that are hidden."""
-    places: list[TracebackType] = []
-    while traceback is not None:
-        places.append(traceback)
-        traceback = traceback.tb_next
-    found: TracebackType | None = None
-    for t in reversed(places):
-        if not is_hidden(t.tb_frame):
-            found = TracebackType(found, t.tb_frame, t.tb_lasti, t.tb_lineno)
-    return found
 
 
 def __getattr__(name: str) -> Any:

@@ -65,7 +65,8 @@ def _folder(given: str | None) -> str:
         )
     path = os.path.abspath(Path(path).expanduser())
     if not os.path.isdir(path):
-        raise DovetailError(f"there is no folder {path}: no program was written there.")
+        what = f"{path} is no folder" if os.path.lexists(path) else f"there is no folder {path}"
+        raise DovetailError(f"{what}: no program was written there.")
     try:
         if not cache_signed.value:
             check_folder(path)
@@ -106,6 +107,8 @@ def _info(folder: str, found: list[File]) -> None:
 
 
 def _clear(folder: str, found: list[File], days: float) -> None:
+    if not days >= 0:
+        raise DovetailError(f"--older-than is a number of days, 0 or more, not {days:g}.")
     before = time.time_ns() - int(days * 86400e9)
     chosen = [f for f in found if not days or f.used < before]
     gone = [f for f in chosen if delete(folder, f.name)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from dovetail_backends import LoweredModule, backend_of
@@ -10,6 +11,7 @@ from dovetail_core import ClosedJaxpr, registry
 from dovetail_core.registry.hooked import has_hooks, manager
 from dovetail_core.xla import fork
 
+from ..compiled_before import found_or_made
 from .options import cache_dir
 
 
@@ -19,11 +21,13 @@ def compile_with_cache(
     options: Mapping[str, Any] | None,
     profile: str,
     program: ClosedJaxpr | None = None,
+    shared: bool = False,
 ) -> tuple[Any, bool]:
     """The runtime's executable, and whether it came from the cache.
 
     ``program``: what the module was lowered from, where a
-    :class:`~dovetail_jit.provisional.Provisional` will do, if a plugin has one.
+    :class:`~dovetail_jit.provisional.Provisional` will do, if a plugin has one. ``shared``: it may
+    be the executable of another program whose module is equal.
     """
     given = all_options(module.platform, options)
 
@@ -35,7 +39,10 @@ def compile_with_cache(
         return compile_here(profile) if found is None else found
 
     def compile_here(profile: str) -> Any:
-        return compile_anew(module, device, given, profile)
+        made = partial(compile_anew, module, device, given, profile)
+        if not shared or profile != "default":
+            return made()
+        return found_or_made(module, device, given, made)
 
     # A forked process can neither load nor compile; compiling says so.
     if cache_dir.value is None or profile != "default" or fork.forked():

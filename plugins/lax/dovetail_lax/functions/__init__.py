@@ -1,4 +1,1 @@
 """The public functions on arrays, by family."""
-
-# All of it before a part: a thread that had begun with a part would wait for one that imports all.
-from .. import primitives as primitives

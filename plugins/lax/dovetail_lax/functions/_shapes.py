@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import ConcretizationTypeError, typeof
+from dovetail_core import TracedValueError, typeof
 
 from ..errors import OutOfBounds
 from ..primitives._elementwise import place
@@ -37,7 +37,7 @@ def ints(name: str, argument: str, values: Any) -> Shape:
     """
     try:
         return tuple(map(index, values))
-    except ConcretizationTypeError:
+    except TracedValueError:
         raise
     except TypeError:
         if hasattr(values, "__index__") and not np.ndim(values):
@@ -57,7 +57,7 @@ def axis_in(name: str, argument: str, axis: Any, ndim: int) -> int:
     if axis.__class__ is not int:
         try:
             axis = index(axis)
-        except ConcretizationTypeError:
+        except TracedValueError:
             raise
         except TypeError:
             raise TypeError(

@@ -11,9 +11,9 @@ import numpy as np
 
 from dovetail_core import (
     EVAL,
-    ConcretizationTypeError,
     ExtendedDType,
     ShapedArray,
+    TracedValueError,
     get_trace,
     here,
     high_algebra,
@@ -211,7 +211,7 @@ def sizes(shape: Sequence[int] | int) -> tuple[int, ...]:
             pass
     try:
         return tuple([index(n) for n in shape])  # type: ignore[union-attr]
-    except ConcretizationTypeError:
+    except TracedValueError:
         raise
     except TypeError:
         return arguments.integers("shape", shape)

@@ -16,6 +16,8 @@ from ..primitives.fft import FftType, fft_p
 from ..primitives.values import complex_of, convert_element_type_p
 from ._args import Array, ArrayLike, check
 
+_TYPES = dict(FftType.__members__)
+
 
 def fft(x: ArrayLike, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Array:
     """The discrete Fourier transform of the last ``len(fft_lengths)`` axes (at most three).
@@ -29,7 +31,7 @@ def fft(x: ArrayLike, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Ar
         TypeError: there is no such ``fft_type``, or the element type cannot be transformed.
         ValueError: lengths do not fit the axes, or an ``RFFT``'s operand is complex.
     """
-    kind = _fft_type(fft_type)
+    kind = fft_type if isinstance(fft_type, FftType) else _fft_type(fft_type)
     aval = check("fft", x)
     lengths = integers("fft_lengths", fft_lengths)
     if not lengths:
@@ -39,21 +41,23 @@ def fft(x: ArrayLike, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Ar
             f"lax.fft (RFFT) does not accept {aval.str_short()}{place()}: it takes real arrays. "
             "Use FFT, or transform the real part."
         )
-    dtype = aval.dtype
+    if aval.dtype.kind != "c":
+        x = _converted(x, aval.dtype, kind)
+    return fft_p.bind(x, fft_type=kind, fft_lengths=lengths)
+
+
+def _converted(x: Any, own: Any, kind: FftType) -> Any:
+    dtype = own
     if kind_of(dtype) in ("bool", "signed", "unsigned"):
         dtype = canonical_dtype(np.float64)
     if kind != FftType.RFFT and dtype.name in ("float32", "float64"):
         dtype = complex_of(dtype)
-    if dtype != aval.dtype:
-        x = convert_element_type_p.bind(x, new_dtype=dtype, weak_type=False)
-    return fft_p.bind(x, fft_type=kind, fft_lengths=lengths)
+    return x if dtype == own else convert_element_type_p.bind(x, new_dtype=dtype, weak_type=False)
 
 
 def _fft_type(fft_type: Any) -> FftType:
-    if isinstance(fft_type, FftType):
-        return fft_type
-    if isinstance(fft_type, str) and fft_type.upper() in FftType.__members__:
-        return FftType[fft_type.upper()]
+    if isinstance(fft_type, str) and (found := _TYPES.get(fft_type.upper())) is not None:
+        return found
     raise TypeError(
         f"lax.fft got fft_type={fft_type!r}{place()}: it is one of "
         f"{', '.join(FftType.__members__)} (a FftType or its name)."

@@ -1,7 +1,5 @@
 """Linear algebra on batches of matrices: the public names of ``jax.lax.linalg``."""
 
-# All of it before a part: a thread that had begun with a part would wait for one that imports all.
-from .. import primitives as primitives
 from ..primitives.condensed import (
     hessenberg_p as hessenberg_p,
     ormqr_p as ormqr_p,
@@ -59,3 +57,4 @@ __all__ = [
     "triangular_solve", "triangular_solve_p", "tridiagonal", "tridiagonal_p", "tridiagonal_solve",
     "tridiagonal_solve_p",
 ]  # fmt: skip
+__programs__ = ["qdwh"]

@@ -20,6 +20,7 @@ from ._elementwise import (
     place,
     reject,
 )
+from .traits import describe
 from .values import real_part
 
 add_p = elementwise(Primitive("add"), NUMBER)
@@ -83,3 +84,6 @@ def _integer_pow(x: ShapedArray, *, y: int) -> ShapedArray:
             f"{x.str_short()} and {y}{place()}. Convert the operand to a floating-point type first."
         )
     return x
+
+
+describe(__name__)

@@ -28,6 +28,8 @@ from dovetail_core.types.roles import (
     varying_in,
 )
 
+from .traits import describe
+
 Groups = tuple[tuple[int, ...], ...]
 """Positions along an axis of a mesh: each group of them is an axis of its own, whose length is the
 one of ``axis_sizes``. They are a parameter, ``groups``, where there are some."""
@@ -207,3 +209,6 @@ for _p in (
     all_gather_reduced_p, reduce_scatter_p, all_to_all_p,
 ):  # fmt: skip
     _p.def_traits(meets=lambda params: names_of(params["axes"]))
+
+
+describe(__name__)

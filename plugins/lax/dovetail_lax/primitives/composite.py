@@ -8,6 +8,7 @@ import numpy as np
 
 from dovetail_core import ClosedJaxpr, Primitive, jaxpr_as_fun, typeof
 
+from .traits import describe
 from .values import convert_element_type_p
 
 composite_p = Primitive("composite", multiple_results=True)
@@ -46,3 +47,6 @@ def _decomposed(*operands: Any, program: ClosedJaxpr, **params: Any) -> Any:
 
 def _as(x: Any, aval: Any) -> Any:
     return convert_element_type_p.bind(x, new_dtype=aval.dtype, weak_type=aval.weak_type)
+
+
+describe(__name__)

@@ -17,6 +17,7 @@ from .arithmetic import mul_p, sub_p
 from .discrete import eq_p, gt_p
 from .factorizations import INDEX, householder_product_p, matrix_type
 from .moves import along, repeated, reversed_along, spread, transposed
+from .traits import describe
 from .typed import def_typed_decomposition
 from .values import conj_p, iota_p, real_part, select_n_p
 
@@ -138,3 +139,6 @@ def _product(a: Any, taus: Any) -> Any:
     from ..numerics.matrices import identity
 
     return ormqr_p.bind(a, taus, identity(a.shape, a.dtype), left=True, transpose=False)
+
+
+describe(__name__)

@@ -15,6 +15,7 @@ from ..errors import ShapeError
 from ..lattice import FP8
 from ._elementwise import place
 from .precision import check_algorithm
+from .traits import describe
 from .window_shapes import check_lengths, check_positive, window_counts
 
 Axes = tuple[int, ...]
@@ -235,3 +236,6 @@ def _check_groups(
         raise ShapeError(
             f"{about}: batch_group_count={by_batch} must divide the operand's batch size {batch}."
         )
+
+
+describe(__name__)

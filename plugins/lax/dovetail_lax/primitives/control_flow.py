@@ -17,6 +17,7 @@ from dovetail_core import (
 from dovetail_core.types.avals import NOWHERE, varied
 
 from ._effects import effects_of
+from .traits import describe
 
 Programs = Sequence[ClosedJaxpr]
 
@@ -86,3 +87,6 @@ def _scan_regions(params: dict[str, Any]) -> RegionInterface:
         length=params["length"],
         backward=lambda *new: {**rebuild(*new), "reverse": not params["reverse"]},
     )
+
+
+describe(__name__)

@@ -11,6 +11,7 @@ from dovetail_core import Primitive, ShapedArray
 
 from ..dtypes import kind_of
 from ._elementwise import ANY, BITS, FLOATING, INTEGER, ORDERED, elementwise, place, reject
+from .traits import describe
 
 _BOOL = np.dtype(np.bool_)
 
@@ -69,3 +70,6 @@ def _reduce_precision(x: ShapedArray, *, exponent_bits: int, mantissa_bits: int)
             f"negative, got {exponent_bits} and {mantissa_bits}{place()}"
         )
     return x
+
+
+describe(__name__)

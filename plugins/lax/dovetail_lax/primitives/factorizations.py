@@ -18,6 +18,7 @@ from .discrete import eq_p
 from .moves import full, repeated, spread
 from .reductions import reduce_sum_p
 from .shape import dynamic_slice_p, dynamic_update_slice_p, reshape_p
+from .traits import describe
 from .values import iota_p, select_n_p
 
 Shape = tuple[int, ...]
@@ -198,3 +199,6 @@ def _householder_product_type(a: ShapedArray, taus: ShapedArray) -> ShapedArray:
             "are factors (taus), with one dtype and batch shape."
         )
     return a.strong()
+
+
+describe(__name__)

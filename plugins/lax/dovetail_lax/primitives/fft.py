@@ -8,6 +8,7 @@ from dovetail_core import Primitive, ShapedArray
 
 from ..errors import ShapeError
 from ._elementwise import place
+from .traits import describe
 from .values import complex_of, real_part
 
 
@@ -64,3 +65,6 @@ def _fft_type(x: ShapedArray, *, fft_type: FftType, fft_lengths: tuple[int, ...]
 
 
 _COMPLEX = ("complex64", "complex128")
+
+
+describe(__name__)

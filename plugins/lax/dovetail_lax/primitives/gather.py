@@ -15,6 +15,7 @@ from .indexing import (
     window_axes,
 )
 from .shape import Shape
+from .traits import describe
 
 gather_p = Primitive("gather")
 
@@ -181,3 +182,6 @@ def _scatter_apply(
             f"{out.str_short()}{place()}. It must act elementwise and keep the dtype."
         )
     return _type("scatter_apply", operand, indices, updates, dimension_numbers)
+
+
+describe(__name__)

@@ -11,6 +11,7 @@ from typing import Any
 from dovetail_core import Primitive
 
 from ._elementwise import FLOATING, elementwise
+from .traits import describe
 
 igamma_p = elementwise(Primitive("igamma"), FLOATING)
 igammac_p = elementwise(Primitive("igammac"), FLOATING)
@@ -54,3 +55,6 @@ def _betainc(a: Any, b: Any, x: Any) -> Any:
     from ..numerics.beta import betainc
 
     return betainc(a, b, x)
+
+
+describe(__name__)

@@ -9,6 +9,7 @@ from dovetail_core import Primitive, ShapedArray, typeof
 from ..errors import ShapeError
 from ._elementwise import place
 from .shape import Shape, axes_checked, broadcast_in_dim_p, reshape_p, slice_p, squeeze_p
+from .traits import describe
 
 Padding = tuple[tuple[int, int, int], ...]
 
@@ -156,3 +157,6 @@ def _tile_by_broadcast(x: Any, *, reps: Shape) -> Any:
     dims = tuple(range(1, len(pairs), 2))
     tiled = broadcast_in_dim_p.bind(x, shape=pairs, broadcast_dimensions=dims)
     return reshape_p.bind(tiled, new_sizes=tuple([r * n for r, n in zip(reps, x.shape)]))
+
+
+describe(__name__)

@@ -8,6 +8,7 @@ from typing import Any
 from dovetail_core import ClosedJaxpr, Kind, Primitive, Region, RegionInterface
 
 from ._effects import effects_of
+from .traits import describe
 
 platform_dependent_p = Primitive("platform_dependent", multiple_results=True)
 """``platforms`` names those of each branch; the last branch may be for all others, None."""
@@ -48,3 +49,6 @@ def branch_for(platform: str, branches: Sequence[Any], platforms: Sequence[Any])
         f"lax.platform_dependent has no branch for the platform {platform!r}, only for {known}: "
         f"give {platform}=, or default=."
     )
+
+
+describe(__name__)

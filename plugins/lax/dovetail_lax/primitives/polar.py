@@ -12,6 +12,7 @@ from ..errors import ShapeError
 from ._elementwise import place
 from .factorizations import INDEX, matrix_type
 from .moves import full
+from .traits import describe
 from .values import convert_element_type_p
 
 qdwh_p = Primitive("qdwh", multiple_results=True)
@@ -38,3 +39,6 @@ def _iterated(x: Any, *, max_iterations: int, eps: float) -> list[Any]:
         none = convert_element_type_p.bind(0, new_dtype=INDEX, weak_type=False)
         return [x, none, full(x.shape[:-2], True, np.dtype(bool))]
     return list(orthonormal(x, max_iterations, eps))
+
+
+describe(__name__)

@@ -18,6 +18,7 @@ from .contractions import dot_general_p, left_axes
 from .discrete import and_p, ge_p, lt_p
 from .moves import full, moved, repeated, spread
 from .reductions import cumsum_p
+from .traits import describe
 from .values import iota_p, select_n_p
 
 Axes = tuple[int, ...]
@@ -172,3 +173,6 @@ def _copies(lhs: Any, sizes: Any, numbers: RaggedDotDimensionNumbers) -> Any:
     row = iota_p.bind(dtype=sizes.dtype, shape=shape, dimension=numbers.ragged + 1)
     inside = and_p.bind(ge_p.bind(row, start), lt_p.bind(row, stop))
     return select_n_p.bind(inside, full(shape, 0, lhs.dtype), repeated(lhs, shape[0], 0))
+
+
+describe(__name__)

@@ -10,6 +10,7 @@ from dovetail_core import Primitive
 
 from .collectives import all_gather_p, all_to_all_p
 from .indexing import GatherDimensionNumbers
+from .traits import describe
 
 ragged_all_to_all_p = Primitive("ragged_all_to_all").def_traits(
     linear=((0, 1),), meets=lambda params: params["axes"]
@@ -83,3 +84,6 @@ def _value(
     at = (sender * np.int32(length) + row)[:, None]
     rows = gather(everyone, at, windows, (1, *operand.shape[1:]), mode="clip")
     return rows_where(number > np.int32(0), rows, output)
+
+
+describe(__name__)

@@ -15,6 +15,7 @@ from ._elementwise import place
 from .arithmetic import abs_p, add_p, max_p, min_p, mul_p, neg_p, sub_p
 from .discrete import RoundingMethod, ne_p, round_p
 from .moves import reversed_along
+from .traits import describe
 from .transcendental import exp_p, log1p_p
 from .trees import flattened, fold, mapped, scan, spread_scalar
 from .typed import def_typed_decomposition
@@ -255,3 +256,6 @@ _by_tree(cumprod_p, mul_p.bind)
 _by_tree(cummax_p, max_p.bind)
 _by_tree(cummin_p, min_p.bind)
 _by_tree(cumlogsumexp_p, logaddexp)
+
+
+describe(__name__)

@@ -9,6 +9,7 @@ from dovetail_core import Primitive, ShapedArray
 
 from ..dtypes import kind_of
 from ._elementwise import FLOATING, INTEGER, mismatch, place, reject
+from .traits import describe
 
 
 class RandomAlgorithm(IntEnum):
@@ -58,3 +59,6 @@ def _rng_uniform(a: ShapedArray, b: ShapedArray, *, shape: tuple[int, ...]) -> S
             f"lax.rng_uniform takes scalar bounds, got {a.str_short()} and {b.str_short()}{place()}"
         )
     return ShapedArray(shape, a.dtype)
+
+
+describe(__name__)

@@ -9,6 +9,7 @@ from dovetail_core import Primitive, ShapedArray
 
 from ..errors import OutOfBounds, ShapeError
 from ._elementwise import place
+from .traits import describe
 
 Shape = tuple[int, ...]
 
@@ -184,3 +185,6 @@ def _dynamic_update_slice(x: ShapedArray, update: ShapedArray, *starts: ShapedAr
             f"shape {x.shape}{place()}: it must have as many axes, none longer than the operand's."
         )
     return x.strong()
+
+
+describe(__name__)

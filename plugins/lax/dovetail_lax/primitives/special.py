@@ -7,6 +7,7 @@ from typing import Any
 from dovetail_core import Primitive
 
 from ._elementwise import FLOATING, elementwise
+from .traits import describe
 
 erf_p = elementwise(Primitive("erf"), FLOATING)
 erfc_p = elementwise(Primitive("erfc"), FLOATING)
@@ -24,3 +25,6 @@ def _bessel_i0e(x: Any) -> Any:
     from ..numerics.bessel import bessel_i0e
 
     return bessel_i0e(x)
+
+
+describe(__name__)

@@ -8,6 +8,7 @@ from typing import Any
 from dovetail_core import Primitive, ShapedArray
 
 from .factorizations import matrix_type
+from .traits import describe
 from .values import complex_of, real_part
 
 
@@ -90,3 +91,6 @@ def _svd_type(
         ShapedArray((*batch, m, left), x.dtype),
         ShapedArray((*batch, right, n), x.dtype),
     ]
+
+
+describe(__name__)

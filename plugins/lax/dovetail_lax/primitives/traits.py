@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+from functools import cache
 from typing import Any
 
-from dovetail_core import Primitive, is_inexact, primitives
+from dovetail_core import is_inexact, primitives
+from dovetail_core.dispatch.forms import accept_parameters
 
 from ._elementwise import of_numbers
+from .forms import FURTHER
 
 # What moves elements about is linear in its first operand, and rises with it.
 MOVES = """
@@ -169,15 +170,15 @@ def _conversion(params: dict[str, Any]) -> tuple[Any, ...]:
     return ((0,),) if is_inexact(params["new_dtype"]) else ()
 
 
-def _say(of: Mapping[str, Primitive], names: str, **traits: Any) -> None:
-    for name in names.split():
-        of[name].def_traits(**traits)
+@cache
+def _said() -> dict[str, dict[str, Any]]:
+    """The traits of the primitives of all families, by name."""
+    said: dict[str, dict[str, Any]] = {}
 
+    def say(names: str, **traits: Any) -> None:
+        for name in names.split():
+            said.setdefault(name, {}).update(traits)
 
-def describe_all() -> None:
-    """Give the primitives of all families their traits."""
-    of = primitives()
-    say = partial(_say, of)
     say(f"{MOVES} {MOVES_FROM_SEVERAL}", moves=True)
     say(LINEAR, linear=((0,),))
     say(LINEAR_JOINTLY, linear=(slice(None),))
@@ -208,17 +209,18 @@ def describe_all() -> None:
     say(SUPERLINEAR, superlinear=True)
     say(EXACT, exact="numbers")
     say(EXACT_OF_INTEGERS, exact="integers")
-    _name_parameters(of)
+    return said
 
 
-def _name_parameters(of: Mapping[str, Primitive]) -> None:
-    for primitive in of.values():
-        if primitive.module.startswith(__name__.rpartition(".")[0]):
-            primitive.def_traits(parameters=PARAMETERS)
-
-
-def refuse_extended() -> None:
-    """Let the type rules of operations on numbers refuse elements of other kinds."""
-    of = primitives()
-    for name in OF_NUMBERS.split():
-        of_numbers(of[name])
+def describe(module: str) -> None:
+    """Give the primitives that a module of this package has defined their traits, let the type
+    rules of operations on numbers refuse elements of other kinds, and let the primitives take the
+    parameters that programs for JAX give them. Each module of primitives ends with it."""
+    said, of_all = _said(), set(OF_NUMBERS.split())
+    for name, primitive in primitives().items():
+        if primitive.module == module:
+            primitive.def_traits(**said.get(name, {}), parameters=PARAMETERS)
+            if name in of_all:
+                of_numbers(primitive)
+            if name in FURTHER:
+                accept_parameters(primitive, **FURTHER[name])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dovetail_core import Primitive
 
 from ._elementwise import INEXACT, elementwise
+from .traits import describe
 
 exp_p = elementwise(Primitive("exp"), INEXACT)
 exp2_p = elementwise(Primitive("exp2"), INEXACT)
@@ -27,3 +28,6 @@ tanh_p = elementwise(Primitive("tanh"), INEXACT)
 asinh_p = elementwise(Primitive("asinh"), INEXACT)
 acosh_p = elementwise(Primitive("acosh"), INEXACT)
 atanh_p = elementwise(Primitive("atanh"), INEXACT)
+
+
+describe(__name__)

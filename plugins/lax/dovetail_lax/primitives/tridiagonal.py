@@ -15,6 +15,7 @@ from .discrete import lt_p
 from .factorizations import matrix_type
 from .moves import full, moved, spread
 from .reductions import reduce_max_p
+from .traits import describe
 from .typed import def_typed_decomposition
 from .values import convert_element_type_p, real_part, select_n_p
 
@@ -96,3 +97,6 @@ def _as(x: Any, like: Any) -> Any:
 
 def _wide(x: Any, y: Any) -> Any:
     return spread(x, y.shape, tuple(range(len(x.shape))))
+
+
+describe(__name__)

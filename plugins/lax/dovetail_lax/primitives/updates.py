@@ -14,6 +14,7 @@ from .discrete import eq_p
 from .factorizations import INDEX, matrix_type
 from .moves import repeated, spread, transposed
 from .reductions import reduce_sum_p
+from .traits import describe
 from .typed import def_typed_decomposition
 from .values import iota_p, select_n_p
 
@@ -105,3 +106,6 @@ def _square(a: Any, c: Any, *, alpha: float, beta: float) -> Any:
 
     square = mul_p.bind(matmul(a, transposed_matrix(a)), scalar(alpha, a.dtype))
     return square if beta == 0 else add_p.bind(square, mul_p.bind(c, scalar(beta, c.dtype)))
+
+
+describe(__name__)

@@ -23,6 +23,7 @@ from ._elementwise import (
     place,
     reject,
 )
+from .traits import describe
 
 _PARTS = {np.dtype(np.complex64): np.dtype(np.float32), np.dtype(np.complex128): np.dtype("f8")}
 _WHOLES = {part: whole for whole, part in _PARTS.items()}
@@ -193,3 +194,6 @@ def _optimization_barrier(*operands: AbstractValue) -> list[AbstractValue]:
 @stop_gradient_p.def_decomposition
 def _stop_gradient(x: Any) -> Any:
     return x
+
+
+describe(__name__)

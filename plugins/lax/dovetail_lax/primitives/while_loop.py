@@ -23,6 +23,7 @@ from dovetail_core import (
 from dovetail_core.ir.rewriting import rearranged
 
 from ._effects import effects_of
+from .traits import describe
 
 Params = dict[str, Any]
 
@@ -148,3 +149,6 @@ def _while_regions(params: Params) -> RegionInterface:
             "(jvp, jacfwd)."
         ),
     )
+
+
+describe(__name__)

@@ -17,6 +17,7 @@ from .joining import pad_p
 from .moves import padded
 from .reductions import check_computation
 from .shape import slice_p
+from .traits import describe
 from .trees import mapped, spread_scalar
 from .typed import def_typed_decomposition
 from .values import select_n_p
@@ -190,3 +191,6 @@ def _gather_by_slices(tangents: Any, operand: Any, *, select_prim: Primitive, **
         best = select_n_p.bind(keep, value, best)
         found = select_n_p.bind(keep, move, found)
     return found
+
+
+describe(__name__)

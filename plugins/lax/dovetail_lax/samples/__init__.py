@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 from dovetail_core.testing import Sample
 
-# All of it before a part: a thread that had begun with a part would wait for one that imports all.
-from .. import primitives as primitives
 from . import (
     arithmetic,
     contractions,

@@ -132,6 +132,22 @@ def test_a_mode_of_types_is_told_apart() -> None:
     assert lax.fori_loop(0, 3, body, 1).dtype == narrow.dtype
 
 
+def test_what_functions_change_themselves_is_done_once() -> None:
+    count = 0
+
+    def counting(c: Any, x: Any) -> Any:
+        nonlocal count
+        count += 1
+        return c + x, c
+
+    for _ in range(3):
+        lax.scan(counting, 1.0, XS)
+    assert count == 1
+    count = 7  # somebody else's change
+    lax.scan(counting, 1.0, XS)
+    assert count == 8
+
+
 def test_changes_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     held = 1.0
 

@@ -86,6 +86,18 @@ def test_aligned_operands_cost_one_operation() -> None:
     ]  # fmt: skip
 
 
+def test_operands_are_aligned_in_front() -> None:
+    """What follows has the axis in front, so that it is moved once, whoever comes first."""
+    last, front = ShapedArray((3, 4), "float32"), ShapedArray((4, 3), "float32")
+
+    def chain(x: Any, y: Any) -> Any:
+        return lax.add(lax.mul(x, y), y)
+
+    for axes, avals in (((1, 0), (last, front)), ((0, 1), (front, last))):
+        found = operations(vmap(chain, in_axes=axes), *avals)
+        assert found.count(lax.transpose_p) == (1 if axes == (1, 0) else 2)
+
+
 @pytest.mark.parametrize("n", [0, 1, 3])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_the_first_state_draws_for_a_whole_axis(n: int, axis: int) -> None:

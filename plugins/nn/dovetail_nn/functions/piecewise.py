@@ -7,7 +7,7 @@ from typing import Any
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import get_trace
-from dovetail_jit import fused
+from dovetail_jit import fused, one_call
 
 from ..arguments import array, beside_number, inexact
 from ..primitives import relu6_p, relu_p
@@ -40,16 +40,17 @@ def _soft_sign(x: Any) -> Any:
     return dnp.divide(x, dnp.add(lax.abs(x), 1.0))
 
 
+@one_call()
 def leaky_relu(x: ArrayLike, negative_slope: ArrayLike = 1e-2) -> Array:
     """``x`` where that is at least 0, else ``negative_slope * x``."""
     return _leaky_relu(inexact("leaky_relu", x, weak=True), negative_slope)
 
 
-@fused()
 def _leaky_relu(x: Any, negative_slope: Any) -> Any:
     return dnp.where(dnp.greater_equal(x, 0), x, dnp.multiply(x, negative_slope))
 
 
+@one_call()
 def elu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
     """``x`` where that is positive, else ``alpha * (exp(x) - 1)``."""
     return _elu(inexact("elu", x, weak=True), alpha)
@@ -79,12 +80,12 @@ def _selu(x: Any) -> Any:
     return dnp.multiply(_elu(x, SELU_ALPHA), SELU_SCALE)
 
 
+@one_call()
 def celu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
     """``max(x, 0) + alpha * (exp(min(x, 0) / alpha) - 1)``: smoother than ``elu``."""
     return _celu(inexact("celu", x, weak=True), alpha)
 
 
-@fused()
 def _celu(x: Any, alpha: Any) -> Any:
     below = lax.expm1(dnp.divide(dnp.minimum(x, 0.0), alpha))
     return dnp.add(dnp.maximum(x, 0.0), dnp.multiply(below, alpha))

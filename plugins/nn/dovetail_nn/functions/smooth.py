@@ -9,7 +9,7 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
 from dovetail_core.base.arguments import integer
-from dovetail_jit import fused
+from dovetail_jit import fused, one_call
 from dovetail_numpy import fusion
 
 from ..arguments import array, beside_number, inexact
@@ -112,12 +112,12 @@ def _gelu_exact(x: Any) -> Any:
     return lax.mul_p.bind(lax.mul_p.bind(x, number(0.5, x)), tail)
 
 
+@one_call()
 def squareplus(x: ArrayLike, b: ArrayLike = 4) -> Array:
     """``(x + sqrt(x**2 + b)) / 2``: smooth, and ``relu`` for ``b = 0``."""
     return _squareplus(beside_number("squareplus", x), b)
 
 
-@fused()
 def _squareplus(x: Any, b: Any) -> Any:
     return dnp.multiply(dnp.add(x, dnp.sqrt(dnp.add(lax.square(x), b))), 0.5)
 
@@ -149,5 +149,5 @@ def glu(x: ArrayLike, axis: int = -1) -> Array:
 @fused(static=("axis",))
 def _glu(x: Any, *, axis: int) -> Any:
     half = x.shape[axis] // 2
-    first = lax.slice_in_dim(x, 0, half, axis=axis)
-    return lax.mul(first, lax.logistic(lax.slice_in_dim(x, half, 2 * half, axis=axis)))
+    first, second = lax.split(x, (half, half), axis)  # whose cotangents are joined, not padded
+    return lax.mul(first, lax.logistic(second))

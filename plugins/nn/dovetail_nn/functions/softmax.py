@@ -10,9 +10,10 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import Option, config, get_trace, here
-from dovetail_jit import fused
+from dovetail_core.base.options import as_bool
+from dovetail_jit import fused, one_call
 from dovetail_lax import dtypes
-from dovetail_numpy import fusion
+from dovetail_numpy import fusion, rank_promotion
 
 from ..arguments import array, axes_of, inexact, mask
 from ..primitives import log_softmax_p, logsumexp_p, softmax_p, spread
@@ -20,20 +21,12 @@ from ..primitives import log_softmax_p, logsumexp_p, softmax_p, spread
 Array = ArrayLike = Axis = Any
 
 
-def _check_rule(value: Any) -> Any:
-    if value is not True:
-        raise ValueError(
-            f"softmax is always differentiated by its own rule: this is True, not {value!r}"
-        )
-    return value
-
-
 softmax_custom_jvp = config.add(
     Option(
         "softmax_custom_jvp",
         True,
-        "The derivative of softmax is its own rule, which is stable. It cannot be switched off.",
-        check=_check_rule,
+        "Without effect: softmax is always differentiated by its own rule, which is stable.",
+        check=as_bool,
     )
 )
 
@@ -110,6 +103,8 @@ def logsumexp(
     if a.weak_type:
         a = lax.convert_element_type(a, a.dtype)
     factors: Any = None if b is None else inexact("logsumexp", b)
+    if b is not None and rank_promotion.rank_promotion.value != "allow":
+        rank_promotion.check_ranks("logsumexp", (a.shape, factors.shape))
     try:
         shape = a.shape if b is None else np.broadcast_shapes(a.shape, factors.shape)
     except ValueError as e:
@@ -164,6 +159,7 @@ def _logsumexp(
     return tuple(outs) if return_sign else outs[0]
 
 
+@one_call("axis", "keepdims")
 def logmeanexp(
     x: ArrayLike, axis: Axis = None, where: ArrayLike | None = None, keepdims: bool = False
 ) -> Array:

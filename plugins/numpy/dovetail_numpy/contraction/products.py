@@ -13,7 +13,7 @@ from ..creation.arrays import as_array
 from ..fusion import fused, of_two_arrays, one_call
 from ..operands import Array, ArrayLike, axis_index, here, integer, no_out
 from ..operations import reshape as to_shape
-from ..promotion import promote
+from ..promotion import broadcast_shapes, promote
 from ..ufuncs.arithmetic import MULTIPLY, SUBTRACT
 from .matmul import NO_AXES, PRODUCT_OPTIONS, contraction, matmul
 
@@ -113,6 +113,7 @@ def vecdot(
         )
     x = lax.conj(x) if x.dtype.kind == "c" else x
     x, y = moveaxis(x, axis, -1), moveaxis(y, axis, -1)
+    broadcast_shapes("vecdot", x.shape, y.shape)
     row, column = to_shape(x, (*x.shape[:-1], 1, x.shape[-1])), to_shape(y, (*y.shape, 1))
     out = matmul(row, column, precision=precision, preferred_element_type=preferred_element_type)
     return lax.squeeze(out, (out.ndim - 2, out.ndim - 1))
@@ -127,6 +128,7 @@ def _check_ranks(name: str, x: Any, y: Any, first: int, second: int) -> None:
 
 
 @names_itself
+@one_call()
 def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Matrices by vectors: the last two axes of ``x1`` and the last of ``x2``."""
     x, y = _pair("matvec", x1, x2)
@@ -136,6 +138,7 @@ def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 
 
 @names_itself
+@one_call()
 def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Vectors, conjugated, by matrices: the last axis of ``x1`` and the last two of ``x2``."""
     x, y = _pair("vecmat", x1, x2)
@@ -189,6 +192,7 @@ def tensordot(
                       preferred_element_type)  # fmt: skip
 
 
+@one_call()
 def kron(a: ArrayLike, b: ArrayLike) -> Array:
     """The Kronecker product: every element of ``a`` times all of ``b``."""
     x, y = _pair("kron", a, b)
@@ -200,6 +204,7 @@ def kron(a: ArrayLike, b: ArrayLike) -> Array:
     return to_shape(MULTIPLY(left, right), tuple(prod(p) for p in zip(one, two)))
 
 
+@one_call("axisa", "axisb", "axisc", "axis")
 def cross(
     a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1,
     axis: int | None = None,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import ExtendedDType, ShapedArray, canonical_dtype, typeof
+from dovetail_core import ExtendedDType, ShapedArray, canonical_dtype, float0, typeof
 from dovetail_core.base.errors import integer_too_large
 from dovetail_lax import dtypes
 
@@ -41,6 +41,8 @@ def _filled_at(
     shape: tuple[int, ...], value: Any, dtype: Any, weak: bool, device: Any, out_sharding: Any
 ) -> Array:
     """The same on a device, or divided: a large one is made in its parts."""
+    if dtype == float0:
+        return cast("Array", np.zeros(shape, float0))  # what stands for no derivative is NumPy's
     place = device if device is not None else out_sharding
     if place is None:
         return _filled(shape, value, dtype, weak)

@@ -12,10 +12,10 @@ from dovetail_core import canonical_dtype, here
 from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
-from ..fusion import fused, of_one_array
+from ..fusion import fused, of_one_array, one_call
 from ..operands import Array, ArrayLike, DTypeLike, axis_index, integer, no_out, shape_tuple
 from ..operations import filled, number, select, strong, transpose
-from ..promotion import broadcast, default_int
+from ..promotion import broadcast, convert, default_int
 from ..reductions.basic import sum as total
 from . import placing
 from .arrays import as_array
@@ -116,6 +116,7 @@ def _diag_of(v: Any, k: int) -> Any:
 
 
 @names_itself
+@one_call("k")
 def diag(v: ArrayLike, k: int = 0) -> Array:
     """A matrix with the vector ``v`` as its ``k``-th diagonal, or a matrix's ``k``-th diagonal.
 
@@ -143,16 +144,19 @@ def _last_diagonal(a: Any, offset: int) -> Any:
     size = max(0, min(rows + min(offset, 0), columns - max(offset, 0)))
     if size == 0 or a.size == 0:
         return filled(a, (*a.shape[:-2], size), 0)
-    mask = _diagonal_mask((rows, columns), offset, lax.eq)
-    kept = select(broadcast(mask, a.shape), a, number(a, 0))
-    axis = a.ndim - 2
-    if a.dtype.kind == "b":
-        summed = lax.reduce_or(kept, (axis,))
-    else:
-        summed = lax.reduce_sum_p.bind(kept, axes=(axis,))
-    return lax.slice_in_dim(summed, max(offset, 0), max(offset, 0) + size, axis=axis)
+    first = [max(-offset, 0), max(offset, 0)]
+    places = lax.add(
+        lax.broadcasted_iota(np.int32, (size, 2), 0),
+        lax.broadcast_in_dim(np.asarray(first, np.int32), (size, 2), (1,)),
+    )
+    row, column = a.ndim - 2, a.ndim - 1
+    lead = tuple(range(row))
+    dims = lax.GatherDimensionNumbers(lead, (row, column), (row, column))
+    sizes = (*a.shape[:-2], 1, 1)
+    return lax.gather(a, places, dims, sizes, unique_indices=True, mode="promise_in_bounds")
 
 
+@one_call("offset", "axis1", "axis2")
 def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """The diagonal of two axes, which becomes the last axis of the result.
 
@@ -172,6 +176,7 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
 
 
 @names_itself
+@one_call("N", "increasing")
 def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Array:
     """Powers of a vector's elements as columns, highest first unless ``increasing``.
 
@@ -186,6 +191,7 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Arra
 
     powers = lax.iota(x.dtype if x.dtype.kind in "iu" else np.int32, n)
     powers = powers if increasing else lax.rev(powers, (0,))
+    powers = convert(powers, x.dtype) if x.dtype.kind not in "biu" else powers
     return power(lax.broadcast_in_dim(x, (x.shape[0], n), (0,)),
                  lax.broadcast_in_dim(powers, (x.shape[0], n), (1,)))  # fmt: skip
 
@@ -253,6 +259,7 @@ def fromfunction(
 
 
 @names_itself
+@one_call("offset", "axis1", "axis2", "dtype", "out")
 def trace(
     a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None,
     out: Any = None,

@@ -9,6 +9,7 @@ import numpy as np
 from dovetail_backends import asarray_in, selection
 from dovetail_core import EVAL, ShapedArray, float0, get_trace
 from dovetail_core.base import arguments
+from dovetail_core.base.errors import JaxRuntimeError
 from dovetail_core.base.placements import resolve_placement, surroundings
 from dovetail_core.base.source import called
 from dovetail_core.xla import arrays as runtime
@@ -58,6 +59,17 @@ def constant(value: Any) -> Any:
     """A NumPy value of canonical dtype as an array, whatever is being traced."""
     value = np.asarray(value)
     return put(value, ShapedArray(value.shape, value.dtype))
+
+
+def own_constant(value: Any) -> Any:
+    """As :func:`constant`, of a value that the user has not handed over: no guard refuses it."""
+    try:
+        return constant(value)
+    except JaxRuntimeError:
+        from dovetail_backends import guards
+
+        with guards.transfer_guard_host_to_device("allow"):
+            return constant(value)
 
 
 def on_host(size: int) -> bool:

@@ -81,7 +81,8 @@ def _arange(bounds: list[Any], dtype: Any) -> Array:
         exact: list[Any] = [b if isinstance(b, (int, float, complex)) else b.item() for b in bounds]
         values = np.arange(*exact).astype(dtype) if dtype.kind != "V" or whole else np.arange(
             *map(float, exact)).astype(dtype)  # fmt: skip
-        return placing.constant(values)
+        counts = start == 0 and step == 1
+        return (placing.own_constant if counts else placing.constant)(values)
     out = lax.iota_p.bind(dtype=dtype, shape=(size,), dimension=0)
     out = out if step == 1 else lax.mul(out, dtype.type(step))
     return out if start == 0 else lax.add(out, dtype.type(start))
@@ -128,16 +129,17 @@ def _step(lo: Any, hi: Any, gaps: int) -> Any:
 @fused(static=("num", "endpoint", "dtype", "axis"))
 def _linspace(lo: Any, hi: Any, num: int, endpoint: bool, dtype: Any, axis: int) -> Any:
     gaps = max(num - 1 if endpoint else num, 1)
+    ends = endpoint and num > 1  # exactly with stop, whatever rounding does
+    num -= ends
     shape = (*lo.shape[:axis], num, *lo.shape[axis:])
     dims = tuple(i for i in range(len(shape)) if i != axis)
     real = lo.dtype if lo.dtype.kind != "c" else np.dtype(f"f{lo.dtype.itemsize // 2}")
     at = lax.div(lax.iota(real, num), number(np.zeros((), real), gaps))
     at = lax.broadcast_in_dim(convert(at, lo.dtype), shape, (axis,))
-    lo, hi = (lax.broadcast_in_dim(v, shape, dims) for v in (lo, hi))
-    out = lax.add(lax.mul(lo, lax.sub(number(at, 1), at)), lax.mul(hi, at))
-    if endpoint and num > 1:  # exactly stop at the end, whatever rounding does
-        place = lax.broadcasted_iota(np.int32, shape, axis)
-        out = select(lax.eq(place, np.int32(num - 1)), hi, out)
+    low, high = (lax.broadcast_in_dim(v, shape, dims) for v in (lo, hi))
+    out = lax.add(lax.mul(low, lax.sub(number(at, 1), at)), lax.mul(high, at))
+    if ends:
+        out = lax.concatenate([out, lax.expand_dims(hi, (axis,))], axis)
     if dtype is None or dtype == out.dtype:
         return out
     if dtype.kind in "iu":
@@ -146,6 +148,7 @@ def _linspace(lo: Any, hi: Any, num: int, endpoint: bool, dtype: Any, axis: int)
 
 
 @names_itself
+@one_call("num", "endpoint", "dtype", "axis")
 def logspace(
     start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True,
     base: ArrayLike = 10.0, dtype: DTypeLike = None, axis: int = 0,
@@ -159,6 +162,7 @@ def logspace(
 
 
 @names_itself
+@one_call("num", "endpoint", "dtype", "axis")
 def geomspace(
     start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True,
     dtype: DTypeLike = None, axis: int = 0,

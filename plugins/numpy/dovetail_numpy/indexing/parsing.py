@@ -112,7 +112,7 @@ def _parse_other(item: Any, in_tuple: bool, key: list[Any], operands: list[Any])
     if isinstance(aval, ShapedArray):
         _traced_array(item, aval, key, operands)
         return
-    if hasattr(item, "__index__"):
+    if hasattr(item.__class__, "__index__"):  # of a class itself it is a method
         key.append(INT)
         operands.append(operator.index(item))  # type: ignore[arg-type]
         return

@@ -141,6 +141,7 @@ def _along_axis(a: Any, places: Any, axis: int, options: Options) -> Any:
     return gathered(a, vectors, numbers, options)
 
 
+@one_call("axis", "inplace", "mode")
 def put_along_axis(
     arr: ArrayLike, indices: ArrayLike, values: ArrayLike, axis: int | None, inplace: bool = True,
     *, mode: str | None = None,

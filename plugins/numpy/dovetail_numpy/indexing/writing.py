@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_core import EVAL, get_trace, here, typeof
+from dovetail_core import EVAL, canonical_dtype, get_trace, here, typeof
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array, asarray
@@ -74,7 +74,8 @@ def _converted(x: Any, y: Any, kind: str) -> Any:
     own: Any = typeof(y)
     if own.dtype == dtype:
         return y
-    common = dtypes.result_type(x, y)
+    is_wide = canonical_dtype(dtype) != dtype  # from where 64-bit types are enabled
+    common = dtype if is_wide else dtypes.result_type(x, y)
     if common != dtype:
         warnings.warn(
             f"at[...].{kind}: a value of dtype {own.dtype} is written to an array of dtype "
@@ -85,8 +86,9 @@ def _converted(x: Any, y: Any, kind: str) -> Any:
         )
     wanted = dtype if kind == "set" else common
     if hasattr(y, "aval") or y.__class__ is complex:
-        return lax.convert_element_type(as_array("at", y), wanted)
-    return lax.full((), y, wanted)
+        y = as_array("at", y)
+        return convert(y, wanted) if is_wide else lax.convert_element_type(y, wanted)
+    return convert(y, wanted) if is_wide else lax.full((), y, wanted)
 
 
 def _write(x: Any, y: Any, operands: Any, plan: WritePlan, kind: str, box: bool) -> Any:

@@ -34,7 +34,29 @@ class SlogdetResult(NamedTuple):
 
 @fused()
 def _det(a: Any) -> Any:
-    return _smooth_det(a)
+    return _by_formula(a) if a.shape[-1] in (2, 3) else _smooth_det(a)
+
+
+def _by_formula(a: Any) -> Any:
+    """The determinant of two or three rows, for which a call of LAPACK takes longer.
+
+    Differentiated as it is, it has derivatives of all orders at singular matrices.
+    """
+    *above, upper, lower = [_columns_of(a, i) for i in range(a.shape[-1])]
+    if not above:
+        return _minor(upper, lower, 0, 1)
+    minors = [_minor(upper, lower, i, j) for i, j in ((1, 2), (2, 0), (0, 1))]
+    parts = [lax.mul(x, m) for x, m in zip(above[0], minors)]
+    return lax.add(lax.add(parts[0], parts[1]), parts[2])
+
+
+def _columns_of(a: Any, row: int) -> list[Any]:
+    one = lax.index_in_dim(a, row, a.ndim - 2, keepdims=False)
+    return [lax.index_in_dim(one, j, one.ndim - 1, keepdims=False) for j in range(a.shape[-1])]
+
+
+def _minor(upper: list[Any], lower: list[Any], i: int, j: int) -> Any:
+    return lax.sub(lax.mul(upper[i], lower[j]), lax.mul(upper[j], lower[i]))
 
 
 @custom_jvp
@@ -211,7 +233,9 @@ def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
         raise ValueError(f"slogdet: method 'qr' is for real matrices{here()}")
     wide = convert(x, np.dtype(np.float32)) if x.dtype.itemsize == 2 else x
     found = _slogdet_qr(wide) if method == "qr" else _slogdet(wide)
-    return SlogdetResult(*(convert(v, x.dtype) for v in found))
+    sign, logs = found
+    real = np.finfo(x.dtype).dtype if x.dtype.kind == "c" else x.dtype
+    return SlogdetResult(convert(sign, x.dtype), convert(logs, real))
 
 
 @names_itself

@@ -11,11 +11,11 @@ import numpy as np
 import dovetail_lax as lax
 
 from ..creation.arrays import as_array
-from ..fusion import fused
+from ..fusion import fused, is_operand, one_call
 from ..iteration import CHUNK, rows
 from ..operands import Array, ArrayLike, DTypeLike, axis_index, here, integer, no_out
 from ..operations import reshape as to_shape
-from ..promotion import common_type, convert, requested
+from ..promotion import common_type, convert, is_weak_bool, requested
 from .shapes import atleast_1d, atleast_2d, atleast_3d, ravel
 
 
@@ -42,7 +42,7 @@ def _same_type(arrays: list[Any], dtype: Any) -> list[Any]:
     if dtype is not None:
         return [convert(x, dtype) for x in arrays]
     first = arrays[0].aval.dtype
-    if all(x.aval.dtype is first for x in arrays):
+    if all(x.aval.dtype is first for x in arrays) and not any(is_weak_bool(x.aval) for x in arrays):
         return arrays
     wanted, weak = common_type([x.aval for x in arrays])
     return [convert(x, wanted, weak) for x in arrays]
@@ -78,7 +78,8 @@ def concatenate(arrays: Any, axis: int | None = 0, dtype: DTypeLike = None) -> A
 
 def _join(*items: Any, axis: int, dtype: Any) -> Any:
     first = items[0].aval.dtype
-    if dtype is None and all(x.aval.dtype is first for x in items):
+    alike = dtype is None and all(x.aval.dtype is first for x in items)
+    if alike and not any(is_weak_bool(x.aval) for x in items):
         if len(items) == 1:
             return items[0]
         return lax.concatenate_p.bind(*items, dimension=axis)
@@ -96,6 +97,7 @@ def concat(arrays: Sequence[ArrayLike], /, *, axis: int | None = 0) -> Array:
     return concatenate(arrays, axis)
 
 
+@one_call("axis")
 def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
     """``values`` put after ``arr`` along ``axis``; both flattened by default."""
     return concatenate([arr, values], axis)
@@ -159,6 +161,13 @@ def column_stack(tup: Any) -> Array:
     return concatenate([x if x.ndim > 1 else to_shape(x, (x.size, 1)) for x in items], 1)
 
 
+def _not_arrays(arrays: Any) -> bool:
+    if isinstance(arrays, list):
+        return not arrays or any(_not_arrays(x) for x in arrays)
+    return not is_operand(arrays)
+
+
+@fused(unless=_not_arrays)
 def block(arrays: Any) -> Array:
     """An array from nested lists of blocks: innermost lists along the last axis, and so on."""
     depth = _depth(arrays)

@@ -9,6 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base.arguments import known_array
 from dovetail_core.base.caches import Cache
 from dovetail_core.base.foreign import names_itself
 
@@ -37,7 +38,7 @@ def _pairs(what: str, given: Any, ndim: int, convert_item: Any) -> tuple[tuple[A
             )
         given = full
     if hasattr(given, "aval") and given.dtype.kind in "iu":
-        given = np.asarray(given).tolist() if what != "constant_values" else given
+        given = known_array(given).tolist() if what != "constant_values" else given
     shape = np.shape(given) if not _has_arrays(given) else None
     if shape == ():
         return ((convert_item(given),) * 2,) * ndim
@@ -101,7 +102,14 @@ def pad(
                     f"pad: mode {mode!r} has nothing to copy along axis {axis} of an array of "
                     f"shape {x.shape}{here()}. Use mode 'constant'."
                 )
+    if not kwargs and mode in _STATISTICS:
+        return _statistic_of_all(x, widths=widths, name=mode)
+    if not kwargs and mode == "linear_ramp":
+        return _ramp_to_zero(x, widths=widths)
     return _MODES[mode](x, widths, **kwargs)
+
+
+_STATISTICS = ("maximum", "mean", "median", "minimum")
 
 
 _known: Cache[Any, Widths] = Cache()
@@ -182,6 +190,11 @@ def _linear_ramp(x: Any, widths: Widths, end_values: Any = 0) -> Any:
     return x
 
 
+@fused(static=("widths",))
+def _ramp_to_zero(x: Any, widths: Widths) -> Any:
+    return _linear_ramp(x, widths)
+
+
 def _ramp(end: Any, edge: Any, axis: int, count: int) -> Any:
     """``count`` values from ``end`` on towards ``edge``, which is not reached."""
     exact = edge.dtype.kind in "iub"
@@ -206,6 +219,11 @@ def _statistic(name: str) -> Callable[..., Any]:
         return x
 
     return apply
+
+
+@fused(static=("widths", "name"))
+def _statistic_of_all(x: Any, widths: Widths, name: str) -> Any:
+    return _statistic(name)(x, widths)
 
 
 def _stat(name: str, x: Any, axis: int, length: int | None, at_end: bool) -> Any:
@@ -265,10 +283,12 @@ def _wrap(x: Any, widths: Widths) -> Any:
         n = x.shape[axis]
         if not (a or b):
             continue
-        copies = -(-a // n) + 1 + -(-b // n)
-        whole = lax.concatenate([x] * copies, axis)
-        start = -(-a // n) * n - a
-        x = lax.slice_in_dim(whole, start, start + a + n + b, axis=axis)
+        parts = [x] * (a // n + 1 + b // n)
+        if a % n:
+            parts.insert(0, lax.slice_in_dim(x, n - a % n, n, axis=axis))
+        if b % n:
+            parts.append(lax.slice_in_dim(x, 0, b % n, axis=axis))
+        x = lax.concatenate(parts, axis)
     return x
 
 

@@ -12,7 +12,7 @@ from dovetail_core.base import arguments
 from dovetail_core.types.dividing import divided_result
 
 from ..creation.arrays import as_array
-from ..fusion import fused
+from ..fusion import fused, one_call
 from ..operands import (
     Array,
     ArrayLike,
@@ -48,6 +48,7 @@ def fliplr(m: ArrayLike) -> Array:
     return flip(m, 1)
 
 
+@one_call("k", "axes")
 def rot90(m: ArrayLike, k: int = 1, axes: Any = (0, 1)) -> Array:
     """``m`` rotated ``k`` times by 90 degrees, from the first of ``axes`` towards the second."""
     m = as_array("rot90", m)
@@ -230,11 +231,19 @@ def delete(
     keep[obj if isinstance(obj, slice) else _deleted_places(obj, size)] = False
     from ..indexing.taking import take_along
 
+    edges = np.flatnonzero(np.diff(keep, prepend=False, append=False)).reshape(-1, 2).tolist()
+    if 0 < len(edges) <= _PARTS:
+        parts = [lax.slice_in_dim(a, start, stop, axis=axis) for start, stop in edges]
+        return parts[0] if len(parts) == 1 else lax.concatenate(parts, axis)
     return take_along(a, np.flatnonzero(keep).astype(np.int32), axis)
 
 
+_PARTS = 4
+"""What is left in at most so many parts is joined of slices."""
+
+
 def _deleted_places(obj: Any, size: int) -> Any:
-    places = np.asarray(obj)
+    places = arguments.known_array(obj)
     if places.dtype.kind == "b":
         if places.shape != (size,):
             raise ShapeError(
@@ -270,7 +279,7 @@ def _delete_traced(a: Any, obj: Any, axis: int) -> Any:
 
 
 def _insertion_places(obj: Any) -> Any:
-    places = np.asarray(obj)
+    places = arguments.known_array(obj)
     if places.ndim > 1:
         raise ValueError(
             f"insert: obj must have one dimension at most, got shape {places.shape}{here()}"

@@ -13,9 +13,10 @@ import dovetail_lax as lax
 from dovetail_core import ShapedArray
 from dovetail_core.base.arguments import items
 from dovetail_core.types.dividing import divided_result
+from dovetail_core.xla.arrays import ArrayImpl
 
 from ..creation.arrays import as_array, asarray
-from ..fusion import of_one_array, one_call
+from ..fusion import fused, of_one_array, one_call
 from ..operands import (
     Array,
     ArrayLike,
@@ -189,6 +190,7 @@ def moveaxis(a: ArrayLike, source: Any, destination: Any) -> Array:
     return permute(a, tuple(order))
 
 
+@one_call("axis", "start")
 def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
     """``a`` with one axis moved to before ``start``."""
     a = as_array("rollaxis", a)
@@ -285,22 +287,29 @@ def _at_least(name: str, arys: tuple[Any, ...], expand: Any) -> Any:
         raise TypeError(
             f"{name} takes arrays as separate arguments, got a {type(arys[0]).__name__}{here()}"
         )
+    if len(arys) == 1 and arys[0].__class__ is ArrayImpl:
+        return expand(arys[0])
     out = [expand(as_array(name, x, i)) for i, x in enumerate(arys)]
     return out[0] if len(out) == 1 else out
 
 
+@fused(static=("axes",))
+def _with_axes(x: Any, axes: Any) -> Any:
+    return expand_dims(x, axes)
+
+
 def atleast_1d(*arys: ArrayLike) -> Any:
     """Arguments with at least one dimension; one array for one argument, else a list."""
-    return _at_least("atleast_1d", arys, lambda x: x if x.ndim else expand_dims(x, 0))
+    return _at_least("atleast_1d", arys, lambda x: x if x.ndim else _with_axes(x, 0))
 
 
 def atleast_2d(*arys: ArrayLike) -> Any:
     """Arguments with at least two dimensions; vectors become rows."""
+    return _at_least("atleast_2d", arys, _with_two)
 
-    def expand(x: Any) -> Any:
-        return x if x.ndim >= 2 else expand_dims(x, (0, 1)[: 2 - x.ndim] if x.ndim == 0 else 0)
 
-    return _at_least("atleast_2d", arys, expand)
+def _with_two(x: Any) -> Any:
+    return x if x.ndim >= 2 else _with_axes(x, 0 if x.ndim else (0, 1))
 
 
 def atleast_3d(*arys: ArrayLike) -> Any:
@@ -308,7 +317,7 @@ def atleast_3d(*arys: ArrayLike) -> Any:
     places: dict[int, Any] = {0: (0, 1, 2), 1: (0, 2), 2: 2}
 
     def expand(x: Any) -> Any:
-        return x if x.ndim >= 3 else expand_dims(x, places[x.ndim])
+        return x if x.ndim >= 3 else _with_axes(x, places[x.ndim])
 
     return _at_least("atleast_3d", arys, expand)
 
@@ -344,6 +353,7 @@ def size(a: ArrayLike, axis: Axis = None) -> int:
     return prod(own[i] for i in axis_tuple("size", axis, len(own)))
 
 
+@one_call("new_shape")
 def resize(a: ArrayLike, new_shape: Any) -> Array:
     """The elements of ``a``, repeated or cut off as needed, in a new shape."""
     dims = shape_tuple("resize", new_shape)

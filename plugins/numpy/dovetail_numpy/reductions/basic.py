@@ -11,11 +11,11 @@ from dovetail_core import ShapedArray, here
 from dovetail_core.base.caches import Cache
 
 from ..creation.arrays import as_array
-from ..fusion import fused, of_one_array
+from ..fusion import fused, of_one_array, one_call
 from ..operands import Array, ArrayLike, Axis, DTypeLike, axis_index, flag, no_out
 from ..operations import truth
-from ..promotion import BOOL, convert, default_int
-from .engine import reduce, reduced_axes, strong, sum_types
+from ..promotion import BOOL, convert, default_int, narrowed
+from .engine import reduce, reduced_axes, refuse_keys, strong, sum_types
 
 _plain: Cache[tuple[ShapedArray, bool], bool] = Cache()
 
@@ -79,7 +79,8 @@ def _extreme(
 ) -> Array:
     no_out(kind, out)
     a = as_array(kind, a)
-    return reduce(kind, kind, a, axis, keepdims, initial, where, a.dtype, a.dtype)
+    refuse_keys(kind, a.dtype)
+    return reduce(kind, kind, a, axis, keepdims, initial, where, a.dtype, narrowed(a.dtype))
 
 
 @of_one_array("axis", "out", "keepdims")
@@ -197,6 +198,7 @@ def argmin(
     return _arg_extreme("min", a, axis, out, keepdims)
 
 
+@one_call("axis", "out", "keepdims")
 def ptp(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False) -> Array:
     """The greatest element less the least one, over ``axis``."""
     no_out("ptp", out)

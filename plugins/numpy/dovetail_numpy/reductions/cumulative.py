@@ -8,10 +8,10 @@ import dovetail_lax as lax
 from dovetail_core import here
 
 from ..creation.arrays import as_array
-from ..fusion import fused, of_one_array
+from ..fusion import fused, of_one_array, one_call
 from ..operands import Array, ArrayLike, DTypeLike, axis_index, integer, no_out
 from ..operations import number, select
-from ..promotion import convert, default_int, requested
+from ..promotion import convert, default_int, narrowed, requested
 from .engine import strong, sum_types
 
 _RUNNING: dict[str, Any] = {"sum": lax.cumsum, "prod": lax.cumprod}
@@ -38,7 +38,7 @@ def _cumulative(
         a = lax.reshape(a, (1,))
     axis = None if axis is None else axis_index(name, axis, a.ndim)
     if dtype is None:
-        dt = default_int() if a.dtype.kind == "b" else a.dtype
+        dt = default_int() if a.dtype.kind == "b" else narrowed(a.dtype)
     else:
         dt = requested(dtype, a.dtype)
     return _running(a, kind=kind, axis=axis, dtype=dt, skip_nan=skip_nan)
@@ -117,6 +117,7 @@ def cumulative_prod(
     return _cumulative_with_initial("cumulative_prod", "prod", x, axis, dtype, include_initial)
 
 
+@one_call("n", "axis")
 def diff(
     a: ArrayLike, n: int = 1, axis: int = -1, prepend: ArrayLike | None = None,
     append: ArrayLike | None = None,
@@ -159,6 +160,7 @@ def _diff(a: Any, n: int, axis: int) -> Any:
     return a
 
 
+@one_call()
 def ediff1d(
     ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None
 ) -> Array:

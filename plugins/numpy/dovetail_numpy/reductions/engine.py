@@ -15,7 +15,7 @@ from ..creation.arrays import as_array
 from ..fusion import fused
 from ..operands import DTypeError, axis_tuple, flag, static_axis
 from ..operations import select, strong as strong
-from ..promotion import broadcast, broadcast_shapes, convert, default_int, requested
+from ..promotion import broadcast, broadcast_shapes, convert, default_int, narrowed, requested
 
 REDUCERS: dict[str, Any] = {
     "sum": (lax.reduce_sum_p, lax.add, 0),
@@ -57,6 +57,19 @@ def computation_type(dtype: Any) -> Any:
     return dtype
 
 
+def refuse_keys(name: str, dtype: Any) -> None:
+    """Refuse values that are no numbers.
+
+    Raises:
+        DTypeError: they are keys or the like.
+    """
+    if not isinstance(dtype, np.dtype):
+        raise DTypeError(
+            f"{name} takes arrays of numbers, got dtype {dtype}{called()}. Of keys, key_data(key) "
+            "gives the words."
+        )
+
+
 def sum_types(aval: ShapedArray, dtype: Any, promote_integers: bool) -> tuple[Any, Any]:
     """The element types that a sum or product of ``aval`` computes in and returns."""
     if dtype is not None:
@@ -65,12 +78,13 @@ def sum_types(aval: ShapedArray, dtype: Any, promote_integers: bool) -> tuple[An
             raise DTypeError(f"dtype must be one of numbers, got {result}{called()}")
         return (computation_type(result) if result.kind != "b" else default_int()), result
     own = aval.dtype
+    refuse_keys("sum", own)
     if own.kind == "b":
         return default_int(), default_int()
     if promote_integers and own.kind in "iu" and own.itemsize < default_int().itemsize:
         wide = default_int() if own.kind == "i" else np.dtype(f"u{default_int().itemsize}")
         return wide, wide
-    return computation_type(own), own
+    return computation_type(own), narrowed(own)
 
 
 @fused(static=("kind", "axes", "compute", "result", "keepdims"))

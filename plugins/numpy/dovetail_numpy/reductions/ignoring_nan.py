@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import here
+from dovetail_core import here, is_inexact
 
 from ..creation.arrays import as_array
-from ..fusion import fused
+from ..fusion import fused, one_call
 from ..operands import Array, ArrayLike, Axis, DTypeLike, flag, no_out
 from ..operations import number, select
 from . import basic, moments
 
 
 def _exact(a: Any) -> bool:
-    return a.dtype.kind in "biu"
+    return not is_inexact(a.dtype)
 
 
 def _isnan(a: Any) -> Any:
@@ -33,6 +33,7 @@ def _fill(a: Any, value: float) -> Any:
     return select(_isnan(a), number(a, value), a)
 
 
+@one_call("axis", "dtype", "out", "keepdims")
 def nansum(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None,
     keepdims: bool = False, initial: ArrayLike | None = None, where: ArrayLike | None = None,
@@ -42,6 +43,7 @@ def nansum(
     return basic.sum(a, axis, dtype, out, keepdims, initial, where)
 
 
+@one_call("axis", "dtype", "out", "keepdims")
 def nanprod(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None,
     keepdims: bool = False, initial: ArrayLike | None = None, where: ArrayLike | None = None,
@@ -67,6 +69,7 @@ def _nan_extreme(
     return select(nothing, number(found, float("nan")), found)
 
 
+@one_call("axis", "out", "keepdims")
 def nanmax(
     a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False,
     initial: ArrayLike | None = None, where: ArrayLike | None = None,
@@ -75,6 +78,7 @@ def nanmax(
     return _nan_extreme("max", a, axis, out, keepdims, initial, where)
 
 
+@one_call("axis", "out", "keepdims")
 def nanmin(
     a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False,
     initial: ArrayLike | None = None, where: ArrayLike | None = None,
@@ -94,6 +98,7 @@ def _nan_arg(kind: str, a: ArrayLike, axis: Any, out: Any, keepdims: Any) -> Arr
     return select(nothing, number(found, -1), found)
 
 
+@one_call("axis", "out", "keepdims")
 def nanargmax(
     a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool | None = None
 ) -> Array:
@@ -101,6 +106,7 @@ def nanargmax(
     return _nan_arg("max", a, axis, out, keepdims)
 
 
+@one_call("axis", "out", "keepdims")
 def nanargmin(
     a: ArrayLike, axis: int | None = None, out: None = None, keepdims: bool | None = None
 ) -> Array:
@@ -120,6 +126,7 @@ def _kept(a: Any, where: Any) -> Any:
     return LOGICAL_AND(kept, where)
 
 
+@one_call("axis", "dtype", "out", "keepdims")
 def nanmean(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None,
     keepdims: bool = False, where: ArrayLike | None = None,
@@ -132,6 +139,7 @@ def nanmean(
     return moments.mean(a, axis, dtype, None, keepdims, where=_kept(a, where))
 
 
+@one_call("axis", "dtype", "out", "ddof", "keepdims")
 def nanvar(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None, ddof: Any = 0,
     keepdims: bool = False, where: ArrayLike | None = None, mean: ArrayLike | None = None,
@@ -143,6 +151,7 @@ def nanvar(
     return moments.var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean)
 
 
+@one_call("axis", "dtype", "out", "ddof", "keepdims")
 def nanstd(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None, ddof: Any = 0,
     keepdims: bool = False, where: ArrayLike | None = None, mean: ArrayLike | None = None,

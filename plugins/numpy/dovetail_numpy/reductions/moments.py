@@ -12,7 +12,7 @@ from dovetail_core import ShapedArray, here, is_inexact
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
-from ..fusion import fused, of_one_array
+from ..fusion import fused, of_one_array, one_call
 from ..operands import (
     Array,
     ArrayLike,
@@ -25,7 +25,15 @@ from ..operands import (
     static_axis,
 )
 from ..operations import number, select
-from ..promotion import broadcast, broadcast_shapes, convert, inexact_dtype, promote, requested
+from ..promotion import (
+    broadcast,
+    broadcast_shapes,
+    convert,
+    inexact_dtype,
+    narrowed,
+    promote,
+    requested,
+)
 from .engine import computation_type, keep_dims, reduced_axes, strong
 
 FLOAT32 = np.dtype(np.float32)
@@ -35,7 +43,7 @@ def _types(aval: ShapedArray, dtype: Any) -> tuple[Any, Any]:
     if dtype is not None:
         result = requested(dtype, aval.dtype)
         return computation_type(result), result
-    result = inexact_dtype(aval.dtype)
+    result = narrowed(inexact_dtype(aval.dtype))
     return computation_type(result), result
 
 
@@ -193,6 +201,7 @@ def _divided(total: Any, shape: Any, where: Any, correction: Any, ddof: Any, axe
     return select(positive, lax.div(total, left), number(total, float("nan")))
 
 
+@one_call("axis", "returned", "keepdims")
 def average(
     a: ArrayLike, axis: Axis = None, weights: ArrayLike | None = None, returned: bool = False,
     keepdims: bool = False,

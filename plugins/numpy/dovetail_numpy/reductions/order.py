@@ -192,6 +192,7 @@ def _weighted(rows: Any, weights: Any, q: Any, skip_nan: bool) -> Any:
 
 
 @names_itself
+@one_call("axis", "out", "overwrite_input", "method", "keepdims")
 def quantile(
     a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
     method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
@@ -211,6 +212,7 @@ def quantile(
 
 
 @names_itself
+@one_call("axis", "out", "overwrite_input", "method", "keepdims")
 def nanquantile(
     a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
     method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
@@ -221,6 +223,7 @@ def nanquantile(
 
 
 @names_itself
+@one_call("axis", "out", "overwrite_input", "method", "keepdims", "out_sharding")
 def percentile(
     a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
     method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
@@ -245,6 +248,7 @@ def percentile(
 
 
 @names_itself
+@one_call("axis", "out", "overwrite_input", "method", "keepdims")
 def nanpercentile(
     a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
     method: str = "linear", keepdims: bool = False, *, weights: ArrayLike | None = None,
@@ -265,6 +269,7 @@ def median(
 
 
 @names_itself
+@one_call("axis", "out", "overwrite_input", "keepdims")
 def nanmedian(
     a: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
     keepdims: bool = False,

@@ -13,6 +13,7 @@ from dovetail_core.base.foreign import names_itself
 from ..creation import placing
 from ..creation.arrays import as_array
 from ..fusion import fused, one_call
+from ..indexing.reading import Options
 from ..indexing.taking import take_along
 from ..operands import Array, ArrayLike, here, integer
 from ..operations import number, reshape as to_shape, select, truth
@@ -136,8 +137,15 @@ def searchsorted(
         raise ValueError(f"searchsorted: sorter must have one axis, got shape {x.shape}{here()}")
     if x.shape[0] == 0:
         return lax.full(w.shape, 0, INT32)
-    how = {"sort": _by_sort, "compare_all": _by_comparison}.get(method, _by_bisection)
-    return how(x, w, side=side, dtype=INT32)
+    if method in ("sort", "compare_all"):
+        how = _by_sort if method == "sort" else _by_comparison
+        return how(x, w, side=side, dtype=INT32)
+    unrolled = method == "scan_unrolled"
+    return _by_bisection(x, w, side=side, dtype=INT32, unrolled=unrolled)
+
+
+_STEPS_IN_ONE = 4
+"""Up to so many steps of a bisection a loop costs more than to write them out."""
 
 
 def _before(x: Any, v: Any, side: str) -> Any:
@@ -183,20 +191,28 @@ def _by_sort(x: Any, v: Any, side: str, dtype: Any) -> Any:
     return lax.reshape(lax.sub(mine, own), v.shape)
 
 
-@fused(static=("side", "dtype"))
-def _by_bisection(x: Any, v: Any, side: str, dtype: Any) -> Any:
+@fused(static=("side", "dtype", "unrolled"))
+def _by_bisection(x: Any, v: Any, side: str, dtype: Any, unrolled: bool) -> Any:
     """All elements at once: the interval halves until it is empty, in a fixed number of steps."""
     size = x.shape[0]
-    low, high = lax.full(v.shape, 0, INT32), lax.full(v.shape, size, INT32)
-    for _ in range(size.bit_length()):
+    # Where steps follow each other in one fusion, XLA computes what they share again and again.
+    steps = size.bit_length()
+    unrolled |= steps <= _STEPS_IN_ONE
+    at_once = Options("promise_in_bounds", wrap=False)
+
+    def halve(_: Any, ends: Any) -> Any:
+        low, high = ends
         middle = lax.div(lax.add(low, high), np.int32(2))
-        probe = take_along(x, lax.min(np.int32(size - 1), middle), 0)
+        probe = take_along(x, lax.min(np.int32(size - 1), middle), 0, at_once)
         right = lax.bitwise_and(_before(probe, v, side), lax.lt(low, high))
         low = select(right, lax.add(middle, np.int32(1)), low)
-        high = select(right, high, middle)
-    return convert(low, dtype)
+        return low, select(right, high, middle)
+
+    ends = lax.full(v.shape, 0, INT32), lax.full(v.shape, size, INT32)
+    return convert(lax.fori_loop(0, steps, halve, ends, unroll=unrolled or None)[0], dtype)
 
 
+@one_call("right", "method")
 def digitize(
     x: ArrayLike, bins: ArrayLike, right: bool = False, *, method: str | None = None
 ) -> Array:

@@ -12,7 +12,7 @@ from dovetail_core import here
 from dovetail_core.base.foreign import names_itself
 
 from ..creation.arrays import as_array
-from ..fusion import fused
+from ..fusion import fused, one_call
 from ..operands import Array, ArrayLike, axis_index, integer
 from ..operations import filled, number, reshape as to_shape, select, strong
 from ..promotion import INT32, broadcast, convert, default_int, promote
@@ -75,29 +75,33 @@ def unique(
         axis = axis_index("unique", axis, a.ndim)
         moved = lax.transpose(a, (axis, *(i for i in range(a.ndim) if i != axis)))
         rows = to_shape(moved, (moved.shape[0], moved.size // max(1, moved.shape[0])))
-    order, rank, total = _ranked(rows, equal_nan=bool(equal_nan))
+    order, first, rank, total = _ranked(rows, equal_nan=bool(equal_nan))
     count = (
         int(known("unique", total, _REMEDY)) if size is None else integer("unique", "size", size)
     )
-    at, counts = _places(order, rank, rows.shape[0], count)
+    at = _places(order, first, rank, count)
     if fill_value is not None and axis is not None:
         fill_value = _fill_row(fill_value, shape[:axis] + shape[axis + 1 :])
     filled = _values(rows, at, total, count, fill_value)
     values = _restored(filled, shape, axis, count)
-    inverse = _inverse(order, rank, shape, axis)
-    extra = [v for v, wanted in ((at, return_index), (inverse, return_inverse),
-                                 (counts, return_counts)) if wanted]  # fmt: skip
+    extra = [at] if return_index else []
+    if return_inverse:
+        extra.append(_inverse(order, rank, shape, axis))
+    if return_counts:
+        extra.append(_counts(rank, count))
     return (values, *extra) if extra else values
 
 
 @fused(static=("equal_nan",))
 def _ranked(rows: Any, equal_nan: bool) -> tuple[Any, ...]:
-    """The order that sorts rows, each sorted row's number, and how many distinct ones there are."""
+    """The order that sorts rows; of each sorted row, whether it is the first of its kind and which
+    distinct row it is; how many distinct ones there are."""
     n, m = rows.shape
     places = lax.iota(default_int(), n)
     if n == 0 or m == 0:
         rank = lax.full((n,), 0, default_int())
-        return places, rank, lax.full((), min(n, 1), default_int())
+        first = lax.eq(places, number(places, 0))
+        return places, first, rank, lax.full((), min(n, 1), default_int())
     columns = [lax.index_in_dim(rows, i, 1, keepdims=False) for i in range(m)]
     *ordered, order = lax.sort((*columns, places), dimension=0, is_stable=True, num_keys=m)
     new = None
@@ -111,20 +115,29 @@ def _ranked(rows: Any, equal_nan: bool) -> tuple[Any, ...]:
     first = lax.concatenate([lax.full((1,), True), new], 0)
     rank = lax.cumsum(lax.convert_element_type(first, default_int()), axis=0)
     total = lax.index_in_dim(rank, n - 1, 0, keepdims=False)
-    return order, lax.sub(rank, number(rank, 1)), total
+    return order, first, lax.sub(rank, number(rank, 1)), total
 
 
-def _places(order: Any, rank: Any, n: int, count: int) -> tuple[Any, Any]:
-    """Where each distinct row first occurs, and how often it occurs."""
-    dn = lax.ScatterDimensionNumbers((), (0,), (0,))
-    vectors = lax.reshape(rank, (n, 1))
-    first = lax.scatter_min(lax.full((count,), n, order.dtype), vectors, order, dn, mode="drop")
-    counts = lax.scatter_add(
-        lax.full((count,), 0, order.dtype), vectors, lax.full((n,), 1, order.dtype), dn, mode="drop"
-    )
-    missing = lax.eq(first, number(first, n))
-    least = lax.index_in_dim(order, 0, 0, keepdims=False) if n else number(first, 0)
-    return select(missing, least, first), counts
+_ONTO_FIRST = lax.ScatterDimensionNumbers((), (0,), (0,))
+
+
+def _places(order: Any, first: Any, rank: Any, count: int) -> Any:
+    """Where each distinct row first occurs; beyond the last one, where the least does."""
+    n = order.shape[0]
+    if not n:
+        return lax.full((count,), 0, order.dtype)
+    into = select(first, rank, number(rank, count))
+    unknown = lax.full((count,), n, order.dtype)
+    at = lax.scatter(unknown, lax.reshape(into, (n, 1)), order, _ONTO_FIRST, mode="drop")
+    least = lax.index_in_dim(order, 0, 0, keepdims=False)
+    return select(lax.eq(at, number(at, n)), least, at)
+
+
+def _counts(rank: Any, count: int) -> Any:
+    """How often each distinct row occurs."""
+    n = rank.shape[0]
+    none, one = lax.full((count,), 0, rank.dtype), lax.full((n,), 1, rank.dtype)
+    return lax.scatter_add(none, lax.reshape(rank, (n, 1)), one, _ONTO_FIRST, mode="drop")
 
 
 def _fill_row(value: Any, shape: tuple[int, ...]) -> Any:
@@ -160,8 +173,8 @@ def _restored(values: Any, shape: tuple[int, ...], axis: int | None, count: int)
 def _inverse(order: Any, rank: Any, shape: tuple[int, ...], axis: int | None) -> Any:
     n = order.shape[0]
     out = lax.scatter(
-        lax.full((n,), 0, rank.dtype), lax.reshape(order, (n, 1)), rank,
-        lax.ScatterDimensionNumbers((), (0,), (0,)), unique_indices=True,
+        lax.full((n,), 0, rank.dtype), lax.reshape(order, (n, 1)), rank, _ONTO_FIRST,
+        unique_indices=True,
     )  # fmt: skip
     return lax.reshape(out, shape) if axis is None else out
 
@@ -316,12 +329,21 @@ def intersect1d(
     size: int | None = None, fill_value: Any = None,
 ) -> Any:  # fmt: skip
     """The distinct elements that both arrays have; also where each first occurs, if asked."""
+    if size is not None:
+        return _intersect1d(ar1, ar2, return_indices, size, fill_value)
+    return _common(ar1, ar2, return_indices, None, fill_value)
+
+
+def _common(ar1: Any, ar2: Any, return_indices: bool, size: int | None, fill_value: Any) -> Any:
     a, b = _flat_pair("intersect1d", ar1, ar2)
     values = _selected("intersect1d", a, isin(a, b), False, size, fill_value)
     if not return_indices:
         return values
     where = [_first_places(v, values, s) for v, s in ((a, size), (b, size))]
     return (values, *where)
+
+
+_intersect1d = one_call("return_indices", "size")(_common)
 
 
 def _first_places(a: Any, values: Any, size: int | None) -> Any:

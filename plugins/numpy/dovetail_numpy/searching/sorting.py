@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,9 @@ from dovetail_core import here
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
-from ..fusion import fused, of_one_array
+from ..fusion import fused, is_operand, of_one_array, one_call
 from ..operands import Array, ArrayLike, axis_index, integer
-from ..operations import reshape as to_shape
+from ..operations import filled, number, reshape as to_shape, select
 from ..promotion import INT32, convert, default_int
 
 
@@ -79,6 +80,11 @@ def _argsort(a: Any, axis: int, stable: bool, descending: bool, dtype: Any) -> A
     return lax.sub(dtype.type(max(a.shape[axis] - 1, 0)), found)
 
 
+def _not_arrays(keys: Any, axis: Any = -1) -> bool:
+    return keys.__class__ not in (list, tuple) or not all(is_operand(k) for k in keys)
+
+
+@fused(static=("axis",), unless=_not_arrays)
 def lexsort(keys: Any, axis: int = -1) -> Array:
     """The indices that sort by several keys, of which the last is the most significant.
 
@@ -122,19 +128,41 @@ def sort_complex(a: ArrayLike) -> Array:
 @fused(static=("kth", "indices", "dtype"))
 def _partition(a: Any, kth: int, indices: bool, dtype: Any) -> Any:
     # The smallest come first: by the negated (or complemented) keys, of which top_k is the largest.
-    size = a.shape[-1]
+    size, turned = a.shape[-1], lax.neg if a.dtype.kind == "f" else lax.bitwise_not
     if a.dtype.kind == "c":
         both = lax.sort((a, lax.broadcasted_iota(dtype, a.shape, a.ndim - 1)), num_keys=1)
         return both[1] if indices else both[0]
-    low_keys = lax.neg(a) if a.dtype.kind not in "bu" else lax.bitwise_not(a)
-    low, low_at = lax.top_k(low_keys, kth + 1)
-    high, high_at = lax.top_k(a, size - kth - 1)
+    if a.dtype.kind == "f":  # top_k takes a NaN with a sign, as processors make them, as the least
+        a = select(lax.ne(a, a), number(a, np.nan), a)
+    low, low_at = lax.top_k(turned(a), kth + 1)
     if indices:
-        last = a.ndim - 1
-        joined = lax.concatenate([low_at, lax.rev(high_at, (last,))], last)
-        return convert(joined, dtype)
-    low = lax.neg(low) if a.dtype.kind not in "bu" else lax.bitwise_not(low)
-    return lax.concatenate([low, high], a.ndim - 1)
+        return _with_others(convert(low_at, dtype), size)
+    high, _ = lax.top_k(a, size - kth - 1)
+    return lax.concatenate([turned(low), high], a.ndim - 1)
+
+
+def _with_others(chosen: Any, size: int) -> Any:
+    """Places along the last axis, and after them all the others, in order."""
+    *lead, k = chosen.shape
+    rows = prod(lead)
+    vector = lax.ScatterDimensionNumbers((), (0, 1), (0, 1))
+
+    def spread(values: Any, at: Any, count: int) -> Any:
+        """Rows with ``values`` at these places, and zeros elsewhere; what is out of bounds is
+        dropped."""
+        row = lax.broadcasted_iota(np.int32, (rows, count, 1), 0)
+        both = lax.concatenate([row, lax.reshape(at, (rows, count, 1))], 2)
+        zeros = filled(values, (rows, size), 0)
+        return lax.scatter(zeros, both, values, vector, unique_indices=True, mode="drop")
+
+    first = lax.reshape(convert(chosen, INT32), (rows, k))
+    taken = spread(lax.full((rows, k), 1, INT32), first, k)
+    after = lax.cumsum(lax.sub(number(taken, 1), taken), axis=1)
+    after = lax.add(after, number(after, k - 1))
+    after = select(lax.eq(taken, number(taken, 1)), number(after, size), after)
+    others = spread(lax.broadcasted_iota(chosen.dtype, (rows, size), 1), after, size)
+    others = lax.slice_in_dim(others, k, size, axis=1)
+    return lax.concatenate([chosen, lax.reshape(others, (*lead, size - k))], len(lead))
 
 
 def _partitioned(name: str, a: ArrayLike, kth: int, axis: int, indices: bool) -> Array:
@@ -150,11 +178,13 @@ def _partitioned(name: str, a: ArrayLike, kth: int, axis: int, indices: bool) ->
     return moveaxis(out, -1, axis)
 
 
+@one_call("kth", "axis")
 def partition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
     """``a`` with the ``kth`` smallest element in place, smaller ones before, greater after."""
     return _partitioned("partition", a, kth, axis, False)
 
 
+@one_call("kth", "axis")
 def argpartition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
     """The indices that partition ``a`` (see :func:`partition`)."""
     return _partitioned("argpartition", a, kth, axis, True)

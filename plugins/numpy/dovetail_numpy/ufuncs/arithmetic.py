@@ -8,7 +8,7 @@ import dovetail_lax as lax
 from dovetail_core import ShapedArray, here, typeof
 
 from ..creation.arrays import as_array
-from ..fusion import fused
+from ..fusion import fused, one_call
 from ..operands import ArrayLike
 from ..operations import dtype_of, number, select, strong
 from ..promotion import INT32, broadcast, common_type, convert, promote
@@ -88,6 +88,7 @@ mod = remainder
 fmod = binary_function(_FMOD, "The remainder of truncating division: has the sign of ``x1``.")
 
 
+@one_call()
 def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Any, Any]:
     """``(floor_divide(x1, x2), remainder(x1, x2))``."""
     return FLOOR_DIVIDE(x1, x2), REMAINDER(x1, x2)
@@ -117,18 +118,23 @@ def _full_shapes(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 class _Power(Binary):
-    """Powers: those of floats of weak type are strong where the exponents are integers that are."""
+    """Powers: booleans are raised as 32-bit integers; those of floats of weak type are strong where
+    the exponents are arrays of integers that are."""
 
     __slots__ = ()
 
     def result_type(self, avals: list[Any]) -> tuple[Any, bool]:
-        dtype, weak = common_type(avals, self.inexact)
-        exponent = avals[1]
-        return dtype, weak and (exponent.weak_type or exponent.dtype.kind not in "iu")
+        base, exponent = avals
+        if base.dtype.kind == "b":
+            base = ShapedArray(base.shape, INT32)
+        dtype, weak = common_type([base, exponent], self.inexact)
+        if dtype.kind in "iu":
+            return dtype, weak and exponent.dtype.kind != "b"
+        whole = exponent.dtype.kind in "iu" and not exponent.weak_type
+        return dtype, weak and not (whole and exponent.shape)
 
 
-POWER = _Power("power", by_kind(bool=_with_bool_as_int(_power_integers),
-                                **for_kinds(INTEGERS, _power_integers),
+POWER = _Power("power", by_kind(**for_kinds(INTEGERS, _power_integers),
                                 **for_kinds(INEXACT, lax.pow_p)))  # fmt: skip
 
 
@@ -138,8 +144,8 @@ def power(x1: ArrayLike, x2: ArrayLike, /) -> Any:
     Raises:
         TypeError: an integer is raised to a negative Python integer.
     """
-    if x2.__class__ is int:
-        return integer_power(x1, x2)
+    if x2.__class__ is int or x2.__class__ is bool:
+        return integer_power(x1, int(x2))
     return POWER(x1, x2)
 
 

@@ -8,7 +8,7 @@ import dovetail_lax as lax
 from dovetail_core import ShapedArray, typeof
 
 from ..creation.arrays import as_array
-from ..fusion import fused
+from ..fusion import fused, one_call
 from ..operands import ArrayLike
 from ..operations import number, select, strong
 from ..promotion import INT32, broadcast, convert, promote_all
@@ -58,6 +58,7 @@ def _magnitudes(name: str, x1: ArrayLike, x2: ArrayLike) -> tuple[Any, Any]:
     return (lax.abs(x), lax.abs(y)) if x.dtype.kind == "i" else (x, y)
 
 
+@one_call()
 def gcd(x1: ArrayLike, x2: ArrayLike) -> Any:
     """The greatest common divisor of integers, element by element.
 
@@ -67,6 +68,7 @@ def gcd(x1: ArrayLike, x2: ArrayLike) -> Any:
     return _gcd(*_magnitudes("gcd", x1, x2))
 
 
+@one_call()
 def lcm(x1: ArrayLike, x2: ArrayLike) -> Any:
     """The least common multiple of integers, element by element.
 

@@ -11,12 +11,12 @@ import dovetail_lax as lax
 from dovetail_core import ExtendedDType
 
 from ..creation.arrays import as_array
-from ..fusion import fused
+from ..fusion import fused, one_call
 from ..operands import ArrayLike, no_out, operand
 from ..operations import number, strong, truth
 from ..promotion import broadcast, convert, promote_all
 from .choosers import ALL, ANYTHING, BITS, REALS, always, by_kind, for_kinds
-from .plans import Binary, Unary, binary_function, unary_function
+from .plans import Binary, Unary, WeakIfAll, binary_function, unary_function
 
 F = Callable[[Any, Any], Any]
 
@@ -58,12 +58,22 @@ OR = Binary("bitwise_or", always(lax.or_p, BITS))
 XOR = Binary("bitwise_xor", always(lax.xor_p, BITS))
 
 
+class _Logical(WeakIfAll):
+    """Results are weakly typed where all operands are numbers that are."""
+
+    __slots__ = ()
+
+    def result_type(self, avals: list[Any]) -> tuple[Any, bool]:
+        dtype, weak = super().result_type(avals)
+        return dtype, weak and all(a.dtype.kind != "b" for a in avals)
+
+
 def _logical(name: str, op: Any) -> Binary:
     def apply(x: Any, y: Any) -> Any:
         return op.bind(truth(as_array(name, x)), truth(as_array(name, y)))
 
     others = for_kinds(ALL[1:], fused()(apply))
-    return Binary(name, by_kind(bool=op, **others))
+    return _Logical(name, by_kind(bool=op, **others))
 
 
 LOGICAL_AND = _logical("logical_and", lax.and_p)
@@ -89,8 +99,8 @@ def _of_parts(test: Any, combine: Any) -> Any:
 _WHOLE = (*REALS[:3], "extended")  # neither infinities nor NaN
 
 isnan = unary_function(
-    Unary("isnan", by_kind(**for_kinds(_WHOLE, _all_of(False)),
-                           **for_kinds(ALL[3:], lambda x: lax.ne_p.bind(x, x)))),
+    Unary("isnan", by_kind(**for_kinds(("bool", "extended"), _all_of(False)),
+                           **for_kinds(ALL[1:], lambda x: lax.ne_p.bind(x, x)))),
     "Whether each element is not a number.",
 )  # fmt: skip
 isfinite = unary_function(
@@ -127,18 +137,26 @@ def isneginf(x: ArrayLike, /, out: None = None) -> Any:
     return _NEGINF(x)
 
 
+@one_call()
 def iscomplex(x: ArrayLike) -> Any:
     """Whether each element has an imaginary part that is not zero."""
     x = as_array("iscomplex", x)
     if x.dtype.kind != "c":
-        return _all_of(False)(x)
+        return _part_is(x, lax.ne_p)
     return truth(lax.imag(x))
 
 
+@one_call()
 def isreal(x: ArrayLike) -> Any:
     """Whether each element has an imaginary part of zero."""
     x = as_array("isreal", x)
-    return _all_of(True)(x) if x.dtype.kind != "c" else lax.not_p.bind(truth(lax.imag(x)))
+    return _part_is(x, lax.eq_p) if x.dtype.kind != "c" else lax.not_p.bind(truth(lax.imag(x)))
+
+
+def _part_is(x: Any, compare: Any) -> Any:
+    """A comparison of the imaginary parts of reals, which are zero, with zero."""
+    zeros = lax.full_like(x, 0)
+    return compare.bind(zeros, zeros)
 
 
 @fused(static=("equal_nan",))
@@ -151,6 +169,7 @@ def _isclose(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Any:
     return strong(same)
 
 
+@one_call("equal_nan")
 def isclose(
     a: ArrayLike, b: ArrayLike, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
 ) -> Any:

@@ -11,10 +11,11 @@ from dovetail_core import here
 from dovetail_core.base.foreign import names_itself
 
 from ..creation.arrays import as_array
-from ..fusion import fused
+from ..fusion import fused, one_call
 from ..manipulation.shapes import moveaxis
 from ..operands import Array, ArrayLike, axis_index, integer
-from ..operations import reshape as to_shape, truth
+from ..operations import number, reshape as to_shape, truth
+from ..promotion import convert
 
 
 def _prepared(name: str, a: ArrayLike, axis: int | None, bitorder: str) -> tuple[Any, int]:
@@ -32,6 +33,7 @@ def _weights(bitorder: str) -> Any:
 
 
 @names_itself
+@one_call("axis", "bitorder")
 def packbits(a: ArrayLike, axis: int | None = None, bitorder: str = "big") -> Array:
     """Eight elements each (zero or not) as the bits of one byte; the rest is filled with zeros.
 
@@ -59,6 +61,7 @@ def _pack(x: Any, bitorder: str) -> Any:
 
 
 @names_itself
+@one_call("axis", "count", "bitorder")
 def unpackbits(
     a: ArrayLike, axis: int | None = None, count: int | None = None, bitorder: str = "big"
 ) -> Array:
@@ -84,6 +87,9 @@ def unpackbits(
 def _unpack(x: Any, bitorder: str) -> Any:
     full = (*x.shape, 8)
     octets = lax.broadcast_in_dim(x, full, range(x.ndim))
-    shifts = lax.broadcast_in_dim(_weights(bitorder), full, (x.ndim,))
-    bits = lax.bitwise_and(lax.shift_right_logical(octets, shifts), np.uint8(1))
+    order = lax.iota(np.uint8, 8)
+    order = order if bitorder == "little" else lax.rev(order, (0,))
+    each = lax.broadcast_in_dim(lax.shift_left(np.uint8(1), order), full, (x.ndim,))
+    # Compared, not shifted: the processor has vectors of bytes, but no shifts of them.
+    bits = convert(lax.ne(lax.bitwise_and(octets, each), number(x, 0)), np.dtype(np.uint8))
     return lax.reshape(bits, (*x.shape[:-1], (x.shape[-1] if x.shape else 1) * 8))

@@ -13,7 +13,7 @@ import numpy as np
 
 from dovetail_core import Primitive, ShapedArray, Tracer, here, is_inexact, typeof
 from dovetail_core.base.caches import Cache
-from dovetail_lax import dtypes
+from dovetail_lax import dtypes, scalars
 
 from ..creation.arrays import as_array
 from ..fusion import fused, fused_when_evaluated, of_one_array, of_two_arrays
@@ -51,6 +51,8 @@ def _is_settled(x: Any, y: Any) -> bool:
     first = arrays[0].dtype
     if len(arrays) == 2:
         return a.dtype == b.dtype
+    if (first.itemsize >= 8 and first.kind in "iuf") or first.itemsize == 16:
+        return False  # narrowed where 64-bit types are not enabled
     other = b if arrays[0] is a else a
     return "biufc".find(other.dtype.kind) <= "biufc".find(first.kind) and first.kind in "biufc"
 
@@ -149,13 +151,19 @@ def _as_it_is(v: Any) -> Any:
     return v
 
 
+def _that_fits(v: int) -> int:
+    if not -0x80000000 <= v < 0x80000000:
+        scalars.check_int(v)
+    return v
+
+
 def _scalar_step(x: Any, dtype: Any, weak: bool) -> Op | None:
     """How a Python scalar becomes an operand; None for arrays."""
     cls = x.__class__
     if cls not in PYTHON_SCALARS:
         return None
     if weak and typeof(x).dtype.kind == dtype.kind:  # type: ignore[attr-defined]
-        return _as_it_is
+        return _that_fits if cls is int else _as_it_is
     if cls is float and dtype == FLOAT32 and not weak:
         return _float32_scalar
     return lambda v: python_scalar(v, dtype, weak)

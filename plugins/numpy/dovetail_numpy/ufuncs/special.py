@@ -12,7 +12,7 @@ from dovetail_core import is_inexact, typeof
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
-from ..fusion import fused, of_two_arrays
+from ..fusion import fused, of_two_arrays, one_call
 from ..operands import ArrayLike
 from ..operations import dtype_of, number, select, strong
 from ..promotion import broadcast, convert, promote, promote_all
@@ -263,6 +263,7 @@ def _power_of_two(n: Any, dtype: Any) -> Any:
     return lax.bitcast_convert_type(place, dtype)
 
 
+@one_call()
 def frexp(x: ArrayLike, /) -> tuple[Any, Any]:
     """Mantissas in ``[0.5, 1)`` and integer exponents with ``x == mantissa * 2**exponent``.
 
@@ -281,6 +282,7 @@ def _modf(x: Any) -> tuple[Any, Any]:
     return select(infinite, number(x, 0), lax.sub(x, whole)), whole
 
 
+@one_call("out")
 def modf(x: ArrayLike, /, out: None = None) -> tuple[Any, Any]:
     """The fractional and the whole part of each element, both with its sign.
 
@@ -302,6 +304,7 @@ def _nan_to_num(x: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
     return select(lax.eq(x, number(x, -inf)), neginf, x)
 
 
+@one_call("copy")
 def nan_to_num(
     x: ArrayLike, copy: bool = True, nan: ArrayLike = 0.0, posinf: ArrayLike | None = None,
     neginf: ArrayLike | None = None,

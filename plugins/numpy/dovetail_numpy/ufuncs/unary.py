@@ -11,7 +11,7 @@ import dovetail_lax as lax
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
-from ..fusion import fused, of_one_array
+from ..fusion import fused, of_one_array, one_call
 from ..operands import ArrayLike
 from ..operations import number, select, strong
 from ..promotion import default_float
@@ -81,6 +81,7 @@ def trunc(x: ArrayLike) -> Any:
 _RINT = Unary("rint", by_kind(floating=_round_even, complex=fused()(round_complex)))
 
 
+@one_call()
 def rint(x: ArrayLike, /) -> Any:
     """Each element rounded to the nearest integer, halves to even, as a floating-point number."""
     return _RINT(_as_float("rint", x))
@@ -144,6 +145,7 @@ def _angle(z: Any, deg: bool) -> Any:
     return lax.mul(angle, number(angle, 180 / np.pi)) if deg else angle
 
 
+@one_call("deg")
 def angle(z: ArrayLike, deg: bool = False) -> Any:
     """The angle of each complex number in the plane, in radians, or degrees with ``deg``."""
     z = _as_float("angle", z)

@@ -18,7 +18,14 @@ from .ufunc import ufunc
 from .unary import NEGATIVE
 
 
-class _BinaryUfunc(ufunc):
+class _Public(ufunc):
+    """A ufunc that pickles have by its name."""
+
+    def __reduce__(self) -> str:
+        return self.__name__
+
+
+class _BinaryUfunc(_Public):
     """A ufunc that an engine of plans computes."""
 
     def __init__(self, engine: Binary, doc: str, identity: Any = None, **methods: Any) -> None:
@@ -107,7 +114,7 @@ logaddexp = _BinaryUfunc(LOGADDEXP, "``log(exp(x1) + exp(x2))`` without overflow
 logaddexp2 = _BinaryUfunc(LOGADDEXP2, "``log2(2**x1 + 2**x2)`` without overflow.", float("-inf"))
 
 
-class _Negative(ufunc):
+class _Negative(_Public):
     def __call__(self, *args: ArrayLike, out: None = None, where: None = None) -> Any:
         if len(args) == 1 and out is None and where is None:
             return NEGATIVE(args[0])

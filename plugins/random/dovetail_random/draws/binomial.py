@@ -10,6 +10,7 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
 from dovetail_core.base.arguments import integers
+from dovetail_lax import dtypes
 
 from ..arguments import (
     Shape,
@@ -18,6 +19,7 @@ from ..arguments import (
     common_shape,
     float_dtype,
     open_key,
+    working_dtype,
 )
 from ..fusing import fused
 from ..keys import Key
@@ -151,14 +153,14 @@ def _stirling_tail(k: Any) -> Any:
 def multinomial(
     key: Any, n: Any, p: Any, *, shape: Any = None, dtype: Any = None, unroll: int | bool = 1
 ) -> Any:
-    """How often each outcome occurs in ``n`` trials, as floating-point numbers.
+    """How often each outcome occurs in ``n`` trials, in each draw.
 
     Args:
         key: a typed or a raw key.
         n: the number of trials, a number or an array.
         p: probabilities of the outcomes along the last axis; the others broadcast with ``n``.
         shape: the shape of the result, outcomes included; None for that of the parameters.
-        dtype: a floating-point dtype.
+        dtype: that of the result; None for that of Python floats.
         unroll: as for ``dovetail.lax.scan`` over the outcomes.
 
     Raises:
@@ -170,13 +172,15 @@ def multinomial(
         raise ValueError(
             f"multinomial: p needs an axis, that of the outcomes; got a scalar{here()}"
         )
-    found = float_dtype("multinomial", dtype)
+    found = float_dtype("multinomial", None) if dtype is None else dtypes.as_dtype(dtype)
     outcomes = p.shape[-1]
     trials = np.broadcast_shapes(np.shape(n), p.shape[:-1])
     wanted = (*trials, outcomes) if shape is None else integers("shape", shape)
     common_shape("multinomial", wanted, p)
     common_shape("multinomial", wanted[:-1], n)
-    return _multinomial(key, n, p, shape=wanted, dtype=found, unroll=unroll)
+    work = working_dtype(n, p)
+    out = _multinomial(key, n, p, shape=wanted, dtype=work, unroll=unroll)
+    return lax.convert_element_type(out, found)
 
 
 @fused(static=("shape", "dtype", "unroll"))

@@ -50,9 +50,18 @@ def _simple(name: str, what: str, draw: Any) -> Any:
     return function
 
 
+def log_rest(u: Any) -> Any:
+    """``log(1 - u)`` of uniform numbers in [0, 1): multiples of a spacing, so that 1 - u is exact.
+
+    XLA's code for ``log1p`` takes twice as long; fused with a generator, along short axes, eight
+    times.
+    """
+    return lax.log(lax.sub(u.dtype.type(1), u))
+
+
 def exponential_of(keys: Key, shape: Shape, dtype: Any) -> Any:
     """Exponential numbers of a key that was opened."""
-    return lax.neg(lax.log1p(lax.neg(unit(keys, shape, dtype))))
+    return lax.neg(log_rest(unit(keys, shape, dtype)))
 
 
 def positive(keys: Key, shape: Shape, dtype: Any) -> Any:
@@ -63,12 +72,15 @@ def positive(keys: Key, shape: Shape, dtype: Any) -> Any:
 def _laplace(keys: Key, shape: Shape, dtype: Any) -> Any:
     info: Any = ml_dtypes.finfo(dtype)
     u = between(keys, shape, dtype, dtype.type(-1) + dtype.type(info.epsneg), dtype.type(1))
-    return lax.mul(lax.sign(u), lax.log1p(lax.neg(lax.abs(u))))
+    size = lax.abs(u)  # with more digits near 0 than 1 less it has: those are added
+    rest = lax.sub(dtype.type(1), size)
+    lost = lax.sub(lax.sub(dtype.type(1), rest), size)
+    return lax.mul(lax.sign(u), lax.add(lax.log(rest), lax.div(lost, rest)))
 
 
 def _logistic(keys: Key, shape: Shape, dtype: Any) -> Any:
     u = positive(keys, shape, dtype)
-    return lax.sub(lax.log(u), lax.log1p(lax.neg(u)))
+    return lax.sub(lax.log(u), log_rest(u))
 
 
 def _cauchy(keys: Key, shape: Shape, dtype: Any) -> Any:

@@ -18,7 +18,7 @@ from ..arguments import (
     parameter,
 )
 from ..fusing import fused
-from .continuous import exponential_of
+from .continuous import exponential_of, log_rest
 from .normal import drawn, normal_of
 from .uniform import split_keys, unit
 
@@ -71,7 +71,7 @@ def _weibull_min(key: Any, scale: Any, concentration: Any, *, shape: Shape, dtyp
     scale, concentration = (parameter(x, dtype, shape) for x in (scale, concentration))
     power = lax.div(dtype.type(1), concentration)
     u = unit(open_key(key), shape, dtype)
-    return lax.mul(lax.pow(lax.neg(lax.log1p(lax.neg(u))), power), scale)
+    return lax.mul(lax.pow(lax.neg(log_rest(u)), power), scale)
 
 
 def triangular(

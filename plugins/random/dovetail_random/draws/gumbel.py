@@ -8,6 +8,8 @@ import ml_dtypes
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import Option, config
+from dovetail_core.base.options import as_bool
 from dovetail_core.types.dividing import divided_result
 
 from ..arguments import Shape, check_key, float_dtype, open_key, shape_of
@@ -19,6 +21,15 @@ from .continuous import positive
 from .uniform import halves, random_bits
 
 MODES = ("low", "high", "highest")
+high_dynamic_range_gumbel = config.add(
+    Option(
+        "high_dynamic_range_gumbel",
+        False,
+        "gumbel, categorical and choice use the mode 'high' where none is given.",
+        check=as_bool,
+        traced=True,
+    )
+)
 U32 = UINTS[32]
 F32 = np.dtype(np.float32)
 
@@ -46,11 +57,16 @@ def gumbel(
     """
     if out_sharding is not None:
         return divided_result(out_sharding, gumbel, key, shape, dtype, mode)
-    mode = "low" if mode is None else mode
+    mode = default_mode() if mode is None else mode
     check_mode("gumbel", mode, MODES)
     found = float_dtype("gumbel", dtype)
     key = check_key("gumbel", key)
     return _gumbel(key, shape=shape_of("gumbel", shape), dtype=found, mode=mode)
+
+
+def default_mode() -> str:
+    """The mode of draws that name none."""
+    return "high" if high_dynamic_range_gumbel.value else "low"
 
 
 @fused(static=("shape", "dtype", "mode"))

@@ -25,7 +25,7 @@ from ..arguments import (
 from ..fusing import fused
 from ..keys import Key
 from .coins import check_mode
-from .gumbel import MODES, gumbel_of
+from .gumbel import MODES, default_mode, gumbel_of
 from .integers import integers
 from .permutations import _permutation, axis_of, count_of, refuse_lists, shuffled
 from .uniform import unit
@@ -73,7 +73,7 @@ def choice(
                 f"choice: p must have one probability for each of the {n} elements, got shape "
                 f"{np.shape(p)}{here()}"
             )
-        mode = "low" if mode is None else mode
+        mode = default_mode() if mode is None else mode
         check_mode("choice", mode, MODES)
     return _choice(
         key, a, p, n=n, shape=wanted, replace=bool(replace), axis=axis, mode=mode or "low"
@@ -160,7 +160,7 @@ def categorical(
         return divided_result(out_sharding, categorical, key, logits, axis, shape, replace, mode)
     key = check_key("categorical", key)
     logits = dnp.asarray(logits)
-    mode = "low" if mode is None else mode
+    mode = default_mode() if mode is None else mode
     check_mode("categorical", mode, MODES)
     axis = axis_of("categorical", axis, logits.ndim)
     batch = (*logits.shape[:axis], *logits.shape[axis + 1 :])

@@ -76,6 +76,8 @@ def rademacher(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: An
 
 @fused(static=("shape", "dtype"))
 def _rademacher(key: Any, *, shape: Shape, dtype: Any) -> Any:
+    if dtype.kind == "b":  # neither number is zero
+        return lax.full(shape, True, dtype)
     return signs_of(open_key(key), shape, dtype)
 
 

@@ -12,7 +12,16 @@ from dovetail_core import here
 from dovetail_core.base import arguments
 from dovetail_core.types.dividing import divided_result
 
-from ..arguments import Shape, arrays, broadcast, check_key, float_dtype, open_key, shape_of
+from ..arguments import (
+    Shape,
+    arrays,
+    broadcast,
+    check_key,
+    float_dtype,
+    open_key,
+    shape_of,
+    working_dtype,
+)
 from ..fusing import fused
 from .normal import normal_of
 
@@ -35,7 +44,8 @@ def multivariate_normal(
         cov: an array of shape ``(..., n, n)``, positive definite (``"eigh"`` and ``"svd"`` take
             semi-definite ones).
         shape: the shape of the result without its last axis; None for that of the parameters.
-        dtype: a floating-point dtype.
+        dtype: the floating-point dtype of the draws, which the result joins with that of the
+            parameters; None for theirs.
         method: how a root of ``cov`` is found: ``"cholesky"``, ``"eigh"`` or ``"svd"``.
 
     Raises:
@@ -52,7 +62,7 @@ def multivariate_normal(
             "multivariate_normal: method must be 'cholesky', 'eigh' or 'svd', got "
             f"{method!r}{here()}"
         )
-    found = float_dtype("multivariate_normal", dtype)
+    found = working_dtype(mean, cov) if dtype is None else float_dtype("multivariate_normal", dtype)
     n = _vector_size(np.shape(mean), np.shape(cov))
     batches = (mean.shape[:-1], cov.shape[:-2])
     wanted = None if shape is None else shape_of("multivariate_normal", shape)
@@ -76,7 +86,8 @@ def _vector_size(mean: Shape, cov: Shape) -> int:
 
 @fused(static=("shape", "dtype", "method"))
 def _multivariate(key: Any, mean: Any, cov: Any, *, shape: Shape, dtype: Any, method: str) -> Any:
-    mean, cov = (lax.convert_element_type(x, dtype) for x in (mean, cov))
+    own = working_dtype(mean, cov)
+    mean, cov = (lax.convert_element_type(x, own) for x in (mean, cov))
     draws = normal_of(open_key(key), shape, dtype)
     return dnp.add(dnp.einsum("...ij,...j->...i", _root(cov, method), draws), mean)
 

@@ -1,10 +1,11 @@
 """``threefry2x32`` lowered to StableHLO, and with NumPy.
 
-XLA for CPUs computes what several operations use anew in the kernel of each of them, and keys that
-are split from one another are chains of such uses. Barriers keep kernels apart: behind few words,
-which may be keys, both in one element, so that one kernel makes them; and before many words, which
-are one kernel with the rounds and what uses the bits. (Eight chains of twelve draws took 7.4 s to
-compile with rounds in loops, which were barriers, too; so they take 1.2 s and run twice as fast.)
+XLA for CPUs computes what several operations use anew in the kernel of each of them, and keys
+that are split from one another are chains of such uses. Barriers keep kernels apart: behind keys,
+and few words, which may be keys, both in one element, so that one kernel makes them; and before
+many other words, which are one kernel with the rounds and what uses the bits. (Eight chains of
+twelve draws took 7.4 s to compile with rounds in loops, which were barriers, too; so they take
+1.2 s and run twice as fast.)
 """
 
 from __future__ import annotations
@@ -21,18 +22,20 @@ from ..threefry import PARITY, ROTATIONS, U32, threefry2x32_p
 SCALAR = ShapedArray((), U32)
 U64 = np.dtype(np.uint64)
 FEW = 64
-"""Up to this size words are taken for keys."""
+"""Up to this size words are taken for keys, whatever they are drawn for."""
 
 
 @stablehlo_rules.register(threefry2x32_p)
-def _threefry2x32_stablehlo(b: Any, k0: Any, k1: Any, x0: Any, x1: Any) -> list[Any]:
+def _threefry2x32_stablehlo(
+    b: Any, k0: Any, k1: Any, x0: Any, x1: Any, *, keys: bool = False
+) -> list[Any]:
     full = b.outs[0]
-    is_few = full.size <= FEW
-    if b.platform == "cpu" and not is_few:
+    are_keys = keys or full.size <= FEW
+    if b.platform == "cpu" and not are_keys:
         k0, k1 = _barrier(b, k0, k1)
     x = _rounds(b, k0, k1, x0, x1)
     x = [b.broadcast_scalar(v, full) for v in x]
-    return _apart(b, *_barrier(b, _together(b, *x))) if b.platform == "cpu" and is_few else x
+    return _apart(b, *_barrier(b, _together(b, *x))) if b.platform == "cpu" and are_keys else x
 
 
 def _rounds(b: Any, k0: Any, k1: Any, x0: Any, x1: Any) -> Any:
@@ -88,7 +91,7 @@ def _constant(b: Any, value: int) -> Any:
 
 
 @reference_rules.register(threefry2x32_p)
-def _threefry2x32_reference(*operands: Any) -> list[Any]:
+def _threefry2x32_reference(*operands: Any, keys: bool = False) -> list[Any]:
     k0, k1, x0, x1 = np.broadcast_arrays(*operands)
     ks = (k0, k1, k0 ^ k1 ^ U32.type(PARITY))
     with np.errstate(over="ignore"):  # uint32 wraps around, and NumPy warns of it for scalars

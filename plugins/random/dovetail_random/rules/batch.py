@@ -27,17 +27,17 @@ from ..threefry import threefry2x32_p
 
 @batch_rules.register(threefry2x32_p)
 def _threefry2x32(
-    axis: Any, args: Sequence[Any], dims: Sequence[int | None]
+    axis: Any, args: Sequence[Any], dims: Sequence[int | None], **params: Any
 ) -> tuple[list[Any], list[int]]:
     first = [x if d is None or d == 0 else algebra().move_axis(x, d, 0) for x, d in zip(args, dims)]
     ranks = [len(getattr(x, "shape", ())) - (d is not None) for x, d in zip(first, dims)]
     if max(ranks) == 0:  # scalars: those without the axis stay scalar
-        return threefry2x32_p.bind(*first), [0, 0]
+        return threefry2x32_p.bind(*first, **params), [0, 0]
     widest = ranks.index(max(ranks))
     inner = first[widest].shape[dims[widest] is not None :]
     shape = (axis.size, *inner)
     aligned = [_aligned(x, d, rank, shape) for x, d, rank in zip(first, dims, ranks)]
-    return threefry2x32_p.bind(*aligned), [0, 0]
+    return threefry2x32_p.bind(*aligned, **params), [0, 0]
 
 
 def _aligned(x: Any, dim: int | None, rank: int, shape: tuple[int, ...]) -> Any:

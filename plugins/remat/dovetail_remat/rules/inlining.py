@@ -54,6 +54,8 @@ def _inner(eqn: Eqn) -> ClosedJaxpr | None:
     interface: RegionInterface = eqn.primitive.regions(eqn.params)
     if len(interface.regions) != 1 or interface.is_loop or interface.control is not None:
         return None
+    if interface.axes:
+        return None  # it runs on each device, on parts
     region = interface.regions[0]
     plain = region.operands == tuple(range(len(eqn.invars)))
     plain = plain and region.results == tuple(range(len(eqn.outvars)))
@@ -63,9 +65,19 @@ def _inner(eqn: Eqn) -> ClosedJaxpr | None:
 def _keeps_within(eqn: Eqn, policy: Policy) -> bool:
     """Whether the policy does not keep the call's results, but those of something inside."""
     program = _inner(eqn)
-    if program is None or _keeps(eqn, policy):
+    found = _run_elsewhere(eqn) if program is None else [program]
+    if not found or _keeps(eqn, policy):
         return False
-    return any(_keeps(e, policy) or _keeps_within(e, policy) for e in program.eqns)
+    return any(_keeps(e, policy) or _keeps_within(e, policy) for p in found for e in p.eqns)
+
+
+def _run_elsewhere(eqn: Eqn) -> list[ClosedJaxpr]:
+    """The programs of which a policy keeps values although they are not inlined: those that run
+    on each device of a mesh."""
+    if eqn.primitive.regions is None:
+        return []
+    interface: RegionInterface = eqn.primitive.regions(eqn.params)
+    return [r.program for r in interface.regions] if interface.axes else []
 
 
 def _keeps(eqn: Eqn, policy: Policy) -> bool:

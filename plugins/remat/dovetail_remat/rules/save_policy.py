@@ -1,4 +1,5 @@
-"""What a policy keeps of a program, also of what is computed in each step of a loop inside."""
+"""What a policy keeps of a program, also of what is computed in each step of a loop inside, or on
+each device of a mesh."""
 
 from __future__ import annotations
 
@@ -28,9 +29,10 @@ class Kept:
     """A program and what is kept of it.
 
     Attributes:
-        program: loops in it also return, stacked, what is kept of each step.
+        program: loops in it also return, stacked, what is kept of each step, and what runs on each
+            device of a mesh what is kept there.
         values: what is kept, and in which memory if it is moved.
-        again: for such loops, by identity: the loop as it is computed again, which takes those.
+        again: for such equations, by identity: the one that computes it again, which takes those.
     """
 
     program: ClosedJaxpr
@@ -64,9 +66,9 @@ def kept_of(program: ClosedJaxpr, policy: Policy) -> Kept:
         made.update(eqn.outvars)
         answer = verdict(policy, eqn)
         if answer is Recompute:
-            loop = _loop(eqn, policy)
-            if loop is not None:
-                eqn, again[id(loop[0])], more = loop
+            parts = _within(eqn, policy)
+            if parts is not None:
+                eqn, again[id(parts[0])], more = parts
                 values |= more
         else:
             where = answer if isinstance(answer, Offloadable) else None
@@ -79,13 +81,15 @@ def kept_of(program: ClosedJaxpr, policy: Policy) -> Kept:
     return Kept(program, values, again)
 
 
-def _loop(eqn: Eqn, policy: Policy) -> tuple[Eqn, Eqn, dict[Var, Offloadable | None]] | None:
-    """A loop that returns what is kept of its steps, the loop that takes it, and the stacks."""
+def _within(eqn: Eqn, policy: Policy) -> tuple[Eqn, Eqn, dict[Var, Offloadable | None]] | None:
+    """A loop that returns what is kept of its steps, the loop that takes it, and the stacks; or
+    the same of what runs on each device."""
     if eqn.primitive.regions is None or eqn.effects:
         return None
     interface: RegionInterface = eqn.primitive.regions(eqn.params)
-    if not interface.is_loop or interface.is_open_ended:
+    if interface.is_open_ended or not (interface.is_loop or interface.axes):
         return None
+    made, given = (Kind.STACKED, Kind.SLICED) if interface.is_loop else (Kind.PLAIN, Kind.CONSTANT)
     inner = [kept_of(inlined(r.program, policy), policy) for r in interface.regions]
     if not any(kept.values for kept in inner):
         return None
@@ -94,7 +98,7 @@ def _loop(eqn: Eqn, policy: Policy) -> tuple[Eqn, Eqn, dict[Var, Offloadable | N
     second: list[Part] = []
     stacks: list[tuple[Slot, Slot, Offloadable | None]] = []
     for region, kept in zip(interface.regions, inner):
-        new = [(Slot(Kind.STACKED), Slot(Kind.SLICED), where) for where in kept.values.values()]
+        new = [(Slot(made), Slot(given), where) for where in kept.values.values()]
         ins = [operands[i] for i in region.operands]
         outs = [results[r] for r in region.results]
         first.append(Part(_returning(kept), ins, [*outs, *(s for s, _, _ in new)]))

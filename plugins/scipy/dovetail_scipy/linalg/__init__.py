@@ -53,3 +53,9 @@ else:
     from dovetail_core import lazy_exports
 
     __getattr__, __dir__ = lazy_exports(__name__)
+
+__programs__ = """
+block_diag convolution_matrix dft eigh_tridiagonal expm expm_frechet hadamard helmert
+hessenberg hilbert invhilbert invpascal lu lu_factor lu_solve pascal polar rsf2csf
+solve_sylvester
+""".split()

@@ -9,7 +9,7 @@ import dovetail_numpy as dnp
 from dovetail_core import here
 from dovetail_core.base.foreign import names_itself
 from dovetail_core.base.source import short_repr
-from dovetail_jit import fused
+from dovetail_jit import fused, one_call
 
 from ..inputs import Array, ArrayLike, arrays, inexact, one_of
 from .arguments import adjoint, square
@@ -67,6 +67,7 @@ def _transposition(name: str, trans: Any, allowed: str) -> int:
 
 
 @names_itself
+@one_call("trans", "lower", "unit_diagonal", "overwrite_b", "check_finite", "debug")
 def solve_triangular(
     a: ArrayLike,
     b: ArrayLike,
@@ -123,10 +124,15 @@ def cho_solve(
         ValueError: shapes do not fit.
     """
     c, lower = c_and_lower
+    return _checked_cho_solve(c, b, lower=bool(lower))
+
+
+@one_call("lower")
+def _checked_cho_solve(c: Any, b: Any, lower: bool) -> Any:
     x, y = inexact("cho_solve", c, b)
     square("cho_solve", x)
     y, vector = _right_sides("cho_solve", x, y)
-    return _cho_solve(x, y, lower=bool(lower), vector=vector)
+    return _cho_solve(x, y, lower=lower, vector=vector)
 
 
 @fused(static=("lower", "vector"))
@@ -182,6 +188,7 @@ def _rows(x: Any, order: Any) -> Any:
 
 
 @names_itself
+@one_call("lower", "overwrite_a", "overwrite_b", "debug", "check_finite", "assume_a")
 def solve(
     a: ArrayLike,
     b: ArrayLike,
@@ -229,6 +236,7 @@ def _mirrored(a: Any, lower: bool, conjugate: bool) -> Any:
 
 
 @names_itself
+@one_call("overwrite_a", "check_finite")
 def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """The inverse of matrices of shape ``(..., n, n)``.
 
@@ -242,6 +250,7 @@ def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> A
 
 
 @names_itself
+@one_call("overwrite_a", "check_finite")
 def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """The determinant of matrices of shape ``(..., n, n)``.
 

@@ -17,7 +17,7 @@ from dovetail_ad import jvp
 from dovetail_core import here
 from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
-from dovetail_jit import fused
+from dovetail_jit import fused, one_call
 from dovetail_lax import dtypes
 
 from ..inputs import Array, ArrayLike
@@ -32,6 +32,7 @@ _INFINITE = 16384
 
 
 @names_itself
+@one_call("upper_triangular", "max_squarings")
 def expm(A: ArrayLike, *, upper_triangular: bool = False, max_squarings: int = 16) -> Array:
     """The exponential of matrices.
 

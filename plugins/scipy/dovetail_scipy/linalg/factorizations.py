@@ -8,7 +8,7 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
 from dovetail_core.base.foreign import names_itself
-from dovetail_jit import fused
+from dovetail_jit import fused, one_call
 
 from ..inputs import Array, ArrayLike, inexact, one_of
 from .arguments import adjoint, matmul, matrices, square
@@ -22,6 +22,7 @@ def _cholesky(a: Any, lower: bool) -> Any:
 
 
 @names_itself
+@one_call("lower", "overwrite_a", "check_finite")
 def cholesky(
     a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> Array:
@@ -44,10 +45,16 @@ def cho_factor(
     a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Array, bool]:
     """A Cholesky factor for :func:`cho_solve`: the factor, and ``lower`` (see :func:`cholesky`)."""
-    return _cholesky(square("cho_factor", a)[0], lower=bool(lower)), bool(lower)
+    return _cho_factor(a, lower), bool(lower)
+
+
+@one_call("lower")
+def _cho_factor(a: Any, lower: bool) -> Any:
+    return _cholesky(square("cho_factor", a)[0], lower=bool(lower))
 
 
 @names_itself
+@one_call("overwrite_a", "check_finite")
 def lu_factor(
     a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Array, Array]:
@@ -65,6 +72,7 @@ def lu_factor(
 
 
 @names_itself
+@one_call("permute_l", "overwrite_a", "check_finite")
 def lu(
     a: ArrayLike, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Array, ...]:
@@ -92,6 +100,7 @@ def _lu(a: Any, permute_l: bool) -> tuple[Any, ...]:
 
 
 @names_itself
+@one_call("overwrite_a", "lwork", "mode", "pivoting", "check_finite")
 def qr(
     a: ArrayLike,
     overwrite_a: bool = False,

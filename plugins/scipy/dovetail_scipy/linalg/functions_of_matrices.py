@@ -13,7 +13,7 @@ from dovetail_core import here
 from dovetail_core.base.foreign import names_itself
 from dovetail_core.base.source import short_repr
 from dovetail_custom_rules import custom_jvp
-from dovetail_jit import fused
+from dovetail_jit import fused, one_call
 from dovetail_lax import dtypes
 
 from ..inputs import Array, ArrayLike
@@ -24,6 +24,7 @@ from .triangular import by_columns, shifted
 
 
 @names_itself
+@one_call("blocksize")
 def sqrtm(A: ArrayLike, blocksize: int = 1) -> Array:
     """The principal square root of matrices, as complex numbers; on the CPU.
 

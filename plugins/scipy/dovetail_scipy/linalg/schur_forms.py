@@ -10,7 +10,7 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
 from dovetail_core.base.foreign import names_itself
-from dovetail_jit import fused
+from dovetail_jit import fused, one_call
 from dovetail_lax import dtypes
 
 from ..inputs import Array, ArrayLike, one_of
@@ -18,6 +18,7 @@ from .arguments import adjoint, as_complex, matmul, square
 
 
 @names_itself
+@one_call("output")
 def schur(a: ArrayLike, output: str = "real") -> tuple[Array, Array]:
     """The Schur decomposition ``a = Z T Zᴴ``, on the CPU (see ``lax.linalg.schur``).
 

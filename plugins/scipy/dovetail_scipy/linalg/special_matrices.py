@@ -14,6 +14,7 @@ import dovetail_numpy as dnp
 from dovetail_core import canonical_dtype, here
 from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
+from dovetail_jit import one_call
 from dovetail_lax import dtypes
 
 from ..inputs import Array, one_of
@@ -34,6 +35,7 @@ def _float_matrix(values: Any) -> Array:
 
 
 @names_itself
+@one_call("n")
 def hilbert(n: int) -> Array:
     """The Hilbert matrix of ``1 / (i + j + 1)``.
 

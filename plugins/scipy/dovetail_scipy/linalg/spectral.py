@@ -8,13 +8,14 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
 from dovetail_core.base.foreign import names_itself
-from dovetail_jit import fused
+from dovetail_jit import fused, one_call
 
 from ..inputs import Array, ArrayLike, one_of
 from .arguments import adjoint, matmul, matrices, square
 
 
 @names_itself
+@one_call("full_matrices", "compute_uv", "overwrite_a", "check_finite", "lapack_driver")
 def svd(
     a: ArrayLike,
     full_matrices: bool = True,
@@ -39,6 +40,16 @@ def svd(
 
 
 @names_itself
+@one_call(
+    "lower",
+    "eigvals_only",
+    "overwrite_a",
+    "overwrite_b",
+    "turbo",
+    "eigvals",
+    "type",
+    "check_finite",
+)
 def eigh(
     a: ArrayLike,
     b: ArrayLike | None = None,
@@ -78,6 +89,7 @@ def eigh(
 
 
 @names_itself
+@one_call("side", "method", "max_iterations")
 def polar(
     a: ArrayLike,
     side: str = "right",

@@ -11,13 +11,14 @@ import dovetail_numpy as dnp
 from dovetail_core import here
 from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
-from dovetail_jit import fused
+from dovetail_jit import fused, one_call
 from dovetail_lax import dtypes
 
 from ..inputs import Array, ArrayLike, arrays, inexact, one_of
 
 
 @names_itself
+@one_call()
 def block_diag(*arrs: ArrayLike) -> Array:
     """A matrix with matrices along its diagonal, else zero; vectors count as one row.
 

@@ -66,6 +66,6 @@ def _without_line(x: Any) -> Any:
     n = x.shape[-1]
     slope = np.arange(n) - (n - 1) / 2
     slope /= max(np.sqrt(np.sum(slope**2)), 1e-300)
-    line = dnp.asarray(slope.astype(dnp.real(x).dtype))
+    line = dnp.asarray(slope.astype(dnp.real(x).dtype)).reshape(*(1,) * (x.ndim - 1), n)
     x = x - dnp.mean(x, axis=-1, keepdims=True)
     return x - dnp.sum(x * line, axis=-1, keepdims=True) * line

@@ -133,12 +133,13 @@ def transforms(x: Any, segments: Segments, window: Any, detrend: Any) -> Any:
 
     Returns: an array of shape ``(..., segments, frequencies)``.
     """
-    parts = dnp.take(x, segments.places(segments.count(x.shape[-1])), axis=-1)
+    parts: Any = dnp.take(x, segments.places(segments.count(x.shape[-1])), axis=-1)
     if callable(detrend):
         parts = detrend(parts)
     elif detrend:
         parts = without_trend(parts, axis=-1, type=detrend)
     transform = dnp.fft.rfft if segments.onesided else dnp.fft.fft
+    window = window.reshape(*(1,) * (parts.ndim - 1), -1)
     return transform(parts * window, segments.nfft)
 
 

@@ -133,7 +133,8 @@ def _spectrum(
     factors = np.ones(product.shape[-1])
     if segments.onesided:  # negative frequencies have as much
         factors[1 : None if segments.nfft % 2 else -1] = 2
-    product = product * (scale * factors.astype(window.dtype))
+    factors = factors.astype(window.dtype).reshape(*(1,) * (product.ndim - 1), -1)
+    product = product * (scale * factors)
     return frequencies(segments, fs), _averaged(product, median)
 
 

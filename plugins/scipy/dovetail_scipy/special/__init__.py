@@ -66,3 +66,5 @@ else:
     from dovetail_core import lazy_exports
 
     __getattr__, __dir__ = lazy_exports(__name__)
+
+__programs__ = ["bessel_jn", "gammasgn"]

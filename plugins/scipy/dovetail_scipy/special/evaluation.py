@@ -17,6 +17,7 @@ from dovetail_custom_rules import SymbolicZero, custom_jvp
 from dovetail_jit import fused
 from dovetail_lax import dtypes
 from dovetail_lax.errors import ElementTypeError
+from dovetail_numpy import rank_promotion
 
 Array = Any
 ArrayLike = Any
@@ -88,6 +89,8 @@ def _array(name: str, x: Any, position: int) -> Any:
 
 
 def _common_shape(name: str, shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
+    if rank_promotion.rank_promotion.value != "allow":
+        rank_promotion.check_ranks(name, shapes)
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:

@@ -38,3 +38,5 @@ else:
     from dovetail_core import lazy_exports
 
     __getattr__, __dir__ = lazy_exports(__name__)
+
+__programs__ = ["mode", "rankdata", "sem"]

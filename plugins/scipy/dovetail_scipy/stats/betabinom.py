@@ -15,6 +15,7 @@ from ..special.series import epsilon
 from .families import Arguments, Discrete
 
 __all__ = ["cdf", "logcdf", "logpmf", "logsf", "pmf", "sf"]
+__programs__ = ["logpmf"]
 
 
 def betabinom(

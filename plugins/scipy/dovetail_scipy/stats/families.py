@@ -19,7 +19,9 @@ Outside of the support results are what they must be there, for parameters of no
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from inspect import signature
+from operator import or_
 from typing import Any, Generic, NamedTuple, ParamSpec
 
 import numpy as np
@@ -175,6 +177,17 @@ class _Family(Generic[P]):
         return self.support(shapes)
 
 
+def _beyond(z: Any, low: Any, high: Any) -> Any:
+    """Whether numbers are beside a support; nothing is beyond an end that is infinite."""
+    beside = [z < low] if not _is_number(low, -np.inf) else []
+    beside += [z > high] if not _is_number(high, np.inf) else []
+    return reduce(or_, beside) if beside else False
+
+
+def _is_number(end: Any, value: float) -> bool:
+    return end.__class__ is float and end == value
+
+
 class Continuous(_Family[P]):
     """Distributions that have a density."""
 
@@ -184,7 +197,7 @@ class Continuous(_Family[P]):
         def log_density(x: Any, shapes: Any, loc: Any, scale: Any) -> Any:
             low, high = self.support(shapes)
             z = _moved(x, loc, scale)
-            outside = (z < low) | (z > high) | dnp.isinf(z)
+            outside = _beyond(z, low, high) | dnp.isinf(z)
             out = f(dnp.where(outside, self.inner(low, high), z), *shapes)
             out = out if scale is None else out - lax.log(scale)
             return dnp.where(outside, -np.inf, out)
@@ -204,7 +217,7 @@ class Discrete(_Family[P]):
         def log_mass(x: Any, shapes: Any, loc: Any, scale: Any) -> Any:
             low, high = self.support(shapes)
             z = _moved(x, loc, scale)
-            outside = (z < low) | (z > high) | (lax.floor(z) != z) | dnp.isinf(z)
+            outside = _beyond(z, low, high) | (lax.floor(z) != z) | dnp.isinf(z)
             out = f(dnp.where(outside, low, z), *shapes)
             return dnp.where(outside, -np.inf, out)
 

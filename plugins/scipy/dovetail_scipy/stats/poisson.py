@@ -18,6 +18,7 @@ from .saddle_points import log_poisson
 from .tails import log_gammainc, log_gammaincc
 
 __all__ = ["cdf", "entropy", "isf", "logcdf", "logpmf", "logsf", "pmf", "ppf", "sf"]
+__programs__ = ["entropy"]
 
 
 def poisson(k: ArrayLike, mu: ArrayLike, loc: ArrayLike = 0) -> Arguments:

@@ -11,7 +11,7 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import canonical_dtype, here
 from dovetail_core.base.source import short_repr
-from dovetail_jit import fused
+from dovetail_jit import fused, one_call
 
 from ..arguments import Array, ArrayLike, array, inexact
 
@@ -41,6 +41,7 @@ def _flat(x: Any, axis: int | None) -> tuple[Any, int]:
     return (lax.reshape(x, (prod(x.shape),)), 0) if axis is None else (x, axis)
 
 
+@one_call("method", "axis", "nan_policy")
 def rankdata(
     a: ArrayLike, method: str = "average", *, axis: int | None = None, nan_policy: str = "propagate"
 ) -> Array:
@@ -92,10 +93,14 @@ def _rankdata(x: Any, *, method: str) -> Any:
         "dense": lambda: dnp.cumsum(new.astype(np.int32), -1),
         "ordinal": lambda: dnp.broadcast_to(np.arange(1, x.shape[-1] + 1), x.shape),
     }[method]()
-    out = dnp.take_along_axis(ranks.astype(dtype), dnp.argsort(order, -1), -1)
+    out = dnp.put_along_axis(
+        dnp.zeros(x.shape, dtype), order, ranks.astype(dtype), -1, inplace=False,
+        mode="promise_in_bounds",
+    )  # fmt: skip
     return dnp.where(dnp.any(dnp.isnan(x), -1, keepdims=True), dnp.nan, out)
 
 
+@one_call("axis", "nan_policy", "keepdims")
 def mode(
     a: ArrayLike, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False
 ) -> ModeResult:
@@ -135,6 +140,7 @@ def _mode(x: Any) -> tuple[Any, Any]:
     return tuple(dnp.take_along_axis(v, best, -1)[..., 0] for v in (x, counts))
 
 
+@one_call("axis", "ddof", "nan_policy", "keepdims")
 def sem(
     a: ArrayLike, axis: int | None = 0, ddof: int = 1, nan_policy: str = "propagate", *,
     keepdims: bool = False,

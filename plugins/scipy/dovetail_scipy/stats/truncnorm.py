@@ -18,6 +18,7 @@ from ..special.normal import inverse_log_ndtr
 from .families import Arguments, Continuous
 
 __all__ = ["cdf", "isf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]
+__programs__ = ["cdf", "logcdf", "logpdf", "logsf", "sf"]
 
 
 def truncnorm(

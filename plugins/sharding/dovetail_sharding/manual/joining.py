@@ -10,6 +10,7 @@ from dovetail_core import here, typeof
 from dovetail_core.types.roles import reduced_in, unreduced_in
 from dovetail_lax import pcast_p, pvary_p
 
+from ..settings import remove_size_one_mesh_axis_from_type
 from ..specs import PartitionSpec
 from .primitives import from_parts_p, has_parts, named, one_of_parts_p
 
@@ -24,6 +25,10 @@ def whole_array(mapping: Any, x: Any, spec: PartitionSpec, name: str) -> Any:
     aval: Any = typeof(x)
     over, vma = named(spec), aval.vma
     rest = tuple(a for a in mapping.axes if a in vma and a not in over)
+    if rest and remove_size_one_mesh_axis_from_type.value:
+        single = tuple([a for a in rest if mapping.mesh.shape[a] == 1])
+        x = one_of_parts_p.bind(x, axes=single, count=1) if single else x
+        rest = tuple([a for a in rest if a not in single])
     if rest and mapping.check:
         raise ValueError(
             f"shard_map of {mapping.name}{here()}: {name} may differ along the axis "

@@ -16,9 +16,12 @@ from dovetail_core.xla.shardings import NamedSharding
 from dovetail_lax import pcast_p
 
 from ..contexts import use_abstract_mesh
-from ..specs import PartitionSpec
+from ..settings import auto_pcast, remove_size_one_mesh_axis_from_type
+from ..specs import PartitionSpec, without_single
+from .arguments import along, as_specified
 from .high import is_high_spec, part_of, varying, whole_of
 from .joining import whole_array
+from .matching import check_matching
 from .primitives import has_parts, shard_map_p, to_parts_p
 from .references import frozen, held, made, put
 from .specs import (
@@ -101,6 +104,7 @@ def _call(
     mutable = [i for i, x in enumerate(leaves) if typeof(x).is_mutable]
     if mutable:
         leaves = held(mapping, leaves, names.__getitem__)
+    leaves = [as_specified(mapping, x, s) for x, s in zip(leaves, specs)]
     avals: list[Any] = [typeof(x) for x in leaves]
     for aval, spec, name in zip(avals, specs, names):
         check_argument(mapping, spec, aval, name)
@@ -123,6 +127,8 @@ def _call(
         return outs
 
     jaxpr, consts = stage(flat, avals, mapping.name)
+    if not auto_pcast.value and mapping.check:
+        check_matching(mapping.name, consts_to_inputs(jaxpr))
     outs = shard_map_p.bind(
         *consts,
         *leaves,
@@ -148,6 +154,8 @@ def _spelled(x: Any, spec: Any) -> Any:
 def _part(mapping: Mapping, x: Any, spec: Any) -> Any:
     if is_high_spec(spec):
         return part_of(mapping, x, spec)
+    if remove_size_one_mesh_axis_from_type.value:
+        spec = without_single(mapping.mesh, spec)
     if has_parts(spec):
         x = to_parts_p.bind(x, mesh=mapping.mesh.abstract_mesh, spec=spec)
     if mapping.check:
@@ -201,7 +209,8 @@ def _inferred(mapping: Mapping, leaves: Sequence[Any]) -> list[PartitionSpec]:
     for x in leaves:
         sharding: Any = typeof(x).divided or getattr(x, "sharding", None)
         is_named = isinstance(sharding, NamedSharding)
-        found.append(sharding.spec if is_named else PartitionSpec())  # type: ignore[union-attr]
+        spec: Any = sharding.spec if is_named else PartitionSpec()  # type: ignore[union-attr]
+        found.append(along(mapping.axes, spec))
     return found
 
 

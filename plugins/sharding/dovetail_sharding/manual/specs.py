@@ -14,6 +14,7 @@ from ..axis_types import AxisType
 from ..contexts import concrete_mesh, get_abstract_mesh
 from ..meshes import BaseMesh, Mesh
 from ..specs import UNCONSTRAINED, PartitionSpec, axes_of
+from .arguments import is_told
 from .high import is_high_spec
 
 
@@ -212,7 +213,7 @@ def check_argument(mapping: Mapping, spec: Any, aval: Any, name: str) -> None:
                 f"{_shaped(mapping, name, shape)} {spec} divides dimension {dim}, of size {n}, "
                 f"into {parts} parts, which is not possible. Pad it, or leave it whole."
             )
-    if aval.divided is not None or spec.unreduced or spec.reduced:
+    if aval.divided is not None or spec.unreduced or spec.reduced or is_told(mapping, spec):
         _check_told(mapping, spec, aval, name)
 
 
@@ -254,7 +255,7 @@ def _check_kind(mapping: Mapping, spec: Any, aval: Any, name: str) -> None:
 def _check_told(mapping: Mapping, spec: PartitionSpec, aval: Any, name: str) -> None:
     """Raise ValueError unless an argument is divided as ``spec`` says, where its type tells."""
     given = [*spec.partitions, *[None] * aval.ndim]
-    told = PartitionSpec() if aval.divided is None else aval.divided.spec
+    told = PartitionSpec(*[None] * aval.ndim) if aval.divided is None else aval.divided.spec
     auto = () if aval.divided is None else aval.divided.mesh.auto_axes  # types tell of others
     is_so = all(
         [a for a in axes_of(q) if a in mapping.axes] == [a for a in axes_of(p) if a not in auto]

@@ -1,13 +1,15 @@
-"""``vmap(spmd_axis_name=)`` of ``shard_map``: the mapped axis is divided, too, along these axes."""
+"""``vmap`` of ``shard_map`` with a mapped axis that axes of the mesh divide: those that are given
+as ``spmd_axis_name``, or that types tell of."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
+from typing import Any, NoReturn
 
 from dovetail_batching import Axis, batch_rules, batch_values
-from dovetail_core import ClosedJaxpr, Eqn, Jaxpr, Var, eval_jaxpr, stage_closed, typeof
+from dovetail_core import ClosedJaxpr, Eqn, Jaxpr, Var, eval_jaxpr, here, stage_closed, typeof
+from dovetail_core.base.errors import ShardingTypeError
 from dovetail_core.ir.programs import open_program, walk
 from dovetail_core.types.algebra import algebra
 
@@ -21,9 +23,14 @@ from ..specs import PartitionSpec, axes_of
 def _shard_map(
     axis: Any, args: Sequence[Any], dims: Sequence[Any], *, jaxpr: Any, mesh: Any, manual_axes: Any
 ) -> Any:
-    names = axis.spmd_name or ()
-    if not names or not _divides(axis, names, jaxpr, mesh, manual_axes):
-        return NotImplemented  # the axis is whole on each device
+    told = axes_of(axis.explicit_mesh_axis)
+    names = tuple(axis.spmd_name or told)
+    if not names or (told and not {*told} & {*manual_axes}):
+        return NotImplemented  # the axis is whole on each device, or none of the function's
+    if used := [n for n in names if n in _used(jaxpr)]:
+        _refuse_axis(used[0], jaxpr.jaxpr.name, bool(told))
+    if not _divides(axis, names, jaxpr, mesh, manual_axes):
+        return NotImplemented
     front = [x if d is None else algebra().move_axis(x, d, 0) for x, d in zip(args, dims)]
     along = {"mesh": mesh.abstract_mesh, "spec": PartitionSpec(names)}
     small = Axis(axis.size // prod(mesh.shape[n] for n in names), axis.name)
@@ -54,14 +61,28 @@ def _divides(axis: Any, names: Any, jaxpr: ClosedJaxpr, mesh: Any, manual: Any) 
         return False
     if axis.size % prod(mesh.shape[n] for n in names):
         return False
-    if any(stacked_over(a, manual) for a in (*jaxpr.in_avals, *jaxpr.out_avals)):
-        return False
+    return not any(stacked_over(a, manual) for a in (*jaxpr.in_avals, *jaxpr.out_avals))
+
+
+def _used(jaxpr: ClosedJaxpr) -> set[Any]:
+    """The axes of the mesh that specs and collectives of a program name."""
+    found: set[Any] = set()
     for eqn in (e for p in walk(jaxpr) for e in open_program(p).eqns):
         spec = eqn.params.get("spec")
         used = named(spec) if isinstance(spec, PartitionSpec) else eqn.params.get("axes", ())
-        if isinstance(used, tuple) and any(n in used for n in names):
-            return False
-    return True
+        found.update(used if isinstance(used, tuple) else ())
+    return found
+
+
+def _refuse_axis(name: Any, function: str, told: bool) -> NoReturn:
+    what = "types divide the mapped axis along it" if told else f"spmd_axis_name is {name!r}"
+    remedy = "reshard the argument" if told else "leave it out"
+    error = ShardingTypeError if told else ValueError
+    raise error(
+        f"vmap of shard_map of {function}{here()}: the function uses the axis {name!r} of the "
+        f"mesh, in specs or collectives, and {what}. Divide the mapped axis along another one, or "
+        f"{remedy}."
+    )
 
 
 def _fused(jaxpr: Jaxpr) -> Jaxpr:

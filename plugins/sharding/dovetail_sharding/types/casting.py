@@ -12,7 +12,7 @@ from dovetail_core.xla.arrays import ArrayImpl, assemble, shards_of
 from ..axis_types import AxisType
 from ..contexts import concrete_mesh, get_abstract_mesh
 from ..grids import NamedSharding
-from ..meshes import Mesh
+from ..meshes import Mesh, only_like
 from ..specs import PartitionSpec
 
 
@@ -90,7 +90,8 @@ def _compiled() -> Any:
 
 
 def _devices(x: Any, mesh: Any) -> Mesh:
-    """A mesh as it is on devices: those of the array, or of the mesh that is set.
+    """A mesh as it is on devices: those of the array, or of the mesh that is set, or of the only
+    one of its form.
 
     Raises:
         ValueError: there are none of its form.
@@ -101,6 +102,8 @@ def _devices(x: Any, mesh: Any) -> Mesh:
     for known in (own, concrete_mesh()):
         if isinstance(known, Mesh) and known.shape_tuple == mesh.shape_tuple:
             return known.update(axis_types=mesh.axis_types)
+    if (found := only_like(mesh)) is not None:
+        return found.update(axis_types=mesh.axis_types)
     raise ValueError(
         f"reshard{here()} to {mesh!r}, which has no devices: make the sharding with a Mesh, or set "
         "one (dovetail.set_mesh)."

@@ -17,7 +17,8 @@ from ..contexts import get_abstract_mesh
 from ..grids import NamedSharding
 from ..meshes import AbstractMesh
 from ..named import tiles
-from ..specs import UNCONSTRAINED, PartitionSpec, axes_of
+from ..settings import remove_size_one_mesh_axis_from_type
+from ..specs import UNCONSTRAINED, PartitionSpec, axes_of, without_single
 
 
 class Saying:
@@ -40,7 +41,10 @@ class Saying:
             return None
         if len(sharding.spec) > len(shape):
             sharding.check_compatible_aval(shape)  # type: ignore[attr-defined]
-        found = _said(mesh, sharding.spec, len(shape))
+        spec = sharding.spec
+        if remove_size_one_mesh_axis_from_type.value:
+            spec = without_single(mesh, spec)
+        found = _said(mesh, spec, len(shape))
         if found is not None:
             check_divisible(found, shape)
         return found
@@ -76,9 +80,12 @@ class Saying:
 
         return infer(primitive, avals, params, results)
 
-    def with_dimension(self, divided: Any, at: int, name: Any) -> NamedSharding:
-        """With one more dimension, divided along the axis ``name`` if that is not None."""
+    def with_dimension(self, divided: Any, at: int, name: Any) -> NamedSharding | None:
+        """With one more dimension, divided along the axis ``name`` if that is not None. Of a value
+        of no mesh, where none is set, nothing is told."""
         mesh = get_abstract_mesh() if divided is None else divided.mesh
+        if divided is None and mesh.empty:
+            return None
         parts: list[Any] = [] if divided is None else list(divided.spec.partitions)
         spec = PartitionSpec() if divided is None else divided.spec
         parts += [None] * (at - len(parts))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_numpy as dnp
-from dovetail_core import ConcretizationTypeError, here
+from dovetail_core import TracedValueError, here
 
 from ..batches import over_batches
 from .layout import check_counts
@@ -34,12 +34,12 @@ def stored_count(mask: Array, n_batch: int, n_dense: int) -> int:
     """The greatest number of elements that a batch has to store.
 
     Raises:
-        ConcretizationTypeError: it is not known while tracing.
+        TracedValueError: it is not known while tracing.
     """
     sparse = tuple(range(n_batch, mask.ndim))
     try:
         return int(dnp.max(dnp.sum(mask, axis=sparse, dtype=int), initial=0))
-    except ConcretizationTypeError as e:
+    except TracedValueError as e:
         raise type(e)(
             "the number of stored elements is not known in a function that is traced"
             f"{here()}: pass nse to bcoo_fromdense or BCOO.fromdense. ({e})"

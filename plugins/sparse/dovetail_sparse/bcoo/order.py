@@ -7,7 +7,7 @@ from typing import Any
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_core import ConcretizationTypeError, here
+from dovetail_core import TracedValueError, here
 
 from ..batches import over_batches
 from .places import columns, in_bounds, masked, padded
@@ -71,7 +71,7 @@ def count_unique(indices: Array, sparse_shape: tuple[int, ...], mask: Array) -> 
         first = first_occurrences(shown, sparse_shape)
     try:
         return int(dnp.max(dnp.sum(first, axis=-1, dtype=int), initial=0))
-    except ConcretizationTypeError:
+    except TracedValueError:
         raise ValueError(
             "bcoo_sum_duplicates: nse must be specified when using the function within jit, vmap, "
             f"and other transformations requiring abstract evaluation{here()}"

@@ -1,4 +1,4 @@
-"""Batching of all elementwise operations, of changes of type, and of barriers."""
+"""Batching of elementwise operations, of changes of type, and of barriers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from dovetail_batching import batch_rules
 from dovetail_core import Primitive, typeof
 
-from ...primitives import arithmetic, discrete, incomplete, special, transcendental, values
+from ...primitives import arithmetic, discrete, transcendental, values
 from ...primitives.shape import broadcast_in_dim_p, transpose_p
 from ...primitives.values import bitcast_convert_type_p, dce_sink_p, optimization_barrier_p
 
@@ -39,7 +39,7 @@ def elementwise(primitive: Primitive) -> None:
 def aligned(
     size: int, args: Sequence[Any], dims: Sequence[int | None]
 ) -> tuple[Sequence[Any], int]:
-    """Operands with the mapped axis at one place, or scalars; and that place.
+    """Operands with the mapped axis at one place, the first of theirs, or scalars; and that place.
 
     Operands are equally shaped or scalar where the mapped axis is not seen. Nothing is done where
     those with a mapped axis agree about its place and rank and the others are scalars.
@@ -47,13 +47,10 @@ def aligned(
     shapes = [getattr(x, "shape", ()) for x in args]
     ranks = [len(s) - (d is not None) for s, d in zip(shapes, dims)]
     rank = max(ranks)
-    place: int | None = None
-    for r, d in zip(ranks, dims):
-        if d is not None and r == rank:
-            place = d
-            break
-    if place is None:
-        place = 0  # only scalars are mapped: all of the result's shape is theirs and the others'
+    # Most operations give results with the mapped axis in front, so what is moved there stays.
+    # Where only scalars are mapped, all of the result's shape is theirs and the others'.
+    places = [d for r, d in zip(ranks, dims) if d is not None and r == rank]
+    place = min(places, default=0)
     shape = next(
         s if d is None else s[:d] + s[d + 1 :] for s, d, r in zip(shapes, dims, ranks) if r == rank
     )
@@ -85,7 +82,7 @@ def first(x: Any, dim: int | None, size: int) -> Any:
     return transpose_p.bind(x, permutation=(dim, *order))
 
 
-for _family in (arithmetic, discrete, incomplete, special, transcendental):
+for _family in (arithmetic, discrete, transcendental):
     for _name, _primitive in vars(_family).items():
         if _name.endswith("_p"):
             elementwise(_primitive)

@@ -1,4 +1,4 @@
-"""Lowering of windowed reductions, and of cumulative ones, which are windows of growing length."""
+"""Lowering of windowed reductions."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from dovetail_backends import stablehlo_rules
-from dovetail_backends.pjrt import i64_array, i64_dense
+from dovetail_backends.pjrt import i64_array
 from dovetail_core import ClosedJaxpr, Primitive, ShapedArray
 
 from ...monoids import IDENTITIES
 from ...primitives.discrete import ge_p
-from ...primitives.reductions import cummax_p, cummin_p, cumprod_p, cumsum_p
 from ...primitives.windows import (
     reduce_window_max_p,
     reduce_window_min_p,
@@ -22,40 +21,16 @@ from ...primitives.windows import (
     select_and_gather_add_p,
     select_and_scatter_add_p,
 )
+from .cumulative import Axes, reduced_over_windows, window_attributes
 from .kinds import compare, select
 from .reductions import combiner
 
-Axes = tuple[int, ...]
 _BOOL = ShapedArray((), np.bool_)
-
-
-def _attrs(
-    window_dimensions: Axes,
-    window_strides: Axes,
-    padding: tuple[tuple[int, int], ...],
-    base_dilation: Axes,
-    window_dilation: Axes,
-) -> str:
-    return (
-        f"window_dimensions = {i64_array(window_dimensions)}, window_strides = "
-        f"{i64_array(window_strides)}, base_dilations = {i64_array(base_dilation)}, "
-        f"window_dilations = {i64_array(window_dilation)}, padding = {_pads(padding)}"
-    )
-
-
-def _pads(padding: tuple[tuple[int, int], ...]) -> str:
-    return i64_dense(np.asarray(padding, np.int64).reshape(-1, 2))
-
-
-def _windowed(b: Any, x: Any, kind: str, attrs: str) -> Any:
-    dtype = x.aval.dtype
-    init = b.constant(IDENTITIES[kind](dtype), ShapedArray((), dtype))
-    return b.op("stablehlo.reduce_window", [x, init], b.out, attrs, [combiner(kind, dtype)])
 
 
 def _windows(primitive: Primitive, kind: str) -> None:
     def rule(b: Any, x: Any, **params: Any) -> Any:
-        return _windowed(b, x, kind, _attrs(**params)) if x.aval.shape else x
+        return reduced_over_windows(b, x, kind, window_attributes(**params)) if x.aval.shape else x
 
     stablehlo_rules.set(primitive, rule)
 
@@ -66,32 +41,12 @@ _windows(reduce_window_max_p, "max")
 _windows(reduce_window_min_p, "min")
 
 
-def _cumulative(primitive: Primitive, kind: str) -> None:
-    def rule(b: Any, x: Any, *, axis: int, reverse: bool) -> Any:
-        n, ndim = x.aval.shape[axis], len(x.aval.shape)
-        if n < 2:
-            return x
-        ones = (1,) * ndim
-        window = (*ones[:axis], n, *ones[axis + 1 :])
-        pads = [(0, 0)] * ndim
-        pads[axis] = (0, n - 1) if reverse else (n - 1, 0)
-        return _windowed(b, x, kind, _attrs(window, ones, tuple(pads), ones, ones))
-
-    stablehlo_rules.set(primitive, rule)
-
-
-_cumulative(cumsum_p, "sum")
-_cumulative(cumprod_p, "prod")
-_cumulative(cummax_p, "max")
-_cumulative(cummin_p, "min")
-
-
 @stablehlo_rules.register(reduce_window_p)
 def _reduce_window(b: Any, *args: Any, jaxpr: ClosedJaxpr, **params: Any) -> list[Any]:
     scalars = [x.aval.strong() for x in args[len(args) // 2 :]] * 2
     outs = list(b.outs)
     region = b.region(scalars, lambda b, *xs: b.inline(jaxpr, xs))
-    return b.op("stablehlo.reduce_window", list(args), outs, _attrs(**params), [region])
+    return b.op("stablehlo.reduce_window", list(args), outs, window_attributes(**params), [region])
 
 
 @stablehlo_rules.register(select_and_gather_add_p)
@@ -120,7 +75,7 @@ def _select_and_gather_add(
     region = b.region([scalar, place, scalar] * 2, better)
     args = [operand, places, tangents, *inits]
     outs = [out, ShapedArray(out.shape, np.int32), out]
-    return b.op("stablehlo.reduce_window", args, outs, _attrs(**params), [region])[2]
+    return b.op("stablehlo.reduce_window", args, outs, window_attributes(**params), [region])[2]
 
 
 @stablehlo_rules.register(select_and_scatter_add_p)
@@ -149,7 +104,7 @@ def _select_and_scatter_add(
     shape = tuple([d + lo + hi for d, lo, hi in zip(out.shape, low, high)])
     wide = ShapedArray(shape, dtype)
     x = operand if shape == out.shape and not any(low) else b.op(
-        "stablehlo.pad", [operand, worst], wide, _pad_attrs(low, high)
+        "stablehlo.pad", [operand, worst], wide, _padwindow_attributes(low, high)
     )  # fmt: skip
     region = b.region([scalar, scalar], lambda b, u, v: [compare(b, direction, u, v)])
     attrs = (
@@ -163,11 +118,11 @@ def _select_and_scatter_add(
     if x is operand:
         return found
     # Negative pads cut off; to take them back is to fill with zeros.
-    back = _pad_attrs([-lo for lo in low], [-hi for hi in high])
+    back = _padwindow_attributes([-lo for lo in low], [-hi for hi in high])
     return b.op("stablehlo.pad", [found, zero], out, back)
 
 
-def _pad_attrs(low: list[int], high: list[int]) -> str:
+def _padwindow_attributes(low: list[int], high: list[int]) -> str:
     return (
         f"edge_padding_low = {i64_array(low)}, edge_padding_high = {i64_array(high)}, "
         f"interior_padding = {i64_array([0] * len(low))}"

@@ -129,7 +129,7 @@ def _combine(basis: Any, R: Any, rhs: Any, count: Any) -> Any:
     diagonal = dnp.abs(dnp.diagonal(R))
     tiny = dnp.max(diagonal) * (10 * float(dnp.finfo(R.dtype).eps))
     used = (diagonal > tiny) & (np.arange(n) < count)
-    R = dnp.where(used[:, None] & used, R, dnp.eye(n, dtype=R.dtype))
+    R = dnp.where(used[:, None] & used[None], R, dnp.eye(n, dtype=R.dtype))
     rhs = dnp.where(used, rhs, 0)
     y = lax.linalg.triangular_solve(R, rhs[:, None], left_side=True, lower=False)
     return y[:, 0] @ basis[:n]

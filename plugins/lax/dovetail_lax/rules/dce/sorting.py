@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dovetail_core import Eqn, dce_rules
 
-from ..primitives.sorting import sort_p
+from ...primitives.sorting import sort_p
 
 
 @dce_rules.register(sort_p)
