@@ -30,8 +30,9 @@ manager: Once[PluginManager] = Once(_all_hooks, inside=_no_hooks)
 """The hook manager, ``manager()``, with the hook modules of all active plugins registered."""
 
 
-def has_hooks(name: str) -> bool:
-    """Whether any plugin implements the hook ``name``."""
+def has_hooks(*names: str) -> bool:
+    """Whether any plugin implements one of the hooks of these names."""
     if not manager.is_made and not registry().hook_modules():
         return False
-    return bool(getattr(manager().hook, name).get_hookimpls())
+    hooks = manager().hook
+    return any(getattr(hooks, name).get_hookimpls() for name in names)

@@ -98,6 +98,9 @@ class Registry:
     _ranked: tuple[list[tuple[str, Manifest]], list[tuple[str, Manifest]]] = field(
         default=([], []), init=False, repr=False, compare=False
     )
+    _hooked: tuple[list[tuple[str, Manifest]], list[tuple[Plugin, str]]] = field(
+        default=([], []), init=False, repr=False, compare=False
+    )
 
     @property
     def active(self) -> dict[str, Manifest]:
@@ -134,11 +137,16 @@ class Registry:
     def hook_modules(self) -> list[tuple[Plugin, str]]:
         """Plugins and their modules of hooks, as :meth:`ranked`, but for those that have none where
         the environment gives no option that they are for."""
-        found: list[tuple[Plugin, str]] = []
-        for name, manifest in self.ranked():
+        ranked = self.ranked()
+        before, found = self._hooked  # each operation that NumPy computes asks
+        if ranked is before:
+            return found
+        found = list[tuple[Plugin, str]]()
+        for name, manifest in ranked:
             options = manifest.hooks_of_options
             if manifest.hooks and (not options or any(variable(o) in os.environ for o in options)):
                 found.append((self.plugins[name], manifest.hooks))
+        self._hooked = ranked, found
         return found
 
     def provider(self, role: str, default: Any = _REQUIRED) -> Any:

@@ -23,7 +23,7 @@ import os
 import sys
 import threading
 from _thread import start_new_thread
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Generic, TypeVar
 
@@ -70,7 +70,7 @@ class Begun(Generic[T]):
 
     def _at_exit(self) -> None:
         if not self._found and not self._errors:
-            _wait_at_exit(self._over, self._begun, self._what)
+            wait_at_exit(self._over, self._begun, self._what)
 
     def over(self, timeout: float) -> bool:
         """Whether it ends within so many seconds; then `wait` returns at once."""
@@ -135,8 +135,11 @@ def _is_under(frame: FrameType | None, functions: tuple[str, ...]) -> bool:
     return False
 
 
-def _wait_at_exit(over: threading.Lock, begun: list[bool], what: str) -> None:
-    """Wait for what goes on; another Ctrl-C ends the process as it is, unlike Python's own end."""
+def wait_at_exit(over: threading.Lock, begun: Sequence[bool], what: str) -> None:
+    """Wait for what goes on, if it has ``begun``, until the lock is released.
+
+    Another Ctrl-C ends the process as it is, unlike Python's own end.
+    """
     try:
         if over.acquire(timeout=1) or not begun:
             return

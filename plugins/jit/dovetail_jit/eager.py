@@ -104,12 +104,11 @@ def compiled_call(
         if bound is not None:
             return out_tree_for(program).unflatten(_run_mutable(name, bound, args)), None, False
         place, committed = placement(args, name, program)
-        tree = out_tree_for(program)
-        outs = first_call(program, name, args, place, committed)
+        tree, how = out_tree_for(program), profile or _profile(program)
+        outs = first_call(program, name, args, place, committed, how)
         if outs is not None:
             again[avals, trace_context()] = program
             return tree.unflatten(outs), None, True
-        how = profile or _profile(program)
         ex = executable_for(program, name, place, profile=how)
         outs = run(ex, program, args, committed, lines)
         if note_whole(program, ex, args, partial(_flat_call, name, lines=lines, profile=how)):
@@ -151,6 +150,10 @@ def _run_mutable(name: str, bound: Boundary, args: Sequence[Any]) -> list[Any]:
 
 
 def _profile(program: ClosedJaxpr) -> str:
+    return program.memo("profile", lambda: _profile_of(program))
+
+
+def _profile_of(program: ClosedJaxpr) -> str:
     eqns = program.eqns
     used = [e.primitive for e in eqns]
     if len(eqns) > SMALL or any(p.regions is not None or p.traits.superlinear for p in used):
@@ -341,11 +344,10 @@ def _run_fused(f: Callable[..., Any], arguments: Arguments, profile: str | None)
     place, committed = placement(
         [*program.consts, *leaves], f.__name__, program.call, len(program.consts)
     )
-    operands = [*program.consts, *leaves]
-    outs = first_call(program.call, f.__name__, operands, place, committed)
+    operands, chosen = [*program.consts, *leaves], profile or _profile(program.call)
+    outs = first_call(program.call, f.__name__, operands, place, committed, chosen)
     if outs is not None:
         return tree_unflatten(program.out_tree, outs), None, True
-    chosen = profile or _profile(program.call)
     ex = executable_for(program.call, f.__name__, place, profile=chosen)
     outs = run(ex, program.call, operands, committed, "none")
     make = partial(_flat_call, f.__name__, lines="none", profile=chosen)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,8 +18,9 @@ from dovetail_backends import cpu, device_put, lower_module
 from dovetail_backends.guards import transfer_guard
 from dovetail_core import typeof
 from dovetail_core.registry.hooks import hookimpl, manager
-from dovetail_jit import clear_caches, compilation
+from dovetail_jit import clear_caches, compilation, first_calls, meanwhile
 from dovetail_jit.first_calls import interpret_first_calls
+from dovetail_jit.meanwhile import waiting
 from dovetail_jit.restrictions import no_execution
 from dovetail_random import bits, key, split
 
@@ -175,3 +178,140 @@ def test_what_a_process_does_first_is_compiled_once() -> None:
     env = {**os.environ, "DOVETAIL_INTERPRET_FIRST_CALLS": "0"}
     done = subprocess.run([sys.executable, "-c", ONCE], capture_output=True, text=True, env=env)
     assert done.stdout.strip() == "['transpose', '__gt__', 'where']", done.stderr
+
+
+def _until(happens: Callable[[], Any]) -> None:
+    end = time.monotonic() + 60
+    while not happens():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def _compiled_quickly(f: Callable[[Any], Any], x: Any) -> bool:
+    """Whether a call of ``f`` is repeated by C++: then Python computes nothing."""
+    seen: list[Any] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(first_calls, "evaluate_exactly", lambda *given: seen.append(given))
+        f(x)
+    return not seen
+
+
+def test_no_call_waits_for_the_compilation(
+    lowered: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_go_on = threading.Event()
+    compile_module = meanwhile.compile_module
+
+    def slow(*args: Any, **kwargs: Any) -> Any:
+        may_go_on.wait(60)
+        return compile_module(*args, **kwargs)
+
+    monkeypatch.setattr(meanwhile, "compile_module", slow)
+    x = jnp.asarray(X)
+    for _ in range(5):
+        np.testing.assert_array_equal(-x, -X)
+    assert lowered == ["__neg__"]
+    (begun,) = waiting()
+    may_go_on.set()
+    _until(lambda: begun.is_over)
+    np.testing.assert_array_equal(-x, -X)
+    assert _compiled_quickly(lambda x: -x, x)
+    assert lowered == ["__neg__"]
+
+
+def test_what_is_called_often_is_compiled_at_once(
+    lowered: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    may_go_on = threading.Event()
+    monkeypatch.setattr(meanwhile, "compile_module", lambda *a, **k: may_go_on.wait(60))
+    x = jnp.asarray(X)
+    for _ in range(first_calls.PATIENCE + 3):
+        jnp.negative(x)
+    assert waiting() and _compiled_quickly(jnp.negative, x)
+    may_go_on.set()
+    _until(lambda: not waiting())
+
+
+def test_compilations_come_one_after_the_other(
+    lowered: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_work, most = [0], [0]
+    compile_module = meanwhile.compile_module
+
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        at_work[0] += 1
+        most[0] = max(most[0], at_work[0])
+        try:
+            return compile_module(*args, **kwargs)
+        finally:
+            at_work[0] -= 1
+
+    monkeypatch.setattr(meanwhile, "compile_module", watched)
+    x = jnp.asarray(X)
+    for _ in range(2):
+        for f in (jnp.negative, jnp.square, jnp.transpose, jnp.logical_not, jnp.ravel):
+            f(x)
+    _until(lambda: not waiting())
+    assert len(lowered) == 5 and most == [1]
+
+
+def test_a_compilation_that_failed_is_tried_by_who_calls(
+    lowered: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError("the compiler is gone")
+
+    monkeypatch.setattr(meanwhile, "compile_module", fails)
+    x = jnp.asarray(X)
+    jnp.negative(x)
+    jnp.negative(x)
+    _until(lambda: not waiting())
+    monkeypatch.setattr(compilation, "compile_module", fails)
+    with pytest.raises(RuntimeError, match="the compiler is gone"):
+        jnp.negative(x)
+
+
+def test_the_thread_that_compiles_has_the_options_of_the_call(
+    lowered: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    compile_module = meanwhile.compile_module
+
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        seen.append(interpret_first_calls.value)
+        return compile_module(*args, **kwargs)
+
+    monkeypatch.setattr(meanwhile, "compile_module", watched)
+    x = jnp.asarray(X)
+    jnp.negative(x)
+    jnp.negative(x)
+    _until(lambda: not waiting())
+    assert seen == [1]
+
+
+AT_THE_END = """
+import dovetail.numpy as jnp
+from dovetail_jit import meanwhile
+
+compile_module = meanwhile.compile_module
+
+
+def slow(*args, **kwargs):
+    time.sleep(0.2)
+    made = compile_module(*args, **kwargs)
+    print("compiled", flush=True)
+    return made
+
+
+import time
+meanwhile.compile_module = slow
+x = jnp.ones((3, 4))
+for _ in range(6):
+    x.T, -x, x > 0, x.reshape(12)
+print(len(meanwhile.waiting()), flush=True)
+"""
+
+
+def test_a_process_that_ends_waits_for_one_compilation() -> None:
+    done = subprocess.run([sys.executable, "-c", AT_THE_END], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "4\ncompiled\n", "")
