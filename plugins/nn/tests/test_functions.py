@@ -344,3 +344,33 @@ def test_one_hot_has_one_class_for_each_element_of_a_mapped_axis() -> None:
         vmap(lambda x: nn.one_hot(x, 4, axis="i"), axis_name="i")(dnp.arange(3))
     with pytest.raises(NameError, match="axis name 'i' is not bound"):
         f(0)
+
+
+NAMED = {
+    "softmax": lambda x, axis, where: nn.softmax(x, axis, where),
+    "log_softmax": lambda x, axis, where: nn.log_softmax(x, axis, where),
+    "logsumexp": lambda x, axis, where: nn.logsumexp(x, axis, where=where, keepdims=True),
+    "standardize": lambda x, axis, where: nn.standardize(x, axis, where=where),
+}
+
+
+@pytest.mark.parametrize("f", NAMED.values(), ids=NAMED)
+@pytest.mark.parametrize("masked", [False, True])
+def test_axes_of_a_map_by_name(f: Any, masked: bool) -> None:
+    x = np.array([[1.0, -2.0, 0.5], [4.0, 3.0, -1.0]], np.float32)
+    mask = x > -1.5 if masked else None
+    for axis, whole in (("i", 0), (("i", 0), (0, 1))):
+        out = vmap(lambda v, m, axis=axis: f(v, axis, m), axis_name="i")(x, mask)
+        expected = np.broadcast_to(f(x, whole, mask), out.shape)
+        np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_gradients_of_a_softmax_over_a_map() -> None:
+    x = np.array([[1.0, -2.0, 0.5], [4.0, 3.0, -1.0]], np.float32)
+    weights = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+    def by_name(v: Any) -> Any:
+        return dnp.sum(weights * vmap(lambda row: nn.softmax(row, "i"), axis_name="i")(v))
+
+    expected = grad(lambda v: dnp.sum(weights * nn.softmax(v, 0)))(x)
+    np.testing.assert_allclose(grad(by_name)(x), expected, rtol=1e-4, atol=1e-6)

@@ -206,6 +206,20 @@ def axis_tuple(name: str, axis: Any, ndim: int) -> tuple[int, ...]:
     return axes
 
 
+def names_of(axis: Any) -> tuple[str, ...]:
+    """The names among the axes that ``axis`` means: axes of a map around the function."""
+    if axis.__class__ is int or axis is None:
+        return ()
+    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    return tuple(a for a in given if isinstance(a, str))
+
+
+def positions_of(axis: Any) -> tuple[Any, ...]:
+    """The axes that :func:`names_of` leaves."""
+    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    return tuple(a for a in given if not isinstance(a, str))
+
+
 def _is_sequence(axis: Any) -> bool:
     return (
         isinstance(axis, Iterable)

@@ -12,6 +12,7 @@ from dovetail_core.base.source import warn_here
 from dovetail_jit import fused
 from dovetail_lax import dtypes
 from dovetail_numpy import fusion
+from dovetail_numpy.operands import names_of, positions_of
 
 from ..arguments import array, axes_of, inexact
 from .softmax import Array, ArrayLike, Axis
@@ -32,7 +33,8 @@ def standardize(
 
     Args:
         x: an array; integers become floating-point numbers.
-        axis: the axes to standardise along, or None for all.
+        axis: the axes to standardise along, or None for all; names are axes of a map around the
+            function.
         mean, variance: to be used instead of those of ``x``.
         epsilon: keeps the quotient finite.
         where: a boolean array; where it is false elements do not count for mean and variance.
@@ -48,7 +50,9 @@ def standardize(
             f"standardize: algorithm must be 'fast' or 'stable', got {algorithm!r}{here()}"
         )
     x = inexact("standardize", x)
-    axes = axes_of("standardize", axis, len(x.shape))
+    names = names_of(axis)
+    axes: Any = axes_of("standardize", positions_of(axis) if names else axis, len(x.shape))
+    axes += names
     return _standardize(x, mean, variance, epsilon, where, axes=axes, stable=algorithm == "stable")
 
 
@@ -60,7 +64,7 @@ def _standardize(
     epsilon: Any,
     where: Any,
     *,
-    axes: tuple[int, ...],
+    axes: Any,
     stable: bool,
 ) -> Any:
     def average(v: Any) -> Any:

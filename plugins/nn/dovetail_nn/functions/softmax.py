@@ -14,6 +14,7 @@ from dovetail_core.base.options import as_bool
 from dovetail_jit import fused, one_call
 from dovetail_lax import dtypes
 from dovetail_numpy import fusion, rank_promotion
+from dovetail_numpy.operands import names_of, positions_of
 
 from ..arguments import array, axes_of, inexact, mask
 from ..primitives import log_softmax_p, logsumexp_p, softmax_p, spread
@@ -43,7 +44,8 @@ def softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Ar
 
     Args:
         x: an array; integers become floating-point numbers.
-        axis: the axis along which the results sum to 1, several of them, or None for all.
+        axis: the axis along which the results sum to 1, several of them, or None for all; names are
+            axes of a map around the function.
         where: a boolean array; where it is false elements do not take part, and results are 0.
 
     Raises:
@@ -51,6 +53,9 @@ def softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Ar
         ValueError: an axis is out of bounds or given twice.
     """
     x = _numbers("softmax", x)
+    if names_of(axis):
+        e = lax.exp(_below_greatest(x, axis, where))
+        return lax.div(e, dnp.sum(e, axis, keepdims=True))
     axes = axes_of("softmax", axis, len(x.shape))
     if where is None:
         return get_trace().process(softmax_p, (x,), {"axes": axes})
@@ -62,11 +67,22 @@ def softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Ar
 def log_softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Array:
     """The logarithm of :func:`softmax`; where ``where`` is false, minus infinity."""
     x = _numbers("log_softmax", x)
+    if names_of(axis):
+        below = _below_greatest(x, axis, where)
+        return lax.sub(below, lax.log(dnp.sum(lax.exp(below), axis, keepdims=True)))
     axes = axes_of("log_softmax", axis, len(x.shape))
     if where is None:
         return get_trace().process(log_softmax_p, (x,), {"axes": axes})
     where = mask("log_softmax", where)
     return _masked(x, where, axes=axes, primitive=log_softmax_p, outside=-np.inf)
+
+
+def _below_greatest(x: Any, axis: Any, where: Any) -> Any:
+    """How far ``x`` is below its greatest element over axes of which some are named."""
+    if where is not None:
+        x = dnp.where(mask("softmax", where), x, -np.inf)
+    greatest = dnp.max(lax.stop_gradient(x), axis, keepdims=True, initial=-np.inf)
+    return dnp.subtract(x, dnp.where(dnp.isfinite(greatest), greatest, 0.0))
 
 
 @fused(static=("axes", "primitive", "outside"))
@@ -87,7 +103,7 @@ def logsumexp(
 
     Args:
         a: an array; integers become floating-point numbers.
-        axis: the axes to sum along; None for all.
+        axis: the axes to sum along; None for all; names are axes of a map around the function.
         b: factors, which broadcast with ``a``; None for 1.
         keepdims: whether those axes stay, with length 1.
         return_sign: whether to return the logarithm of the sum's absolute value, and its sign (a
@@ -109,15 +125,17 @@ def logsumexp(
         shape = a.shape if b is None else np.broadcast_shapes(a.shape, factors.shape)
     except ValueError as e:
         raise ValueError(f"logsumexp: a and b do not broadcast{here()}: {e}") from None
-    axes = axes_of("logsumexp", axis, len(shape))
-    if b is None and where is None and not return_sign:
+    names = names_of(axis)
+    axes = axes_of("logsumexp", positions_of(axis) if names else axis, len(shape))
+    if b is None and where is None and not return_sign and not names:
         if not keepdims:
             return logsumexp_p.bind(a, axes=axes)
         return _kept(a, axes=axes)
     where = None if where is None else mask("logsumexp", where)
     return _logsumexp(
-        a, factors, where, shape=shape, axes=axes, keepdims=keepdims, return_sign=return_sign
-    )
+        a, factors, where, shape=shape, axes=axes, names=names, keepdims=keepdims,
+        return_sign=return_sign,
+    )  # fmt: skip
 
 
 @fused(static=("axes",))
@@ -125,7 +143,7 @@ def _kept(a: Any, *, axes: tuple[int, ...]) -> Any:
     return dnp.expand_dims(logsumexp_p.bind(a, axes=axes), axes)
 
 
-@fused(static=("shape", "axes", "keepdims", "return_sign"))
+@fused(static=("shape", "axes", "names", "keepdims", "return_sign"))
 def _logsumexp(
     a: Any,
     b: Any,
@@ -133,6 +151,7 @@ def _logsumexp(
     *,
     shape: tuple[int, ...],
     axes: tuple[int, ...],
+    names: tuple[str, ...],
     keepdims: bool,
     return_sign: bool,
 ) -> Any:
@@ -145,11 +164,13 @@ def _logsumexp(
         a = dnp.where(where, a, -np.inf)
     real = lax.stop_gradient(dnp.real(a))
     greatest = lax.reduce_max_p.bind(real, axes=axes)
+    greatest = lax.pmax(greatest, names) if names else greatest
     greatest = dnp.where(dnp.isfinite(greatest), greatest, 0.0)
     e = lax.exp(dnp.subtract(a, spread(greatest, a, axes)))
     if b is not None:
         e = dnp.multiply(b, e)
     total = lax.reduce_sum_p.bind(e, axes=axes)
+    total = lax.psum(total, names) if names else total
     sign = None
     if return_sign:
         sign = lax.stop_gradient(dnp.sign(total))

@@ -12,7 +12,7 @@ from dovetail_core.base.caches import Cache
 
 from ..creation.arrays import as_array
 from ..fusion import fused, of_one_array, one_call
-from ..operands import Array, ArrayLike, Axis, DTypeLike, axis_index, flag, no_out
+from ..operands import Array, ArrayLike, Axis, DTypeLike, axis_index, flag, names_of, no_out
 from ..operations import truth
 from ..promotion import BOOL, convert, default_int, narrowed
 from .engine import reduce, reduced_axes, refuse_keys, strong, sum_types
@@ -38,6 +38,9 @@ def sum(
 ) -> Array:  # fmt: skip
     """The sum over ``axis`` (all axes by default).
 
+    As of ``max``, ``min``, ``mean``, ``var``, ``std``, ``count_nonzero`` and ``ptp``, axes may be
+    names of axes of a map around the function (``vmap(..., axis_name=...)``), beside positions.
+
     Booleans and small integers are summed in the default integer type unless ``promote_integers``
     is False; half-precision numbers are accumulated in single precision.
 
@@ -53,7 +56,9 @@ def sum(
     a = as_array("sum", a)
     if keepdims.__class__ is not bool:
         keepdims = flag("keepdims", keepdims)
-    simple = dtype is None and initial is None and where is None and not keepdims
+    simple = (
+        dtype is None and initial is None and where is None and not keepdims and not names_of(axis)
+    )
     if simple and a.aval.__class__ is ShapedArray and _is_plain(a.aval):
         axes = reduced_axes("sum", axis, len(a.aval.shape))
         return lax.reduce_sum_p.bind(a, axes=axes) if axes else a
@@ -210,6 +215,9 @@ def ptp(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = Fals
 def count_nonzero(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
     """How many elements over ``axis`` are not zero."""
     a = as_array("count_nonzero", a)
+    if names_of(axis):
+        dtype = default_int()
+        return reduce("count_nonzero", "sum", truth(a), axis, keepdims, None, None, dtype, dtype)
     axes = reduced_axes("count_nonzero", axis, a.ndim)
     return _count(a, axes=axes, keepdims=flag("keepdims", keepdims), dtype=default_int())
 

@@ -13,10 +13,12 @@ from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused
-from ..operands import DTypeError, axis_tuple, flag, static_axis
+from ..operands import DTypeError, axis_tuple, flag, names_of, positions_of, static_axis
 from ..operations import select, strong as strong
 from ..promotion import broadcast, broadcast_shapes, convert, default_int, narrowed, requested
 
+ACROSS: dict[str, Any] = {"sum": lax.psum, "max": lax.pmax, "min": lax.pmin}
+"""Per kind that is defined over named axes: how what each instance found is joined."""
 REDUCERS: dict[str, Any] = {
     "sum": (lax.reduce_sum_p, lax.add, 0),
     "prod": (lax.reduce_prod_p, lax.mul, 1),
@@ -32,12 +34,21 @@ _axes_of: dict[tuple[Any, int], tuple[int, ...]] = {}
 
 
 def reduced_axes(name: str, axis: Any, ndim: int) -> tuple[int, ...]:
-    """The axes that ``axis`` means, in increasing order."""
+    """The axes that ``axis`` means, in increasing order.
+
+    Raises:
+        NotImplementedError: it names axes of a map.
+    """
     if axis.__class__ is int or axis is None:
         known = _axes_of.get((axis, ndim))
         if known is None:
             known = _axes_of[axis, ndim] = axis_tuple(name, axis, ndim)
         return known
+    if names := names_of(axis):
+        raise NotImplementedError(
+            f"{name} is not defined over named axes, got {names}{here()}. Reduce over them by "
+            "lax.psum, lax.pmax or lax.pmin."
+        )
     return tuple(sorted(axis_tuple(name, static_axis(axis), ndim)))
 
 
@@ -117,6 +128,15 @@ def reduce(
     compute: Any, result: Any,
 ) -> Any:  # fmt: skip
     """The general reduction: every option of the public functions."""
+    if kind in ACROSS and (names := names_of(axis)):
+        own, sums = positions_of(axis), kind == "sum"
+        out = reduce(
+            name, kind, a, own, keepdims, None if sums else initial, where, compute, compute
+        )
+        out = ACROSS[kind](out, names)
+        if sums and initial is not None:
+            out = lax.add(out, convert(as_array(name, initial), compute))
+        return convert(out, result)
     if where is not None:
         where = as_array(name, where)
         if where.dtype.kind != "b":

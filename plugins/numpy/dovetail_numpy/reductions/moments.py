@@ -21,7 +21,9 @@ from ..operands import (
     DTypeLike,
     axis_index,
     flag,
+    names_of,
     no_out,
+    positions_of,
     static_axis,
 )
 from ..operations import number, select
@@ -34,7 +36,13 @@ from ..promotion import (
     promote,
     requested,
 )
-from .engine import computation_type, keep_dims, reduced_axes, strong
+from .engine import (
+    computation_type,
+    keep_dims,
+    reduce,
+    reduced_axes,
+    strong,
+)
 
 FLOAT32 = np.dtype(np.float32)
 
@@ -64,11 +72,44 @@ def mean(
     if where is not None:
         mask = _mask("mean", where, aval.shape)
         a, where = broadcast(a, mask.shape), mask
-    axes = reduced_axes("mean", axis, a.ndim)
     compute, result = _types(aval, dtype)
     if keepdims.__class__ is not bool:
         keepdims = flag("keepdims", keepdims)
+    if names_of(axis):
+        return convert(_named_mean("mean", a, where, axis, compute, keepdims), result)
+    axes = reduced_axes("mean", axis, a.ndim)
     return _mean(a, where, axes=axes, compute=compute, result=result, keepdims=keepdims)
+
+
+def _named_mean(name: str, a: Any, where: Any, axis: Any, compute: Any, keepdims: bool) -> Any:
+    """The mean over axes of which some are named."""
+    total = reduce(name, "sum", a, axis, keepdims, None, where, compute, compute)
+    return lax.div(total, _named_count(total, a, where, axis, keepdims))
+
+
+def _named_count(total: Any, a: Any, where: Any, axis: Any, keepdims: bool = False) -> Any:
+    """How many elements a sum over axes of which some are named has, as numbers like the sum."""
+    if where is None:
+        own = reduced_axes("mean", positions_of(axis), a.ndim)
+        return number(total, prod([a.shape[i] for i in own]) * lax.axis_size(names_of(axis)))
+    dtype = total.dtype if total.dtype.kind != "c" else FLOAT32
+    count = reduce("mean", "sum", where, axis, keepdims, None, None, dtype, dtype)
+    return convert(count, total.dtype)
+
+
+def _named_var(
+    name: str, a: Any, where: Any, mean: Any, ddof: Any, axis: Any, compute: Any, keepdims: bool
+) -> Any:  # fmt: skip
+    """The variance over axes of which some are named."""
+    a = convert(a, compute)
+    if mean is None:
+        mean = _named_mean(name, a, where, axis, compute, True)
+    squares = lax.square(lax.abs(lax.sub(a, broadcast(convert(mean, compute), a.shape))))
+    total = reduce(name, "sum", squares, axis, keepdims, None, where, squares.dtype, squares.dtype)
+    left = lax.sub(
+        _named_count(total, a, where, axis, keepdims), convert(as_array(name, ddof), total.dtype)
+    )
+    return select(lax.gt(left, number(left, 0)), lax.div(total, left), number(total, np.nan))
 
 
 def _mask(name: str, where: Any, shape: tuple[int, ...]) -> Any:
@@ -152,6 +193,11 @@ def _spread(
     compute, result = _types(own, dtype)
     if not is_inexact(result):
         compute = result = inexact_dtype(own.dtype)
+    if names_of(axis):
+        keeps = flag("keepdims", keepdims)
+        out = _named_var(name, a, where, mean, ddof, axis, compute, keeps)
+        out = lax.sqrt(out) if name == "std" else out
+        return convert(out, result if result.kind != "c" else out.dtype)
     static = ddof.__class__ in (int, float)
     return _var(a, where, mean, None if static else as_array(name, ddof),
                 ddof=ddof if static else 0, axes=reduced_axes(name, axis, a.ndim), compute=compute,
