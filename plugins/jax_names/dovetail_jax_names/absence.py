@@ -11,7 +11,7 @@ from .hook import is_installed
 VERSION = "0.10.2"
 """The release of JAX whose interface this is."""
 
-_MANY_DEVICES = "programs on many devices and in many processes are planned"
+_GPUS_ALONE = "JAX has it for GPUs alone; jax.lax.ppermute sends and receives"
 _PRIMITIVES = "jax.extend.core.primitives"
 _NO_TOKENS = "effects that are ordered keep their order without tokens"
 _REASONS = {
@@ -21,7 +21,7 @@ _REASONS = {
     "jax.experimental.pallas": "kernels written in Python are planned",
     "jax.experimental.rnn": "it is written for cuDNN; flax.linen.OptimizedLSTMCell has cells",
     "jax.experimental.sparse": "of sparse arrays it has neither the primitives nor the tracer",
-    "jax.experimental.transfer": "it belongs to programs on many devices",
+    "jax.experimental.transfer": "arrays go between processes by device_put, within one program",
     "jax.export": "exported and stored programs are planned",
     "jax.extend.backend.register_backend_factory": "plugins bring backends",
     "jax.extend.core.AbstractToken": _NO_TOKENS,
@@ -37,8 +37,8 @@ _REASONS = {
     ),
     "jax.lax.after_all": _NO_TOKENS,
     "jax.lax.create_token": _NO_TOKENS,
-    "jax.lax.precv": _MANY_DEVICES,
-    "jax.lax.psend": _MANY_DEVICES,
+    "jax.lax.precv": _GPUS_ALONE,
+    "jax.lax.psend": _GPUS_ALONE,
 }
 """By module, or name; each holds for what is below it, too."""
 

@@ -32,6 +32,7 @@ from dovetail_jax_names.private import (
     lib,
     literals,
     pjit,
+    public_test_util,
     traceback_util,
     tree_util,
     xla_bridge,
@@ -43,7 +44,7 @@ PRIVATE = "It is private in JAX, and no library is known to need it: use a publi
 def test_each_module_answers_and_says_who_needs_it() -> None:
     for module in (
         ad_util, api_util, checkify, compiler, core, dispatch, distributed, dtypes, earray,
-        flatten_util, lib, literals, pjit, traceback_util, tree_util, xla_bridge,
+        flatten_util, lib, literals, pjit, public_test_util, traceback_util, tree_util, xla_bridge,
     ):  # fmt: skip
         path = module.__name__.rpartition(".")[2]
         assert names.home(f"jax._src.{path}") == module.__name__
@@ -277,3 +278,32 @@ def test_the_current_trace_and_what_tracers_stand_for() -> None:
     finally:
         core.trace_ctx.set_trace(outer)
     assert pjit.jit_p.name == "jit"
+
+
+def test_public_names_are_found_where_jax_defines_them(python: Any) -> None:
+    code = """
+import jax
+from jax._src.core import ClosedJaxpr, JaxprEqn, eval_jaxpr
+from jax._src.tree_util import tree_map
+from jax._src.public_test_util import check_grads
+extended = jax.extend.core
+print(ClosedJaxpr is extended.ClosedJaxpr, JaxprEqn is extended.JaxprEqn)
+print(tree_map is jax.tree_util.tree_map, eval_jaxpr is jax.core.eval_jaxpr)
+print(check_grads is jax.test_util.check_grads)
+from jax._src.core import pp_jaxpr
+"""
+    done = python("-c", "import dovetail.jax" + code)
+    assert done.stdout.split() == ["True"] * 5
+    assert f"'jax._src.core' has no attribute 'pp_jaxpr'. {PRIVATE}" in done.stderr
+
+
+def test_trees_are_close() -> None:
+    check = public_test_util.check_close
+    check({"a": np.float32(1), "b": 2}, {"a": np.float32(1 + 5e-7), "b": 2})
+    check(dnp.bfloat16(1.0), 1.005)
+    check(1.0, 1.1, rtol=0.2)
+    for xs, ys in ((1, 2), (1.0, 1.1), ([1.0], (1.0,)), (np.zeros(2), np.zeros((2, 1)))):
+        with pytest.raises(AssertionError):
+            check(xs, ys)
+    with pytest.raises(AssertionError, match="of the second kind"):
+        check(np.float32(0), np.float32(1), err_msg="of the second kind")

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from inspect import Parameter, Signature
 from typing import Any
 
-from .absent import absent
+from .absent import public
 
 _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 _NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
@@ -33,4 +33,4 @@ def infer_argnums_and_argnames(
 
 
 def __getattr__(name: str) -> Any:
-    raise absent("jax._src.api_util", name)
+    return public("jax._src.api_util", name)

@@ -27,7 +27,7 @@ from ..extending.traces import (
     set_current_trace as set_current_trace,
     take_current_trace as take_current_trace,
 )
-from .absent import absent
+from .absent import public
 
 
 class TracingContext:
@@ -83,4 +83,4 @@ def concrete_or_error(force: Callable[[Any], Any] | None, val: Any, context: str
 
 
 def __getattr__(name: str) -> Any:
-    raise absent("jax._src.core", name)
+    return public("jax._src.core", name)

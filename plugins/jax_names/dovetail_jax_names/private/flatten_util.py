@@ -6,10 +6,10 @@ from importlib import import_module
 from typing import Any
 
 from ..names import home
-from .absent import absent
+from .absent import public
 
 ravel_pytree = import_module(home("jax.flatten_util")).ravel_pytree
 
 
 def __getattr__(name: str) -> Any:
-    raise absent("jax._src.flatten_util", name)
+    return public("jax._src.flatten_util", name)

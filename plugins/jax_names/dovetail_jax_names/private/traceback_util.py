@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 from dovetail_core import config
 from dovetail_core.base.source import hide_files, is_hidden, show_files, without_hidden
 
-from .absent import absent
+from .absent import public
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -112,4 +112,4 @@ _FILTERS = {
 
 
 def __getattr__(name: str) -> Any:
-    raise absent("jax._src.traceback_util", name)
+    return public("jax._src.traceback_util", name)

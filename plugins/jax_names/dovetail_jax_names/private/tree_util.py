@@ -16,7 +16,7 @@ from dovetail_core.tree.util import (
     tree_map,
 )
 
-from .absent import absent
+from .absent import public
 
 
 class _Registered:
@@ -46,4 +46,4 @@ def _error(line: str, name: str) -> ValueError:
 
 
 def __getattr__(name: str) -> Any:
-    raise absent("jax._src.tree_util", name)
+    return public("jax._src.tree_util", name)

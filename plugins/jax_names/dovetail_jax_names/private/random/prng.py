@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from dovetail_random import KeyArray, key_data, wrap_key_data
 
-from ..absent import absent
+from ..absent import public
 from .rbg import FUNCTIONS as _RBG, UNSAFE as _UNSAFE_RBG
 from .threefry2x32 import FUNCTIONS as _THREEFRY
 
@@ -54,4 +54,4 @@ def reduced(x: Any) -> tuple[Any, ...] | None:
 
 
 def __getattr__(name: str) -> Any:
-    raise absent(_MODULE, name)
+    return public(_MODULE, name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..absent import absent
+from ..absent import public
 from .functions import functions
 
 _MODULE = "jax._src.random.rbg"
@@ -18,4 +18,4 @@ _unsafe_rbg_split, _unsafe_rbg_fold_in = UNSAFE.split, UNSAFE.fold_in
 
 
 def __getattr__(name: str) -> Any:
-    raise absent(_MODULE, name)
+    return public(_MODULE, name)

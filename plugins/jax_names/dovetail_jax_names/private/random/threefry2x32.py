@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..absent import absent
+from ..absent import public
 from .functions import functions
 
 _MODULE = "jax._src.random.threefry2x32"
@@ -18,7 +18,7 @@ threefry_seed, threefry_split, threefry_random_bits, threefry_fold_in = FUNCTION
 
 
 def __getattr__(name: str) -> Any:
-    raise absent(_MODULE, name)
+    return public(_MODULE, name)
 
 
 __name__ = _MODULE

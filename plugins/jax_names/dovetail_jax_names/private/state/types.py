@@ -6,8 +6,8 @@ from typing import Any
 
 from dovetail_refs import AbstractRef as AbstractRef
 
-from ..absent import absent
+from ..absent import public
 
 
 def __getattr__(name: str) -> Any:
-    raise absent("jax._src.state.types", name)
+    return public("jax._src.state.types", name)
