@@ -37,6 +37,10 @@ MANIFEST = Manifest(
     },
     members={
         "jax.modules._src": "dovetail_jax_names.private",
+        # asdex: dce_jaxpr; what JAX's public module has, the private one has.
+        "jax.modules._src.interpreters.partial_eval": (
+            "dovetail_jax_names.modules.interpreters.partial_eval"
+        ),
         "jax.modules.api_util": "dovetail_jax_names.modules.api_util",
         "jax.modules.cloud_tpu_init": "dovetail_jax_names.modules.cloud_tpu_init",
         "jax.modules.core": "dovetail_jax_names.modules.core",

@@ -286,15 +286,26 @@ import jax
 from jax._src.core import ClosedJaxpr, JaxprEqn, eval_jaxpr
 from jax._src.tree_util import tree_map
 from jax._src.public_test_util import check_grads
+from jax._src.interpreters.partial_eval import dce_jaxpr
 extended = jax.extend.core
 print(ClosedJaxpr is extended.ClosedJaxpr, JaxprEqn is extended.JaxprEqn)
 print(tree_map is jax.tree_util.tree_map, eval_jaxpr is jax.core.eval_jaxpr)
 print(check_grads is jax.test_util.check_grads)
+print(dce_jaxpr is jax.interpreters.partial_eval.dce_jaxpr)
 from jax._src.core import pp_jaxpr
 """
     done = python("-c", "import dovetail.jax" + code)
-    assert done.stdout.split() == ["True"] * 5
+    assert done.stdout.split() == ["True"] * 6
     assert f"'jax._src.core' has no attribute 'pp_jaxpr'. {PRIVATE}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("dtype", "expected"),
+    [("f2", "c8"), ("f4", "c8"), ("f8", "c16"), ("i4", "c8"), ("i8", "c16"), ("c8", "c8"),
+     ("c16", "c16"), ("?", "c8"), (ml_dtypes.bfloat16, "c8")],
+)  # fmt: skip
+def test_complex_types_of_parts(dtype: Any, expected: str) -> None:
+    assert dtypes.to_complex_dtype(np.dtype(dtype)) == np.dtype(expected)
 
 
 def test_trees_are_close() -> None:
@@ -302,6 +313,7 @@ def test_trees_are_close() -> None:
     check({"a": np.float32(1), "b": 2}, {"a": np.float32(1 + 5e-7), "b": 2})
     check(dnp.bfloat16(1.0), 1.005)
     check(1.0, 1.1, rtol=0.2)
+    check(np.float32(1), np.float32(1.1), rtol={"float32": 0.2, np.float64: 0})
     for xs, ys in ((1, 2), (1.0, 1.1), ([1.0], (1.0,)), (np.zeros(2), np.zeros((2, 1)))):
         with pytest.raises(AssertionError):
             check(xs, ys)

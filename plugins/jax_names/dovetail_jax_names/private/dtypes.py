@@ -1,5 +1,5 @@
 """``jax._src.dtypes``. flax (``linen.fp8_ops``): ``DType``, ``ExtendedDType``, ``extended``,
-``finfo``, ``supports_inf``; equinox: ``TypePromotionError``.
+``finfo``, ``supports_inf``; equinox: ``TypePromotionError``; tinygp: ``to_complex_dtype``.
 """
 
 from __future__ import annotations
@@ -33,6 +33,13 @@ _WITHOUT_INF = frozenset(
 def supports_inf(dtype: Any) -> bool:
     """Whether an element type has infinities."""
     return np.dtype(dtype) not in _WITHOUT_INF
+
+
+def to_complex_dtype(dtype: Any) -> Any:
+    """The complex type whose parts hold numbers of a type: of 64 bits those of such, else of 32."""
+    dtype = np.dtype(dtype)
+    wide = dtype.itemsize >= (16 if dtype.kind == "c" else 8)
+    return np.dtype(np.complex128 if wide else np.complex64)
 
 
 class ExtendedDType(_ExtendedDType):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import ml_dtypes
@@ -19,15 +20,25 @@ _TOLERANCES = {
     np.dtype(np.float64): 1e-15,
     np.dtype(np.complex128): 1e-15,
 }
+_NARROW = (np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
+Tolerance = float | Mapping[Any, float] | None
+
+
+def _tolerance(x: Any, y: Any, given: Tolerance) -> float:
+    """That of the less precise of two arrays, by element types where these are given."""
+    if given is None or isinstance(given, Mapping):
+        chosen = _TOLERANCES | {np.dtype(k): t for k, t in (given or {}).items()}
+        return max(chosen.get(v.dtype, 0.0) for v in (x, y))
+    return given
 
 
 def check_close(
-    xs: Any, ys: Any, atol: float | None = None, rtol: float | None = None, err_msg: str = ""
+    xs: Any, ys: Any, atol: Tolerance = None, rtol: Tolerance = None, err_msg: str = ""
 ) -> None:
     """Assert that two trees have equal structures and leaves of equal shapes and close values.
 
-    Tolerances are by default those of the less precise of the two element types; integers and
-    booleans must be equal.
+    Tolerances may be given by element type. By default they are those of the less precise of the
+    two element types; integers and booleans must be equal.
 
     Raises:
         AssertionError: they differ.
@@ -36,13 +47,9 @@ def check_close(
     assert structures[0] == structures[1], f"trees differ: {structures[0]} and {structures[1]}"
     for x, y in zip(map(np.asarray, tree_leaves(xs)), map(np.asarray, tree_leaves(ys))):
         assert x.shape == y.shape, f"shapes differ: {x.shape} and {y.shape}"
-        own = max(_TOLERANCES.get(v.dtype, 0.0) for v in (x, y))
-        both = [v.astype(np.float32) if v.dtype.itemsize < 4 and own else v for v in (x, y)]
+        wide = [v.astype(np.float32) if v.dtype in _NARROW else v for v in (x, y)]
         np.testing.assert_allclose(
-            *both,
-            atol=own if atol is None else atol,
-            rtol=own if rtol is None else rtol,
-            err_msg=err_msg,
+            *wide, atol=_tolerance(x, y, atol), rtol=_tolerance(x, y, rtol), err_msg=err_msg
         )
 
 
