@@ -118,7 +118,7 @@ def _table(table: RuleTable[Any]) -> list[tuple[str, str]]:
 
 
 def _remedy(table: RuleTable[Any], primitive: Primitive) -> str:
-    variable = f"{primitive.name.rpartition('.')[2]}_p"
+    variable = primitive.variable
     owner = table.signature.__name__ if table.signature is not None else "a rule"
     lines = [
         f"@dovetail_core.registry().table({table.name!r}).register({variable})",

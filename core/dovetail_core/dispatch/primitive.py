@@ -275,12 +275,17 @@ class Primitive:
             memo[(avals, self.keys.new(params)) if params else avals] = found
         return found
 
+    @property
+    def variable(self) -> str:
+        """What the variable that holds it is called by convention: ``sin_p``."""
+        return f"{self.name.rpartition('.')[2].replace('-', '_')}_p"
+
     def _infer(self, avals: tuple[AbstractValue, ...], params: dict[str, Any]) -> Inferred:
         if self.abstract_eval is None:
             raise MissingRule(
                 f"primitive {self.name!r} ({self.module}) has no type rule, which is asked for"
                 f"{describe(current_source())}. Define one with "
-                f"@{self.name.rpartition('.')[2]}_p.def_abstract_eval."
+                f"@{self.variable}.def_abstract_eval."
             )
         # Evaluated, a high primitive runs its rule on the values themselves, also mutable ones.
         if not self.stateful and (self.is_high is None or get_trace() is not EVAL):

@@ -471,7 +471,7 @@ class RuleTable(Generic[RuleT]):
             f"{describe(current_source())}. The primitive comes from "
             f"{distribution_of(primitive.module)}, the table from {distribution_of(self.module)}. "
             f"Add the rule with @dovetail_core.registry().table({self.name!r})"
-            f".register({primitive.name.rpartition('.')[2]}_p), or give the primitive a "
+            f".register({primitive.variable}), or give the primitive a "
             f"decomposition (Primitive.def_decomposition).{self._aside_note()}"
         )
 

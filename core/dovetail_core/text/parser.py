@@ -11,7 +11,7 @@ from ..dispatch.primitive import Primitive
 from ..ir.programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, open_program, shows_high
 from ..types.avals import AbstractValue
 from ..types.effects import NO_EFFECTS, Effects
-from .scanner import NAME, STRING, VARIABLE
+from .scanner import NAME, PRIMITIVE, STRING, VARIABLE
 from .value_parser import NUMBER, ValueParser
 
 _binder = re.compile(r"[A-Za-z_]\w*\s*:")
@@ -168,7 +168,7 @@ class _Parser(ValueParser):
             name = self.scan.string()
         else:
             what = "a primitive" if has_results else "a variable, a primitive or 'in'"
-            name = self.scan.take(NAME, what)
+            name = self.scan.take(PRIMITIVE, what)
         if self.scan.text.startswith("#", self.scan.at):
             return self._anonymous(name, start)
         return self.find_primitive(name, start)

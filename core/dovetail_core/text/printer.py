@@ -18,7 +18,7 @@ from ..ir.programs import (
     programs_in,
     shows_high,
 )
-from .syntax import RESERVED, find_dtype, find_kind, word
+from .syntax import RESERVED, find_dtype, find_kind, is_word
 from .value_printer import WIDTH, ValuePrinter, scalar_text
 
 Program = Jaxpr | ClosedJaxpr
@@ -137,7 +137,7 @@ class _Printer(ValuePrinter):
 
     def name_of(self, primitive: Primitive) -> str:
         """A primitive's name; an anonymous one has a number, too, by which it is found again."""
-        name = word(primitive.name)
+        name = primitive.name if is_word(primitive.name, "-") else repr(primitive.name)
         return name if self.brief or not primitive.anonymous else name + self.number(primitive)
 
     def atom(self, x: Atom) -> str:

@@ -12,6 +12,7 @@ from ..base.errors import IRError
 T = TypeVar("T")
 
 NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
+PRIMITIVE = re.compile(r"[A-Za-z_]\w*(?:[.-]\w+)*")
 VARIABLE = re.compile(r"(?!(?:in|let|lambda)\b)[A-Za-z_]\w*")
 STRING = re.compile(r"b?(?:'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")")
 _space = re.compile(r"\s*")

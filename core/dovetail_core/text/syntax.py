@@ -68,8 +68,13 @@ RESERVED = {"in", "let", "lambda", "inf", "nan"}
 
 def word(name: str) -> str:
     """A name as it is written: as a string where it is no word."""
-    plain = all(p.isidentifier() for p in name.split(".")) and name not in RESERVED
-    return name if plain and name.isascii() else repr(name)
+    return name if is_word(name) else repr(name)
+
+
+def is_word(name: str, joined: str = ".") -> bool:
+    """Whether a name is one that is written as it is: identifiers, joined by dots or ``joined``."""
+    parts = name.replace(joined, ".").split(".")
+    return all(p.isidentifier() for p in parts) and name not in RESERVED and name.isascii()
 
 
 def register_numbered(cls: type) -> None:

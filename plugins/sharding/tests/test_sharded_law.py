@@ -34,7 +34,7 @@ WHOLE_VECTORS = {
     "scatter",
 }
 """Whose index vectors are not divided here: XLA's results are wrong then, JAX's as well."""
-CLAMPED = {"scatter_min", "scatter_max"}
+CLAMPED = {"scatter-min", "scatter-max"}
 """Whose updates are whole where windows are clamped: their cotangents are gathered, and XLA clamps
 each part of a window that it divides, JAX's programs as well."""
 NO_COTANGENTS = {"reduce_window_min", "reduce_window_max"}

@@ -51,11 +51,11 @@ def _gather(
 
 
 scatter_p = Primitive("scatter")
-scatter_add_p = Primitive("scatter_add")
-scatter_sub_p = Primitive("scatter_sub")
-scatter_mul_p = Primitive("scatter_mul")
-scatter_min_p = Primitive("scatter_min")
-scatter_max_p = Primitive("scatter_max")
+scatter_add_p = Primitive("scatter-add")
+scatter_sub_p = Primitive("scatter-sub")
+scatter_mul_p = Primitive("scatter-mul")
+scatter_min_p = Primitive("scatter-min")
+scatter_max_p = Primitive("scatter-max")
 scatter_apply_p = Primitive("scatter_apply")
 """Replaces elements by a function of themselves, a program of one scalar (``update``); of the
 operand ``updates`` only the shape matters."""
