@@ -65,6 +65,7 @@ _compare_by(GSPMDSharding, _gspmd_key)
 # C++ asks a sharding for these two attributes, and its own classes lack some of them.
 install(SingleDeviceSharding, "_to_xla_hlo_sharding", _single_device_hlo_sharding)
 install(GSPMDSharding, "_to_xla_hlo_sharding", _gspmd_hlo_sharding)
+install(SingleDeviceSharding, "check_compatible_aval", lambda self, aval_shape: None)
 for _class in (SingleDeviceSharding, NamedSharding, GSPMDSharding):
     if not hasattr(_class, "memory_kind"):
         install(_class, "memory_kind", property(lambda self: self._memory_kind))

@@ -156,6 +156,8 @@ def test_spellings(mesh, explicit):
     x = dt.device_put(WHOLE, NamedSharding(mesh, P("x")))
     np.testing.assert_array_equal(h(x), WHOLE.reshape(4, 2, 4).sum(0))
     with pytest.raises(ValueError, match=r"of 8 devices, in a program on 1\. Give arguments"):
+        dt.jit(h)(WHOLE)
+    with pytest.raises(ValueError, match=r"which has no devices, no argument is an array with a"):
         h(WHOLE)
 
 
@@ -197,6 +199,7 @@ def test_random_keys(mesh):
         ({"in_specs": 3}, TypeError, "in_specs has 3 of type int: give PartitionSpecs"),
         ({"axis_names": {"z"}}, ValueError, "axis_names has 'z', and the mesh has the axes"),
         ({"axis_names": {"y"}}, ValueError, "in_specs names the axis 'x'"),
+        ({"axis_names": "x"}, TypeError, "axis_names must be a set, got 'x' of type str"),
         ({"mesh": None}, ValueError, "no mesh is given and none is set"),
         ({"mesh": "x"}, TypeError, "mesh must be a Mesh, got 'x' of type str"),
     ],

@@ -137,8 +137,8 @@ def _type_like(name: str, a: Any) -> ShapedArray:
 
 
 def _is_bound(a: Any, aval: ShapedArray) -> bool:
-    """Whether an array like ``a`` may have to be where ``a`` is."""
-    if aval.divided is not None:
+    """Whether an array like ``a`` may have to be where ``a`` is, or vary as it does."""
+    if aval.divided is not None or aval.vma:
         return True
     return getattr(a, "_committed", True) and getattr(a, "sharding", None) is not None
 
