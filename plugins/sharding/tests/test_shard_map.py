@@ -11,7 +11,7 @@ import dovetail as dt
 import dovetail.numpy as dnp
 from dovetail import NamedSharding, P, lax, set_mesh, shard_map, smap
 from dovetail.experimental.shard_map import shard_map as older
-from dovetail.sharding import AbstractMesh, get_abstract_mesh
+from dovetail.sharding import AbstractMesh, Mesh, get_abstract_mesh
 
 WHOLE = np.arange(32, dtype=np.float32).reshape(8, 4)
 HALVES = WHOLE.reshape(8, 2, 2).sum(2).T.ravel()
@@ -161,6 +161,16 @@ def test_spellings(mesh, explicit):
         h(WHOLE)
 
 
+def test_results_are_on_the_mesh_that_is_mapped_over(mesh, devices):
+    """Where arguments are on another one of the same devices, too."""
+    line = Mesh(np.array(devices), ("i",))
+    f = shard_map(lambda a: 2 * a, mesh=line, in_specs=P("i"), out_specs=P("i"))
+    for spec in (P(), P("x"), P(("x", "y"))):
+        out = f(dt.device_put(WHOLE, NamedSharding(mesh, spec)))
+        assert out.sharding == NamedSharding(line, P("i"))
+        np.testing.assert_array_equal(out, 2 * WHOLE)
+
+
 def test_each_device_computes_its_part(mesh):
     f = shard_map(
         lambda a, w: lax.psum(dnp.tanh(a @ w).sum(), "x"),
@@ -227,7 +237,6 @@ def test_more_errors(mesh):
 def test_one_device_has_all_parts_of_a_mesh_of_its_own(devices):
     """Also where the function is called inside of the mesh and outside."""
     from dovetail import random
-    from dovetail.sharding import Mesh
 
     mesh = Mesh(np.array(devices[:1]), ("i",))
     keys = dt.device_put(random.split(random.PRNGKey(0), 1), NamedSharding(mesh, P("i")))
