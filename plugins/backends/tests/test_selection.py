@@ -180,7 +180,7 @@ def test_number_of_cpu_devices():
 def test_number_of_cpu_devices_is_checked():
     count = topology.device_count("cpu")
     cpu.num_cpu_devices.set(count)
-    with pytest.raises(ValueError, match=r"already in use as .* before the first array is made"):
+    with pytest.raises(RuntimeError, match=r"already in use as .* before the first array is made"):
         cpu.num_cpu_devices.set(count + 1)
     with pytest.raises(ValueError, match="at least 1, got 0"):
         cpu.num_cpu_devices.set(0)
