@@ -140,11 +140,12 @@ def _call(
     count = len(outs) - len(mutable)
     for i, x in zip(mutable, outs[count:]):
         put(given[i], x)
-    spelled = [_spelled(x, s, mapping.mesh) for x, s in zip(outs[:count], results.specs)]
-    return tree_unflatten(results.tree, spelled)
+    return tree_unflatten(
+        results.tree, map(partial(_spelled, mapping.mesh), outs[:count], results.specs)
+    )
 
 
-def _spelled(x: Any, spec: Any, mesh: Any) -> Any:
+def _spelled(mesh: Any, x: Any, spec: Any) -> Any:
     """An evaluated result with the sharding that it has in the spelling of its spec, and of the
     mesh that the function is mapped over: arguments may be on another one of the same devices."""
     had: Any = x.sharding if x.__class__ is ArrayImpl else None
