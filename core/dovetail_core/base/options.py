@@ -70,7 +70,7 @@ class Option:
         except Exception as e:  # a check may fail in any way
             where = f"environment variable {place}" if place else f"option {self.name!r}"
             line = "" if place else here()
-            if type(e) in (TypeError, ValueError):
+            if type(e) in (TypeError, ValueError, RuntimeError):
                 raise type(e)(f"{where}: {e}{line}") from None
             raise ValueError(
                 f"{where}: its check of {short_repr(value)} fails: {type(e).__name__}{line}"

@@ -31,6 +31,10 @@ def _gspmd_hlo_sharding(self: GSPMDSharding, ndim: int) -> HloSharding:
     return self._hlo_sharding
 
 
+def _fits_all_shapes(self: SingleDeviceSharding, aval_shape: Any) -> None:
+    """Nothing is divided."""
+
+
 def install(sharding_class: type, name: str, attribute: Any) -> None:
     """Sets a method or property on one of the C++ sharding classes, for the whole process.
 
@@ -65,6 +69,7 @@ _compare_by(GSPMDSharding, _gspmd_key)
 # C++ asks a sharding for these two attributes, and its own classes lack some of them.
 install(SingleDeviceSharding, "_to_xla_hlo_sharding", _single_device_hlo_sharding)
 install(GSPMDSharding, "_to_xla_hlo_sharding", _gspmd_hlo_sharding)
+install(SingleDeviceSharding, "check_compatible_aval", _fits_all_shapes)
 for _class in (SingleDeviceSharding, NamedSharding, GSPMDSharding):
     if not hasattr(_class, "memory_kind"):
         install(_class, "memory_kind", property(lambda self: self._memory_kind))

@@ -23,7 +23,7 @@ def _count(value: Any) -> int:
     if n < 1:
         raise ValueError(f"expected a number of devices, at least 1, got {n}")
     if BACKEND.started and n != len(BACKEND.devices()):
-        raise ValueError(
+        raise RuntimeError(
             f"the CPU is already in use as {len(BACKEND.devices())} device(s): set this before "
             "the first array is made, or by the environment variable DOVETAIL_NUM_CPU_DEVICES"
         )

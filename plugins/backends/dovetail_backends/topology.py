@@ -7,6 +7,8 @@ import sys
 from typing import Any
 
 from dovetail_core import here
+from dovetail_core.base.foreign import names_itself
+from dovetail_core.base.source import warn_here
 from dovetail_core.registry.entries import installed_version
 
 # The parameters named `backend` are JAX's; inside the functions they would hide this one.
@@ -74,8 +76,31 @@ def process_count(backend: str | None = None) -> int:
     return len(process_indices(backend))
 
 
-host_id, host_ids, host_count = process_index, process_indices, process_count
-"""Older names of what is said of processes."""
+@names_itself
+def host_id(backend: str | None = None) -> int:
+    """An older name of :func:`process_index`."""
+    _renamed("host_id", "process_index")
+    return process_index(backend)
+
+
+@names_itself
+def host_ids(backend: str | None = None) -> list[int]:
+    """An older name of :func:`process_indices`."""
+    _renamed("host_ids", "process_indices")
+    return process_indices(backend)
+
+
+@names_itself
+def host_count(backend: str | None = None) -> int:
+    """An older name of :func:`process_count`."""
+    _renamed("host_count", "process_count")
+    return process_count(backend)
+
+
+def _renamed(old: str, new: str) -> None:
+    """Warn, in programs that import ``jax``, in which such a name has no future."""
+    if "jax" in sys.modules:
+        warn_here(f"dovetail.{old} is an older name of dovetail.{new}: use that.", UserWarning)
 
 
 def print_environment_info(return_string: bool = False) -> str | None:

@@ -147,6 +147,15 @@ def test_processes():
         topology.local_devices(3)
 
 
+def test_older_names_of_processes_warn_where_programs_import_jax(monkeypatch):
+    older = topology.host_id, topology.host_ids, topology.host_count
+    assert [f() for f in older] == [0, [0], 1]
+    monkeypatch.setitem(sys.modules, "jax", topology)
+    for f in older:
+        with pytest.warns(UserWarning, match=f"dovetail.{f.__name__} is an older name of"):
+            f()
+
+
 def test_default_device_is_checked():
     with pytest.raises(ValueError, match=r"option 'default_device': expected a device .*got 3"):
         selection.default_device(3)
@@ -171,7 +180,7 @@ def test_number_of_cpu_devices():
 def test_number_of_cpu_devices_is_checked():
     count = topology.device_count("cpu")
     cpu.num_cpu_devices.set(count)
-    with pytest.raises(ValueError, match=r"already in use as .* before the first array is made"):
+    with pytest.raises(RuntimeError, match=r"already in use as .* before the first array is made"):
         cpu.num_cpu_devices.set(count + 1)
     with pytest.raises(ValueError, match="at least 1, got 0"):
         cpu.num_cpu_devices.set(0)

@@ -18,14 +18,15 @@ Lookup = tuple[Callable[[str], Any], Callable[[], list[str]]]
 
 def attributes(
     module: str,
-    old: Mapping[str, str] | None = None,
+    old: Mapping[str, str | tuple[str, str]] | None = None,
     gone: Mapping[str, str] | None = None,
     facade: str = "",
 ) -> Lookup:
     """``__getattr__`` and ``__dir__`` of the module that answers for JAX's ``module``.
 
     Args:
-        old: names that warn, with where each one is now: ``"jax.extend.core.Primitive"``.
+        old: names that warn, with where each one is now: ``"jax.extend.core.Primitive"``; or with
+            that and what to use instead, where it is something else.
         gone: names that JAX had and has not, with what to use instead.
         facade: the module of the facade that has the other names.
     """
@@ -63,7 +64,8 @@ def _is_module(module: str, name: str) -> bool:
     return bool(names.home(f"{module}.{name}"))
 
 
-def _old(module: str, name: str, new: str) -> Any:
-    warnings.warn(f"{module}.{name} is deprecated. Use {new}.", DeprecationWarning, stacklevel=3)
-    home, _, last = new.rpartition(".")
+def _old(module: str, name: str, new: str | tuple[str, str]) -> Any:
+    where, use = new if isinstance(new, tuple) else (new, new)
+    warnings.warn(f"{module}.{name} is deprecated. Use {use}.", DeprecationWarning, stacklevel=3)
+    home, _, last = where.rpartition(".")
     return getattr(import_module(home), last)

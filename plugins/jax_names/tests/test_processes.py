@@ -99,6 +99,10 @@ print(cp is colocated_python, multihost_utils.process_allgather(3))
 with warnings.catch_warnings(record=True) as told:
     warnings.simplefilter("always")
     print(pjit.pjit is __import__("jax").jit, [w.category.__name__ for w in told])
+    from jax.experimental.shard_map import shard_map
+    import dovetail.experimental.shard_map as older
+    print(shard_map is older.shard_map, str(told[1].message).rpartition("Use ")[2])
 """
     done = python("-c", code)
-    assert done.stdout == "True [3]\nTrue ['DeprecationWarning']\n", done.stderr
+    told = "True ['DeprecationWarning']\nTrue jax.shard_map.\n"
+    assert done.stdout == f"True [3]\n{told}", done.stderr

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from dovetail_core import ClosedJaxpr, primitives, stage, typeof
+from dovetail_core import ClosedJaxpr, is_value, primitives, stage, typeof
 from dovetail_core.base.caches import forget_all
 from dovetail_core.base.foreign import names_itself
 from dovetail_core.base.options import disable_jit as disable_jit
@@ -17,8 +17,8 @@ from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.xla.calls import clear_all_caches
 
 from .settings import Settings
-from .structs import shape_struct
-from .tracing import function_name
+from .structs import ShapeDtypeStruct, shape_struct
+from .tracing import trace_program
 
 
 @names_itself
@@ -81,26 +81,31 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     Arguments need only ``shape`` and ``dtype``; the result has ``ShapeDtypeStruct`` leaves.
     """
     leaves, in_tree = tree_flatten((args, kwargs))
-    out_tree: list[Any] = []
+    if _is_jitted(fun):  # it knows which arguments are static, and where results are to be
+        args, kwargs = tree_unflatten(in_tree, [_described(x) for x in leaves])
+        return cast("Any", fun).eval_shape(*args, **kwargs)
 
-    def flat(*xs: Any) -> list[Any]:
+    def rebuild(xs: Sequence[Any]) -> Any:
         a, k = tree_unflatten(in_tree, xs)
-        found, tree = tree_flatten(fun(*a, **k))
-        out_tree[:] = [tree]
-        return found
+        return fun(*a, **k)
 
-    jaxpr, _ = stage(flat, [_type(x) for x in leaves], function_name(fun))
-    return tree_unflatten(out_tree[0], list(map(shape_struct, jaxpr.out_avals)))
+    avals = [typeof(_described(x)) for x in leaves]
+    program = trace_program(fun, (), in_tree, avals, rebuild)
+    return tree_unflatten(program.out_tree, list(map(shape_struct, program.call.out_avals)))
 
 
-def _type(x: Any) -> Any:
-    from dovetail_core import ShapedArray, is_value
+def _is_jitted(f: Any) -> bool:
+    """Whether ``jit`` made the function; one that only wraps such a function has its attributes."""
+    settings = getattr(f, "_settings", None)
+    return isinstance(settings, Settings) and f.__wrapped__ is settings.fun
 
-    if not is_value(x) and hasattr(x, "shape") and hasattr(x, "dtype"):
-        if isinstance(x, np.ndarray):
-            typeof(x)  # says why it is none
-        return ShapedArray(x.shape, x.dtype)
-    return typeof(x)
+
+def _described(x: Any) -> Any:
+    """``x``, or what describes the array of which it only has the shape and the dtype."""
+    if is_value(x) or isinstance(x, np.ndarray):
+        return x
+    known = hasattr(x, "shape") and hasattr(x, "dtype")
+    return ShapeDtypeStruct(x.shape, x.dtype) if known else x
 
 
 @names_itself

@@ -213,6 +213,11 @@ class Settings:
                         "copy of it (x.copy()), or do not donate it."
                     )
 
+    @property
+    def told_results(self) -> Shardings | None:
+        """What says where results are to be, if ``jit`` was told anything of shardings."""
+        return self.shardings or self.structure
+
     def wanted(self, program: Program, in_tree: Any) -> Wanted | None:
         """The shardings that are asked for, of a program's operands and results."""
         asked = self.shardings

@@ -85,6 +85,17 @@ class Traced(Stage):
         return tree_unflatten(self.out_tree, list(self._result_types()))
 
     @property
+    def out_info(self) -> Any:
+        """Shapes and dtypes of the result, and where it is asked to be."""
+        pairs = zip(self._result_types(), self._asked_of_results())
+        return tree_unflatten(self.out_tree, [shape_struct(a, s) for a, s in pairs])
+
+    def _asked_of_results(self) -> Sequence[Any]:
+        """The sharding of each result that ``jit`` was given, or None."""
+        asked = self._settings.told_results
+        return asked.results(self.out_tree) if asked else [None] * self.out_tree.num_leaves
+
+    @property
     def arg_names(self) -> list[str]:
         """A name for each leaf of the arguments: ``x``, ``state['speed']``."""
         return leaf_names(self._settings.fun, self.in_tree, self._settings.static_nums)
@@ -185,9 +196,10 @@ class Lowered(Stage):
 
     @property
     def out_info(self) -> Any:
-        """Shapes and dtypes of the result; programs know no weak types."""
-        types = [shape_struct(a.strong()) for a in self._result_types()]
-        return tree_unflatten(self.out_tree, types)
+        """Shapes and dtypes of the result, and where it is asked to be; programs know no weak
+        types."""
+        pairs = zip(self._result_types(), self._traced._asked_of_results())
+        return tree_unflatten(self.out_tree, [shape_struct(a.strong(), s) for a, s in pairs])
 
     @property
     def platform(self) -> str:

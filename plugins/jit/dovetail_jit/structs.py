@@ -125,7 +125,11 @@ def shape_struct(aval: Any, sharding: Any = None) -> Any:
     if isinstance(aval, HiType):
         return aval
     where = aval.divided if sharding is None else sharding
-    return ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=aval.weak_type, sharding=where)
+    manual = aval.manual_axis_type if aval.vma else None
+    return ShapeDtypeStruct(
+        aval.shape, aval.dtype, weak_type=aval.weak_type, sharding=where,
+        manual_axis_type=None if manual is None or manual.empty else manual,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,28 @@ X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
 
 def f(x: Any, *, y: Any) -> Any:
     return {"z": lax.mul(lax.sin(x), y)}
+
+
+def test_shapes_of_compiled_functions() -> None:
+    """Static arguments are values, and what was traced is known: by the call, too."""
+    traced: list[Any] = []
+
+    def grow(n: int, x: Any) -> Any:
+        traced.append(n)
+        return lax.broadcast(x, (n,))
+
+    g = jit(grow, static_argnums=0)
+    assert eval_shape(g, 3, X) == ShapeDtypeStruct((3, 4), np.float32)
+    assert g(3, X).shape == eval_shape(g, 3, X).shape and traced == [3]
+    double = lambda x: traced.append(x) or lax.add(x, x)  # noqa: E731
+    assert eval_shape(double, X) == eval_shape(double, X) == jit(double).eval_shape(X)
+    assert len(traced) == 2
+
+    @wraps(g)
+    def other(x: Any) -> Any:
+        return g(2, x)
+
+    assert eval_shape(other, X).shape == (2, 4)
 
 
 def test_stages_agree_with_the_call() -> None:

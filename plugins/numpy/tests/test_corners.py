@@ -140,6 +140,14 @@ def test_results_that_are_not_weakly_typed():
     assert not dnp.log10(2.5).weak_type
     assert not dnp.diagflat(2.0).weak_type
     assert not dnp.choose(dnp.array([0, 1]), [1, 2], mode="clip").weak_type
+    assert not dnp.piecewise(dnp.arange(3.0), [dnp.arange(3) > 0], [1.0, 2.0]).weak_type
+    assert not dnp.piecewise(2.0, [True], [1.0, 2.0]).weak_type
+
+
+def test_choose_asks_traced_indices_for_their_bounds():
+    f = jit(lambda i: dnp.choose(i, [i, -i]))
+    with pytest.raises(ConcretizationTypeError, match=r"of type i32\[2\], traced. Give mode="):
+        f(np.arange(2, dtype=np.int32))
 
 
 def test_one_zero_is_a_polynomial():

@@ -169,6 +169,23 @@ class Ref(Access, metaclass=_RefMeta):
     def size(self) -> int:
         return self._aval.inner_aval.size
 
+    # Where the array is; AttributeError of values that are none.
+
+    @property
+    def sharding(self) -> Any:
+        return self._array().sharding
+
+    @property
+    def format(self) -> Any:
+        return self._array().format
+
+    @property
+    def committed(self) -> bool:
+        return self._array().committed
+
+    def unsafe_buffer_pointer(self) -> int:
+        return self._array().unsafe_buffer_pointer()
+
     def __bool__(self) -> bool:
         return self._no_number("a condition")
 

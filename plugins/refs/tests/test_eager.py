@@ -24,6 +24,13 @@ def test_reading_and_writing_as_numpy_does() -> None:
         np.testing.assert_array_equal(ref[...], place)
 
 
+def test_where_it_is() -> None:
+    x = dovetail.device_put(np.arange(3.0, dtype=np.float32), dovetail.devices()[0])
+    ref = dovetail.new_ref(x)
+    assert (ref.sharding, ref.format, ref.committed) == (x.sharding, x.format, True)
+    assert ref.unsafe_buffer_pointer() != x.unsafe_buffer_pointer()
+
+
 def test_repeated_places_receive_the_sum_of_an_update_and_one_of_the_writes() -> None:
     ref = dovetail.new_ref(np.zeros(3, np.float32))
     dref.addupdate(ref, np.array([1, 1, 2]), np.array([1.0, 2.0, 5.0], np.float32))

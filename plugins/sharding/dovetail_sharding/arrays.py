@@ -238,15 +238,15 @@ def _is_shape(x: Any) -> bool:
 
 def _from_local(name: str, data: Any, sharding: Any, shape: Any) -> Any:
     place = _place(name, sharding)
-    if shape is not None:
-        shape = arguments.integers("global_shape", shape)
     if place.is_fully_addressable:
-        if shape is not None and shape != np.shape(data):
+        if shape is not None and tuple(shape) != np.shape(data):
             raise ValueError(
                 f"{name}{here()}: global_shape is {shape} and the data of the only process has "
                 f"shape {np.shape(data)}. Leave global_shape out."
             )
         return device_put(data, sharding)
+    if shape is not None:
+        shape = arguments.integers("global_shape", shape)
     local = value_of(data) if data.__class__ is ArrayImpl else np.asarray(data)
     split = ProcessSplit(name, place, local.ndim)
     whole = split.global_shape(local.shape, shape)

@@ -10,9 +10,10 @@ from dovetail_core.base.placements import resolve_placement, stands_for_place
 from dovetail_core.base.source import here, short_repr
 from dovetail_core.tree.util import broadcast_prefix, tree_flatten
 from dovetail_core.xla.client import Device
-from dovetail_core.xla.shardings import Sharding
+from dovetail_core.xla.shardings import NamedSharding, Sharding
 
-from .contexts import devices_of_set_mesh
+from .contexts import devices_of_set_mesh, get_abstract_mesh
+from .specs import axes_of
 
 
 def with_sharding_constraint(x: Any, shardings: Any) -> Any:
@@ -30,9 +31,9 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
             counts only outside of traced functions), or a pytree of these, a prefix of ``x``.
 
     Raises:
-        ValueError: there is none for a leaf; a spec has more dimensions than an array, or is of no
-            mesh; outside of traced functions, the shards do not divide an array, or it is bound
-            to other devices.
+        ValueError: there is none for a leaf; a spec has more dimensions than an array, is of no
+            mesh, or names an axis that ``shard_map`` maps over around the call; outside of traced
+            functions, the shards do not divide an array, or it is bound to other devices.
         TypeError: something else is given.
     """
     leaves, treedef = tree_flatten(x)
@@ -66,6 +67,7 @@ def _constrained(x: Any, given: Any) -> Any:
     sharding = devices_of_set_mesh(sharding) or sharding
     aval: Any = typeof(x)
     _check_rank(aval, sharding)
+    _check_not_manual(sharding)
     _check_told(aval, sharding)
     if get_trace() is EVAL:
         _check_devices(x, sharding)
@@ -89,6 +91,20 @@ def _check_devices(x: Any, sharding: Any) -> None:
 
 def _named(devices: Any) -> str:
     return str(sorted(d.id for d in devices))
+
+
+def _check_not_manual(sharding: Any) -> None:
+    """Within ``shard_map`` a value is a part already along the axes that are mapped."""
+    manual = get_abstract_mesh().manual_axes
+    if not manual or not isinstance(sharding, NamedSharding):
+        return
+    spec: Any = sharding.spec
+    if again := {a for p in spec.partitions for a in axes_of(p)} & set(manual):
+        raise ValueError(
+            f"with_sharding_constraint{here()}: {spec} names {', '.join(sorted(map(repr, again)))}"
+            ", over which the function around is mapped by shard_map: it sees one part along it. "
+            "Name other axes."
+        )
 
 
 def _check_told(aval: Any, sharding: Any) -> None:

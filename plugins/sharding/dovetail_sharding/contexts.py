@@ -134,11 +134,11 @@ def resource_mesh() -> Mesh:
     return entered[-1] if entered else EMPTY
 
 
-class NoMeshError(RuntimeError, ValueError):
+class NoMeshError(RuntimeError, ValueError, TypeError):
     """A PartitionSpec is given and no mesh is set.
 
-    JAX raises RuntimeError for arguments of ``jit`` and ``with_sharding_constraint``, ValueError
-    for others.
+    JAX raises RuntimeError for arguments of ``jit`` and ``with_sharding_constraint``, TypeError
+    for ``ShapeDtypeStruct``, ValueError for others.
     """
 
 

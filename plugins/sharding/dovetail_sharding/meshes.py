@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, wraps
 from math import prod
 from threading import RLock
-from typing import Any, NoReturn
+from typing import Any, NoReturn, ParamSpec, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -23,6 +23,8 @@ from .axis_types import AxisType, axis_types_of
 from .settings import disallow_mesh_context_manager
 
 AxisName = Hashable
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class BaseMesh:
@@ -334,6 +336,16 @@ class Mesh(BaseMesh):
 
     def __exit__(self, *error: Any) -> None:
         state.resources.set_local(state.resources.value[:-1])
+
+    def __call__(self, f: Callable[P, R]) -> Callable[P, R]:
+        """``f``, each of whose calls is within ``with mesh:``."""
+
+        @wraps(f)
+        def within(*args: P.args, **kwargs: P.kwargs) -> R:
+            with self:
+                return f(*args, **kwargs)
+
+        return within
 
     def __repr__(self) -> str:
         types = f", axis_types={self.axis_types}" if self.size else ""

@@ -101,8 +101,9 @@ def test_from_process_local_data(mesh):
     s, make = NamedSharding(mesh, P("x")), dt.make_array_from_process_local_data
     x = make(s, {"a": WHOLE}, {"a": (16, 4)})["a"]
     assert x.sharding is s and x.tolist() == WHOLE.tolist()
-    with pytest.raises(ValueError, match=r"global_shape is \(32, 4\)"):
-        make(s, WHOLE, (32, 4))
+    for shape in ((32, 4), (None, 4)):
+        with pytest.raises(ValueError, match=r"global_shape is \((32|None), 4\)"):
+            make(s, WHOLE, shape)
 
 
 def test_reshard(mesh, explicit):

@@ -86,6 +86,20 @@ def test_transformed(mesh):
         np.testing.assert_array_equal(mapped(np.eye(8)), np.eye(8))
 
 
+def test_within_shard_map_mapped_axes_cannot_be_named(mesh):
+    def along(axis):
+        def f(a):
+            return lax.with_sharding_constraint(2 * a, _at(axis)(mesh))
+
+        return dt.jit(
+            dt.shard_map(f, mesh=mesh, in_specs=P("x"), out_specs=P("x"), axis_names={"x"})
+        )
+
+    np.testing.assert_array_equal(along("y")(WHOLE), 2 * WHOLE)
+    with pytest.raises(ValueError, match=r"names 'x', over which the function around is mapped"):
+        along("x")(WHOLE)
+
+
 def test_in_control_flow(mesh):
     s = _at("x")(mesh)
 

@@ -68,6 +68,9 @@ def test_mesh_as_a_context(mesh):
     with pytest.warns(DeprecationWarning, match="set_mesh"), mesh:
         assert resource_mesh() is mesh and get_mesh().empty
     assert resource_mesh().empty
+    decorated = mesh(resource_mesh)
+    with pytest.warns(DeprecationWarning, match="set_mesh"):
+        assert decorated() is mesh and decorated.__name__ == "resource_mesh"
 
 
 def test_specs_refer_to_it(mesh):

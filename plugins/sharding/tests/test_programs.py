@@ -302,6 +302,16 @@ def test_stages(x, at):
     assert float(total) == WHOLE.sum() and "all-reduce" in compiled.as_text()
 
 
+def test_stages_tell_where_results_are_asked_to_be(x, at):
+    f = dt.jit(
+        lambda a: {"two": 2 * a, "sum": a.sum()}, out_shardings={"two": at("x"), "sum": None}
+    )
+    stages = f.trace(x), f.lower(x), f.lower(x).compile()
+    told = [*(s.out_info for s in stages), f.eval_shape(x), dt.eval_shape(f, x)]
+    assert {info["two"].sharding for info in told} == {at("x")}
+    assert told[-1]["sum"].sharding is None
+
+
 def test_compiled_programs_take_arrays_where_they_were_compiled_for(x, at, devices):
     compiled = dt.jit(lambda x: x * 2).lower(dt.device_put(x, at("x"))).compile()
     for given in (dt.device_put(x, at("x")), dnp.asarray(np.asarray(x)), np.asarray(x)):

@@ -11,7 +11,7 @@ import dovetail as dt
 import dovetail.numpy as dnp
 from dovetail import NamedSharding, P, lax, set_mesh, shard_map, smap
 from dovetail.experimental.shard_map import shard_map as older
-from dovetail.sharding import AbstractMesh, get_abstract_mesh
+from dovetail.sharding import AbstractMesh, Mesh, get_abstract_mesh
 
 WHOLE = np.arange(32, dtype=np.float32).reshape(8, 4)
 HALVES = WHOLE.reshape(8, 2, 2).sum(2).T.ravel()
@@ -156,7 +156,19 @@ def test_spellings(mesh, explicit):
     x = dt.device_put(WHOLE, NamedSharding(mesh, P("x")))
     np.testing.assert_array_equal(h(x), WHOLE.reshape(4, 2, 4).sum(0))
     with pytest.raises(ValueError, match=r"of 8 devices, in a program on 1\. Give arguments"):
+        dt.jit(h)(WHOLE)
+    with pytest.raises(ValueError, match=r"which has no devices, no argument is an array with a"):
         h(WHOLE)
+
+
+def test_results_are_on_the_mesh_that_is_mapped_over(mesh, devices):
+    """Where arguments are on another one of the same devices, too."""
+    line = Mesh(np.array(devices), ("i",))
+    f = shard_map(lambda a: 2 * a, mesh=line, in_specs=P("i"), out_specs=P("i"))
+    for spec in (P(), P("x"), P(("x", "y"))):
+        out = f(dt.device_put(WHOLE, NamedSharding(mesh, spec)))
+        assert out.sharding == NamedSharding(line, P("i"))
+        np.testing.assert_array_equal(out, 2 * WHOLE)
 
 
 def test_each_device_computes_its_part(mesh):
@@ -197,6 +209,7 @@ def test_random_keys(mesh):
         ({"in_specs": 3}, TypeError, "in_specs has 3 of type int: give PartitionSpecs"),
         ({"axis_names": {"z"}}, ValueError, "axis_names has 'z', and the mesh has the axes"),
         ({"axis_names": {"y"}}, ValueError, "in_specs names the axis 'x'"),
+        ({"axis_names": "x"}, TypeError, "axis_names must be a set, got 'x' of type str"),
         ({"mesh": None}, ValueError, "no mesh is given and none is set"),
         ({"mesh": "x"}, TypeError, "mesh must be a Mesh, got 'x' of type str"),
     ],
@@ -224,7 +237,6 @@ def test_more_errors(mesh):
 def test_one_device_has_all_parts_of_a_mesh_of_its_own(devices):
     """Also where the function is called inside of the mesh and outside."""
     from dovetail import random
-    from dovetail.sharding import Mesh
 
     mesh = Mesh(np.array(devices[:1]), ("i",))
     keys = dt.device_put(random.split(random.PRNGKey(0), 1), NamedSharding(mesh, P("i")))

@@ -8,6 +8,7 @@ import pytest
 import dovetail as dt
 import dovetail.numpy as dnp
 from dovetail import NamedSharding, P, lax, shard_map
+from dovetail.sharding import ManualAxisType
 
 X = np.linspace(-1, 1, 32, dtype=np.float32).reshape(8, 4)
 W = np.linspace(-0.3, 0.4, 20, dtype=np.float32).reshape(4, 5)
@@ -19,6 +20,31 @@ def on(mesh):
         return dt.jit(shard_map(f, mesh=mesh, in_specs=ins, out_specs=outs, **options))
 
     return mapped
+
+
+@pytest.mark.parametrize("check", [True, False])
+def test_what_is_like_a_value_varies_as_it_does(mesh, check):
+    likes = (
+        dnp.zeros_like,
+        dnp.ones_like,
+        lambda a: dnp.full_like(a, 2),
+        lambda a: lax.full_like(a, 3),
+    )
+    found = []
+
+    def f(a):
+        for like in likes:
+            found.append(dt.typeof(like(a)).manual_axis_type)
+        described = dt.eval_shape(lambda b: b.sum(0), a)
+        assert described.shape == (4,)
+        found.append(described.manual_axis_type or ManualAxisType())
+        return lax.pcast(a, (), to="varying")
+
+    out = shard_map(f, mesh=mesh, in_specs=P("x"), out_specs=P("x"), check_vma=check)(X)
+    np.testing.assert_array_equal(out, X)
+    # Of axes that are not checked nothing is known, and so nothing is said.
+    assert found == [ManualAxisType(varying={"x"} if check else set())] * 5
+    assert found[0].empty is not check
 
 
 def loss(w, a):

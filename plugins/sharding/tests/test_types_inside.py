@@ -370,6 +370,24 @@ def test_like_others(explicit, devices):
     assert _type(dt.jit(dnp.zeros_like)(x)) == "f32[8@x,4@y]"
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **k: dnp.zeros(8, **k), lambda **k: dnp.full((8,), X[:, 0], **k),
+        lambda **k: dnp.arange(8, **k), lambda **k: dnp.array(X, **k),
+        lambda **k: dnp.asarray(X, **k), lambda **k: dnp.ones_like(X, **k),
+        lambda **k: dnp.full_like(X, 2, **k),
+    ],
+)  # fmt: skip
+def test_arrays_are_put_in_one_place_and_divided_along_a_mesh(make, devices):
+    assert make(out_sharding=P("x")).sharding.spec[0] == "x"
+    with pytest.raises(ValueError, match="device and out_sharding are both given"):
+        make(device=devices[0], out_sharding=P())
+    for given in (devices[0], 3):
+        with pytest.raises(TypeError, match="must be a NamedSharding or a PartitionSpec, got"):
+            make(out_sharding=given)
+
+
 def test_auto_axes():
     x, seen = _put(X, "x"), []
 

@@ -105,6 +105,17 @@ CASES: dict[str, tuple[Any, Any]] = {
     "bitcast": (lambda x, y, z: lax.bitcast_convert_type(x, "int8"), "i8[8@x,4,4]"),
     "zeros_like": (lambda x, y, z: dnp.zeros_like(x), "f32[8@x,4]"),
     "fft": (lambda x, y, z: dnp.fft.fft(x), "c64[8@x,4]"),
+    "solve for columns": (
+        lambda x, y, z: lax.linalg.triangular_solve(dnp.eye(4), x.T, left_side=True),
+        "f32[4,8@x]",
+    ),
+    "solve for rows": (lambda x, y, z: lax.linalg.triangular_solve(dnp.eye(4), x), "f32[8@x,4]"),
+    "solve divided": (
+        lambda x, y, z: lax.linalg.triangular_solve(dnp.eye(8), x, left_side=True),
+        AMBIGUOUS,
+    ),
+    "vector norm": (lambda x, y, z: dnp.linalg.vector_norm(x.T, keepdims=True), "f32[1,1]"),
+    "searchsorted": (lambda x, y, z: dnp.searchsorted(dnp.zeros(9), x), AMBIGUOUS),
     "softmax": (lambda x, y, z: dt.nn.softmax(x, 0), "f32[8@x,4]"),
     "conv": (
         lambda x, y, z: lax.conv(_ones((8, 4, 8), "x"), dnp.ones((4, 4, 3)), (1,), "SAME"),

@@ -55,6 +55,8 @@ def pcast(x: Any, axis_name: Names, *, to: str) -> Any:
             f"pcast: to={to!r} is unknown{place()}. It may be 'varying', 'reduced' or 'unreduced'."
         )
     axes = named_axes(axis_name)["axes"]
+    if not axes:
+        return tree_map(lambda v: operands("pcast", (v,))[0], x)
     return tree_map(lambda v: _cast(operands("pcast", (v,))[0], axes, to), x)
 
 

@@ -22,10 +22,12 @@ from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
 from dovetail_core.base.placements import resolve_placement
 from dovetail_core.types.dividing import divided_result
+from dovetail_core.types.roles import varying_in
 from dovetail_core.xla.arrays import ArrayImpl, put_equal
 from dovetail_core.xla.shardings import NamedSharding, Sharding
 
 from ..dtypes import as_dtype, dtype_of, kind_of
+from ..primitives.collectives import vary_over
 from ..primitives.shape import broadcast_in_dim_p
 from ..primitives.values import convert_element_type_p, iota_p
 from ..scalars import PYTHON_SCALARS, cast_scalar, has_own_type
@@ -102,17 +104,23 @@ def full_like(
     place = place_like(x, aval, dtype, dims)
     if place is not None:
         wanted = aval.dtype if dtype is None else dtype
-        return full(dims, fill_value, wanted, sharding=place)
+        return _varying(full(dims, fill_value, wanted, sharding=place), aval)
     given = check("full_like", fill_value)
     if given.shape:
         raise TypeError(f"lax.full_like takes a scalar fill_value, got shape {given.shape}")
     weak = dtype is None and aval.weak_type
     wanted = aval.dtype if dtype is None else as_dtype(dtype)
     if isinstance(wanted, ExtendedDType):
-        return _full_extended(dims, fill_value, wanted)
+        return _varying(_full_extended(dims, fill_value, wanted), aval)
     keep_imaginary("full_like", fill_value, wanted)
     fill_value = scalar_of(fill_value, wanted, weak)
-    return broadcast_in_dim_p.bind(fill_value, shape=dims, broadcast_dimensions=())
+    out = broadcast_in_dim_p.bind(fill_value, shape=dims, broadcast_dimensions=())
+    return _varying(out, aval)
+
+
+def _varying(x: Array, aval: ShapedArray) -> Array:
+    """``x``, known no better along axes of a mesh than values of type ``aval``."""
+    return vary_over(x, sorted(varying_in(aval.vma), key=str)) if aval.vma else x
 
 
 _LARGE = 1 << 16

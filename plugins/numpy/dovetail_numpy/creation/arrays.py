@@ -71,7 +71,7 @@ def asarray(
     if not copy and isinstance(a, np.ndarray) and a.__class__ is not np.ndarray:
         typeof(a)  # refuses masked arrays
     return array(a, dtype, copy=bool(copy) if copy is not False else False, order=order or "K",
-                 device=device if device is not None else out_sharding)  # fmt: skip
+                 device=device, out_sharding=out_sharding)  # fmt: skip
 
 
 def array(
@@ -94,7 +94,7 @@ def array(
         out = _from_host(object, wanted)
     if ndmin > out.ndim:
         out = lax.expand_dims(out, range(ndmin - out.ndim))
-    place = device if device is not None else out_sharding
+    place = device if out_sharding is None else placing.chosen(device, out_sharding)
     return out if place is None else placing.to_device(out, place)
 
 

@@ -11,7 +11,7 @@ from dovetail_core import EVAL, ShapedArray, float0, get_trace
 from dovetail_core.base import arguments
 from dovetail_core.base.errors import JaxRuntimeError
 from dovetail_core.base.placements import resolve_placement, surroundings
-from dovetail_core.base.source import called
+from dovetail_core.base.source import called, short_repr
 from dovetail_core.xla import arrays as runtime
 from dovetail_core.xla.shardings import NamedSharding
 
@@ -47,6 +47,26 @@ def to_device(x: Any, device: Any) -> Any:
 def is_traced() -> bool:
     """Whether operations do not happen at once."""
     return get_trace() is not EVAL
+
+
+def chosen(device: Any, out_sharding: Any) -> Any:
+    """Where an array is to be that ``out_sharding`` is given for.
+
+    Raises:
+        ValueError: there is a device, too. TypeError: it is no sharding over devices of a mesh.
+    """
+    if device is not None:
+        raise ValueError(
+            f"device and out_sharding are both given{called()}: {short_repr(device)} and "
+            f"{short_repr(out_sharding)}. Give one of them."
+        )
+    if is_one_device(out_sharding):
+        raise TypeError(
+            f"out_sharding must be a NamedSharding or a PartitionSpec, got "
+            f"{short_repr(out_sharding)} of type {type(out_sharding).__name__}{called()}. Other "
+            "places are given as device."
+        )
+    return out_sharding
 
 
 def is_one_device(place: Any) -> bool:

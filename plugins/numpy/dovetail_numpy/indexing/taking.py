@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import here
+from dovetail_core import ConcretizationTypeError, Tracer, here
 from dovetail_core.base import arguments
 
 from ..creation.arrays import as_array
@@ -213,9 +213,15 @@ def choose(a: ArrayLike, choices: Any, out: None = None, mode: str = "raise") ->
 
     Raises:
         ValueError: the mode is unknown, or it is ``"raise"`` and an index is out of bounds.
+        ConcretizationTypeError: the mode is ``"raise"``, and indices are traced.
     """
     no_out("choose", out)
     a = _indices("choose", a)
+    if mode == "raise" and isinstance(a, Tracer):
+        raise ConcretizationTypeError(
+            f"choose{here()}: mode='raise' asks whether indices are out of bounds, and they are of "
+            f"type {a.aval.str_short()}, traced. Give mode='wrap' or 'clip'."
+        )
     rows: Sequence[Any] = list(choices) if isinstance(choices, (list, tuple)) else list(
         lax.unstack(as_array("choose", choices, 1)))  # fmt: skip
     values = promote("choose", *rows)

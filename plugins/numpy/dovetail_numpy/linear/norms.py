@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import here
+from dovetail_core import Tracer, here
 from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused, one_call
-from ..manipulation.shapes import broadcast_arrays, expand_dims, moveaxis, ravel
+from ..manipulation.shapes import broadcast_arrays, expand_dims, moveaxis
 from ..operands import Array, ArrayLike, Axis, axis_tuple, flag, static_axis
-from ..operations import number, reshape as to_shape, select
+from ..operations import number, select
 from ..promotion import convert, inexact_dtype, promote
 from ..reductions import basic
 from .checks import matrices
@@ -64,7 +64,7 @@ def _euclidean(x: Any, axes: Any, keepdims: bool) -> Any:
 
 
 @fused(static=("ord", "axis", "keepdims"))
-def _vector(x: Any, ord: Any, axis: int, keepdims: bool) -> Any:
+def _vector(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
     if ord == 2:
         return lax.sqrt(basic.sum(_square(x), axis, keepdims=keepdims))
     if ord == inf:
@@ -115,32 +115,24 @@ def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: Any = "fro") ->
 
 
 @names_itself
+@one_call("axis", "keepdims", "ord")
 def vector_norm(
     x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2
 ) -> Array:
     """The norm of vectors along some axes together, by default of all elements."""
+    (x,) = promote("vector_norm", x, inexact=True)
     x = as_array("vector_norm", x)
     if axis is None:
-        out = norm(ravel(x), ord)
-        return to_shape(out, (1,) * x.ndim) if keepdims else out
-    axes = axis_tuple("vector_norm", static_axis(axis), x.ndim)
-    if len(axes) == 1:
-        return norm(x, ord, axes[0], keepdims)
-    kept = [d for i, d in enumerate(x.shape) if i not in axes]
-    moved = moveaxis(x, axes, tuple(range(-len(axes), 0)))
-    out = norm(to_shape(moved, (*kept, x.size // max(1, _size(kept)))), ord, -1)
-    return (
-        to_shape(out, tuple(1 if i in axes else d for i, d in enumerate(x.shape)))
-        if keepdims
-        else out
-    )
+        axes = tuple(range(x.ndim))
+    else:
+        axes = axis_tuple("vector_norm", static_axis(axis), x.ndim)
+    # Dimension by dimension: one that is divided among devices stays as it is.
+    return _vector(x, ord=_order(ord), axis=axes, keepdims=flag("keepdims", keepdims))
 
 
-def _size(dims: list[int]) -> int:
-    n = 1
-    for d in dims:
-        n *= d
-    return n
+def _order(ord: Any) -> Any:
+    """An order that is an array as the number that it is, for a static argument."""
+    return ord.item() if hasattr(ord, "aval") and not isinstance(ord, Tracer) else ord
 
 
 @names_itself

@@ -208,7 +208,7 @@ def _by_bisection(x: Any, v: Any, side: str, dtype: Any, unrolled: bool) -> Any:
         low = select(right, lax.add(middle, np.int32(1)), low)
         return low, select(right, high, middle)
 
-    ends = lax.full(v.shape, 0, INT32), lax.full(v.shape, size, INT32)
+    ends = lax.full_like(v, 0, INT32), lax.full_like(v, size, INT32)
     return convert(lax.fori_loop(0, steps, halve, ends, unroll=unrolled or None)[0], dtype)
 
 

@@ -15,7 +15,7 @@ from dovetail_core.base.foreign import names_itself
 from ..creation.arrays import as_array
 from ..fusion import ARRAYS, fused, fused_when_evaluated, one_call
 from ..operands import PYTHON_SCALARS, Array, ArrayLike, DTypeError, operand, stands_for_array
-from ..operations import shape_of, truth
+from ..operations import shape_of, strong, truth
 from ..promotion import broadcast, broadcast_shapes, common_type, convert, promote
 from .arithmetic import MAXIMUM, MINIMUM
 from .plans import by_configuration
@@ -202,4 +202,4 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
     # The last condition that is true decides, as in NumPy.
     for condition, f in zip(conditions, functions):
         out = where(as_array("piecewise", condition), value(f), out)
-    return out
+    return strong(out)

@@ -16,6 +16,7 @@ from dovetail_core.xla.shardings import NamedSharding
 from dovetail_lax import pcast_p
 
 from ..contexts import use_abstract_mesh
+from ..meshes import Mesh
 from ..settings import auto_pcast, remove_size_one_mesh_axis_from_type
 from ..specs import PartitionSpec, without_single
 from .arguments import along, as_specified
@@ -139,15 +140,21 @@ def _call(
     count = len(outs) - len(mutable)
     for i, x in zip(mutable, outs[count:]):
         put(given[i], x)
-    return tree_unflatten(results.tree, map(_spelled, outs[:count], results.specs))
+    return tree_unflatten(
+        results.tree, map(partial(_spelled, mapping.mesh), outs[:count], results.specs)
+    )
 
 
-def _spelled(x: Any, spec: Any) -> Any:
-    """An evaluated result with the sharding that it has in the spelling of its spec."""
+def _spelled(mesh: Any, x: Any, spec: Any) -> Any:
+    """An evaluated result with the sharding that it has in the spelling of its spec, and of the
+    mesh that the function is mapped over: arguments may be on another one of the same devices."""
     had: Any = x.sharding if x.__class__ is ArrayImpl else None
-    if had.__class__ is not NamedSharding or had.spec == spec or spec.unreduced:
+    if had.__class__ is not NamedSharding or spec.unreduced:
         return x
-    wanted: Any = NamedSharding(had.mesh, spec, memory_kind=had.memory_kind)
+    mesh = mesh if isinstance(mesh, Mesh) else had.mesh
+    if had.spec == spec and had.mesh == mesh:
+        return x
+    wanted: Any = NamedSharding(mesh, spec, memory_kind=had.memory_kind)
     return device_put(x, wanted) if wanted.is_equivalent_to(had, x.ndim) else x
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from math import prod
 from typing import Any, NamedTuple, final
 
-from dovetail_core import HiType
+from dovetail_core import EVAL, HiType, get_trace
 from dovetail_core.base.source import here, short_repr
 from dovetail_core.tree.util import broadcast_prefix, keystr, tree_flatten_with_path, tree_unflatten
 
@@ -68,7 +68,11 @@ def chosen_mesh(name: str, mesh: Any) -> Any:
 
 
 def mesh_with_devices(mapping: Mapping, leaves: Sequence[Any]) -> Any:
-    """The mesh, or if it has no devices, the one like it that arguments are on, or that is set."""
+    """The mesh, or if it has no devices, the one like it that arguments are on, or that is set.
+
+    Raises:
+        ValueError: nothing is traced, and there is none.
+    """
     mesh = mapping.mesh
     if isinstance(mesh, Mesh):
         return mesh
@@ -77,7 +81,15 @@ def mesh_with_devices(mapping: Mapping, leaves: Sequence[Any]) -> Any:
         if getattr(other, "shape_tuple", None) == mesh.shape_tuple and isinstance(other, Mesh):
             return other
     found = concrete_mesh()
-    return found if found.shape_tuple == mesh.shape_tuple else mesh
+    if found.shape_tuple == mesh.shape_tuple:
+        return found
+    if mesh.size > 1 and leaves and get_trace() is EVAL:
+        raise ValueError(
+            f"shard_map of {mapping.name}{here()}: mesh is {mesh!r}, which has no devices, no "
+            "argument is an array with a NamedSharding of such a mesh, and none is set. Give a "
+            "Mesh, or put the arguments on one with device_put."
+        )
+    return mesh
 
 
 def chosen_axes(name: str, mesh: Any, axis_names: Any) -> tuple[Any, ...]:
@@ -85,7 +97,13 @@ def chosen_axes(name: str, mesh: Any, axis_names: Any) -> tuple[Any, ...]:
 
     Raises:
         ValueError: the mesh lacks one; the function around sees parts along one already.
+        TypeError: they are no set.
     """
+    if not isinstance(axis_names, Set):
+        raise TypeError(
+            f"shard_map of {name}{here()}: axis_names must be a set, got {short_repr(axis_names)} "
+            f"of type {type(axis_names).__name__}. Give for example {{'x'}}."
+        )
     wanted = set(axis_names) or set(mesh.axis_names)
     if lacking := wanted - set(mesh.axis_names):
         raise ValueError(

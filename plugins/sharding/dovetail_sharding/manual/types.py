@@ -7,6 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from dovetail_core.base.source import here
+from dovetail_core.dispatch.axes import manual_axes
 from dovetail_core.types.roles import reduced_in, unreduced_in, varying_in
 
 Axes = frozenset[Any]
@@ -46,6 +47,11 @@ class ManualAxisType:
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a ManualAxisType does not change: use update({name}=...).")
 
+    @property
+    def empty(self) -> bool:
+        """Whether no axis has a role: devices have the same value."""
+        return not (self.varying or self.unreduced or self.reduced)
+
     def update(self, **changes: Any) -> ManualAxisType:
         """With other ``varying``, ``unreduced`` or ``reduced`` axes."""
         return ManualAxisType(**{**{n: getattr(self, n) for n in self.__slots__}, **changes})
@@ -70,6 +76,11 @@ class ManualAxisType:
 
 
 def of_type(aval: Any) -> ManualAxisType:
-    """What a type says of its values along axes that a function is mapped over."""
+    """What a type says of its values along axes that a function is mapped over.
+
+    Nothing of those that are not checked: along these all that is computed counts as varying."""
     vma = aval.vma
-    return ManualAxisType(varying_in(vma), unreduced_in(vma), reduced_in(vma))
+    unchecked = {name for name, checked in manual_axes().items() if not checked}
+    return ManualAxisType(
+        varying_in(vma) - unchecked, unreduced_in(vma) - unchecked, reduced_in(vma) - unchecked
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_core import Primitive
-from dovetail_sharding.types import Application, infer_rules, undivided_along
+from dovetail_sharding.types import Application, Parts, infer_rules, undivided_along
 
 from ...primitives.condensed import hessenberg_p, ormqr_p, schur_p, tridiagonal_p
 from ...primitives.factorizations import (
@@ -43,10 +43,20 @@ def _batched(primitive: Primitive, *own: int) -> None:
 for _p in (cholesky_p, lu_p, qr_p, geqrf_p, eigh_p, eig_p, svd_p, hessenberg_p, schur_p,
            tridiagonal_p, qdwh_p):  # fmt: skip
     _batched(_p, 2)
-for _p in (triangular_solve_p, symmetric_product_p):
-    _batched(_p, 2, 2)
+_batched(symmetric_product_p, 2, 2)
 _batched(lu_pivots_to_permutation_p, 1)
 _batched(householder_product_p, 2, 1)
 _batched(ormqr_p, 2, 1, 2)
 _batched(cholesky_update_p, 2, 1)
 _batched(tridiagonal_solve_p, 1, 1, 1, 2)
+
+
+@infer_rules.register(triangular_solve_p)
+def _triangular_solve(app: Application, /, *, left_side: bool, **params: Any) -> Parts:
+    """Right-hand sides are independent of each other: devices may solve for some of them."""
+    matrix, right = app.all_parts
+    n = len(right)
+    undivided_along(app, (n - 2, n - 1))
+    undivided_along(app, (n - 2 if left_side else n - 1,), 1)
+    batch = [app.merged(f"dimension {d}", [matrix[d], right[d]]) for d in range(n - 2)]
+    return (*batch, *right[n - 2 :])
