@@ -112,7 +112,8 @@ def isscalar(element: Any) -> bool:
         return element.shape == ()
     if isinstance(element, np.ndarray):
         return element.ndim == 0
-    return bool(np.isscalar(element))
+    convert = getattr(element, "__jax_array__", None)
+    return bool(np.isscalar(element)) if convert is None else isscalar(convert())
 
 
 def iterable(y: Any) -> bool:
