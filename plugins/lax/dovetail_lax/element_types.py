@@ -20,8 +20,7 @@ DType = np.dtype[Any]
 
 
 class _Limits(type):
-    """The class of classes whose instances are those that their bases make: of NumPy's classes, too,
-    of which ``ml_dtypes`` makes some."""
+    """The class of classes whose instances are what their bases make, of NumPy's classes, too."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         return any(isinstance(instance, base) for base in cls.__mro__[1:-1])
