@@ -33,7 +33,7 @@ def promote_types(a: DTypeLike, b: DTypeLike) -> Any:
     Raises:
         TypePromotionError: there is none.
     """
-    return dtypes.promote_types(a, b)
+    return dtypes.promote_types(a, b, strict=dtypes.numpy_dtype_promotion.value == "strict")
 
 
 def issubdtype(arg1: DTypeLike, arg2: DTypeLike) -> bool:

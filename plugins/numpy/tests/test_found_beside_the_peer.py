@@ -12,6 +12,7 @@ from dovetail_ad import grad
 from dovetail_core import ConcretizationTypeError, enable_x64
 from dovetail_jit import jit
 from dovetail_lax import sin as dv_sin
+from dovetail_lax.dtypes import numpy_dtype_promotion
 
 
 def test_inserted_values_become_of_the_arrays_type() -> None:
@@ -149,3 +150,10 @@ def test_where_nothing_converts_objects_that_could_be_arrays() -> None:
         with pytest.raises(TypeError):
             refused(_Standing())
     assert dnp.isscalar(_Standing()) and not dnp.asarray(_Standing()).aval.weak_type
+
+
+def test_types_are_promoted_strictly_where_that_is_asked_for() -> None:
+    with numpy_dtype_promotion("strict"):
+        assert dnp.promote_types("int8", int) == np.int8
+        with pytest.raises(ValueError, match="no implicit promotion"):
+            dnp.promote_types("int8", "int16")
