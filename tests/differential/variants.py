@@ -10,7 +10,9 @@ DEFAULT = "float32"
 REAL = ("float16", "bfloat16", "float32", "float64")
 NAMES = "vwmtibcz"
 TYPES = ("float16", "bfloat16", "int32", "int8", "uint8", "bool", "complex64")
-WIDE = ("float64", "int64", "complex128")
+MIXED = "x64"
+"""Values of 32 bits where types of 64 bits are enabled: numbers, counts and indices have these."""
+WIDE = ("float64", "int64", "complex128", MIXED)
 HOSTILE = {
     "zeros": [0.0, -0.0, 1.0],
     "specials": [np.nan, np.inf, -np.inf],
@@ -36,7 +38,7 @@ def changed(variant: str, names: dict[str, Any]) -> dict[str, Any]:
     """The names that mean something else in a variant."""
     jnp = names["jnp"]
     own = {n: names[n] for n in NAMES} | {"p": jnp.array([0.25, 0.5, 0.75])}
-    if variant == DEFAULT:
+    if variant in (DEFAULT, MIXED):
         return own
     if variant == EMPTY:
         shapes = {"m": (0, 0), "t": (0, 3, 4), "z": ()}

@@ -33,6 +33,10 @@ def masked_array() -> ValueError:
     )
 
 
+class StandsForArray(TypeError, ValueError):
+    """An object with ``__jax_array__`` is where nothing is converted to an array."""
+
+
 def integer_too_large(value: Any, dtype: Any) -> OverflowError:
     """The error for a Python integer that arrays of an element type cannot hold."""
     bits = value.bit_length() if isinstance(value, int) else 0

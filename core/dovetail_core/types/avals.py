@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 import ml_dtypes
 import numpy as np
 
-from ..base.errors import array_too_large, masked_array
+from ..base.errors import StandsForArray, array_too_large, masked_array
 from ..base.source import called, current_source, describe, short_repr
 from ..registry.discovery import registry
 from ..xla.config import enable_x64_state
@@ -530,7 +530,8 @@ def _inherited(x: Any) -> TypeHandler:
     if registry().import_types() or any(c in type_handlers for c in type(x).__mro__):
         return type_handlers.get(x.__class__) or _inherited(x)
     shown = short_repr(x)
-    raise TypeError(
+    kind = StandsForArray if hasattr(x, "__jax_array__") else TypeError
+    raise kind(
         f"{shown} of type {type(x).__name__} is not a valid "
         "array value. Pass an array, a NumPy value or a Python scalar; for a container of arrays "
         "register its type as a pytree (dovetail.tree_util.register_pytree_node); mark other "

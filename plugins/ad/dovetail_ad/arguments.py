@@ -123,7 +123,7 @@ def input_types(tree: Any, leaves: Sequence[Any], what: str) -> tuple[Any, ...]:
             try:
                 typeof(x)
             except TypeError as e:
-                raise TypeError(f"{what}: the input{_at(path)}{here()}: {e}") from None
+                raise type(e)(f"{what}: the input{_at(path)}{here()}: {e}") from None
         raise
 
 

@@ -315,7 +315,7 @@ def _input_dims(
             ndim = aval.ndim
         except TypeError as e:
             where = _leaf_names(args, kwargs)[i]
-            raise TypeError(f"vmap of {name}: {where}{here()}: {e}") from None
+            raise type(e)(f"vmap of {name}: {where}{here()}: {e}") from None
         if not -ndim <= d < ndim:
             where = _leaf_names(args, kwargs)[i]
             raise ValueError(

@@ -46,7 +46,7 @@ def check_value(x: Any, what: str) -> Any:
     try:
         return typeof(x)
     except TypeError as e:
-        raise TypeError(f"{what}: {e}") from None
+        raise type(e)(f"{what}: {e}") from None
 
 
 def differences(expected: Any, found: Any) -> str:

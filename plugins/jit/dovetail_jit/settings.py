@@ -170,7 +170,7 @@ class Settings:
                     typeof(x)
                 except TypeError as e:
                     where = f"{'kwargs' if path[0].idx else 'args'}{keystr(path[1:])}"  # type: ignore[attr-defined]
-                    raise TypeError(f"jit of {self.name}: {where}{here()}: {e}") from None
+                    raise type(e)(f"jit of {self.name}: {where}{here()}: {e}") from None
             raise
 
     def trace(self, arguments: Arguments, avals: Sequence[Any]) -> Program:

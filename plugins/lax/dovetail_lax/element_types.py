@@ -19,7 +19,17 @@ from .narrowing import explicit
 DType = np.dtype[Any]
 
 
-class finfo(ml_dtypes.finfo):  # lower case, as in NumPy
+class _Limits(type):
+    """The class of classes whose instances are what their bases make, of NumPy's classes, too."""
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return any(isinstance(instance, base) for base in cls.__mro__[1:-1])
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return any(issubclass(subclass, base) for base in cls.__mro__[1:-1])
+
+
+class finfo(ml_dtypes.finfo, metaclass=_Limits):  # lower case, as in NumPy
     """The limits of a floating-point dtype."""
 
     @names_itself
@@ -27,7 +37,7 @@ class finfo(ml_dtypes.finfo):  # lower case, as in NumPy
         return ml_dtypes.finfo(dtype)
 
 
-class iinfo(ml_dtypes.iinfo):  # lower case, as in NumPy
+class iinfo(ml_dtypes.iinfo, metaclass=_Limits):  # lower case, as in NumPy
     """The limits of an integer dtype."""
 
     @names_itself

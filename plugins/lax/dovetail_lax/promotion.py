@@ -99,8 +99,10 @@ def _is_weak_class(x: Any) -> bool:
     return isinstance(x, type) and x in (int, float, complex)
 
 
-def promote_types(a: Any, b: Any) -> DType:
+def promote_types(a: Any, b: Any, *, strict: bool = False) -> DType:
     """The common element type of two dtypes; Python's ``int``, ``float``, ``complex`` yield.
+
+    ``strict``: whether these alone do.
 
     It is not made canonical: ``promote_types(float, int)`` is ``float64`` whatever ``enable_x64``.
 
@@ -108,7 +110,7 @@ def promote_types(a: Any, b: Any) -> DType:
         TypePromotionError: there is none.
     """
     types = tuple([(_dtype(x), _is_weak_class(x)) for x in (a, b)])
-    dtype, _ = _common(types, False)
+    dtype, _ = _common(types, strict)
     if dtype == np.int64 and not enable_x64.value and all(t != dtype for t, _ in types):
         return np.dtype(np.int32)  # of uint32 and a narrower signed type
     return dtype

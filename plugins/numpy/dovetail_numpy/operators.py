@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
+import numpy as np
+
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, is_inexact
 from dovetail_core.base.lazy import import_part
@@ -114,8 +116,10 @@ def _refuse(symbol: str, y: Any) -> NoReturn:
 
 
 def _pow(x: Any, y: Any) -> Any:
-    if (y.__class__ is int or y.__class__ is bool) and x.aval.__class__ is ShapedArray:
-        return arithmetic.integer_power(x, int(y))
+    if x.aval.__class__ is ShapedArray and y.__class__ is not float:
+        known = arithmetic.known_exponent(x, y)
+        if known is not None:
+            return arithmetic.integer_power(x, known)
     return _power(x, y)
 
 
@@ -127,7 +131,16 @@ _power, _rpow = _forward(arithmetic.POWER, "pow"), _backward(arithmetic.POWER, "
 
 
 def _rpow_plain(x: Any, y: Any, modulus: Any = None, /) -> Any:
-    return NotImplemented if modulus is not None else _rpow(x, y)
+    if modulus is not None:
+        return NotImplemented
+    if isinstance(y, _KNOWN_BASES) and not foreign(y):
+        known = arithmetic.known_exponent(y, x)
+        if known is not None:
+            return arithmetic.integer_power(y, known)
+    return _rpow(x, y)
+
+
+_KNOWN_BASES = (int, np.integer, np.ndarray)
 
 
 def _divmod(x: Any, y: Any) -> Any:
@@ -169,9 +182,20 @@ def _reversed(x: Any) -> Iterator[Any]:
 
 
 def _contains(x: Any, item: Any) -> bool:
+    """Whether an element of a vector equals a number.
+
+    Raises:
+        ValueError: it is no vector, or no number: what would then be asked is not clear.
+    """
     from .reductions.basic import any as any_of
     from .ufuncs.comparisons import EQUAL
 
+    for name, value, ndim in (("the array", x, 1), ("what is looked for", item, 0)):
+        if len(shape := getattr(value, "shape", ())) != ndim:
+            raise ValueError(
+                f"the operator in: {name} must have {ndim} dimensions, got shape {shape}{here()}. "
+                "Write (x == item).any(), with all(axis=...) for whole rows."
+            )
     return bool(any_of(EQUAL(x, item)))
 
 

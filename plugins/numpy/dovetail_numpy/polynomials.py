@@ -141,13 +141,13 @@ def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> Array:
         ValueError: ``m`` is negative, or there is neither one constant nor ``m`` of them.
     """
     order = integer("polyint", "m", m)
-    given = [p] if k is None else [p, np.asarray(k) if isinstance(k, (list, tuple)) else k]
-    c, *constants = (as_array("polyint", v) for v in promote("polyint", *given, inexact=True))
+    # That the constants are numbers counts where they are not given, too: booleans are none.
+    given = 0 if k is None else np.asarray(k) if isinstance(k, (list, tuple)) else k
+    c, k = (as_array("polyint", v) for v in promote("polyint", p, given, inexact=True))
     if order < 0:
         raise ValueError(f"polyint: the order must not be negative, got {order}{here()}")
     if order == 0:
         return c
-    k = constants[0] if constants else filled(c, (order,), 0)
     k = lax.reshape(k, (k.size,))
     k = broadcast(k, (order,)) if k.shape == (1,) else k
     if k.shape != (order,):

@@ -33,7 +33,7 @@ def promote_types(a: DTypeLike, b: DTypeLike) -> Any:
     Raises:
         TypePromotionError: there is none.
     """
-    return dtypes.promote_types(a, b)
+    return dtypes.promote_types(a, b, strict=dtypes.numpy_dtype_promotion.value == "strict")
 
 
 def issubdtype(arg1: DTypeLike, arg2: DTypeLike) -> bool:
@@ -112,7 +112,8 @@ def isscalar(element: Any) -> bool:
         return element.shape == ()
     if isinstance(element, np.ndarray):
         return element.ndim == 0
-    return bool(np.isscalar(element))
+    convert = getattr(element, "__jax_array__", None)
+    return bool(np.isscalar(element)) if convert is None else isscalar(convert())
 
 
 def iterable(y: Any) -> bool:

@@ -102,4 +102,4 @@ def _type(x: Any, what: str) -> Any:
     try:
         return typeof(x)
     except TypeError as e:
-        raise TypeError(f"{what}: {e}") from None
+        raise type(e)(f"{what}: {e}") from None

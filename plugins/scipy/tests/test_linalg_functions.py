@@ -19,6 +19,7 @@ from dovetail_batching import vmap
 from dovetail_core import enable_x64
 from dovetail_core.testing import assert_near, finite_difference_with_error
 from dovetail_jit import jit
+from dovetail_lax.dtypes import numpy_dtype_promotion
 from dovetail_scipy import linalg
 
 RNG = np.random.default_rng(0)
@@ -239,3 +240,9 @@ WRONG = [
 def test_messages_name_the_thing_the_place_and_the_remedy(f, error, message):
     with pytest.raises(error, match=message):
         f()
+
+
+def test_exponentials_where_types_are_promoted_strictly() -> None:
+    with numpy_dtype_promotion("strict"):
+        found = linalg.expm(dnp.eye(2))
+    np.testing.assert_allclose(found, np.e * np.eye(2), rtol=1e-6)

@@ -94,7 +94,7 @@ def check(name: str, x: Any) -> ShapedArray:
     try:
         aval = cast(ShapedArray, typeof(x))
     except TypeError as e:
-        raise TypeError(f"lax.{name} takes arrays: {e}") from None
+        raise type(e)(f"lax.{name} takes arrays: {e}") from None
     cls = x.__class__
     if cls is int:
         check_int(x)

@@ -21,6 +21,7 @@ from ..operands import (
     ArrayLike,
     DTypeError,
     DTypeLike,
+    ShapeError,
     called,
     operand,
     short_repr,
@@ -114,7 +115,7 @@ def _from_host(x: Any, dtype: Any) -> Array:
     if x is None:
         raise ValueError(f"array: None is not a valid value{called()}. Pass a number or an array.")
     if hasattr(x, "__jax_array__"):
-        return asarray(x.__jax_array__(), dtype)
+        return strong(asarray(x.__jax_array__(), dtype))
     try:
         value = (
             np.asarray(memoryview(x)) if isinstance(x, (bytearray, memoryview)) else np.asarray(x)
@@ -141,6 +142,9 @@ def _from_sequence(x: Any, dtype: Any) -> Array:
         leaves = list(_leaves(x))
     except RecursionError:
         raise too_deep() from None
+    if any(_converts_itself(leaf) for leaf in leaves):
+        x = _with_arrays(x)
+        leaves = list(_leaves(x))
     if any(hasattr(leaf, "aval") or hasattr(leaf, "__jax_array__") for leaf in leaves):
         return _stacked(x, dtype, leaves)
     if dtype is None and leaves:
@@ -158,6 +162,21 @@ def _from_sequence(x: Any, dtype: Any) -> Array:
             "shape."
         ) from None
     return placing.constant(value)
+
+
+def _converts_itself(x: Any) -> bool:
+    """Whether ``x`` is of a class, none of NumPy's, that NumPy asks for an array."""
+    cls = x.__class__
+    return cls not in PYTHON_SCALARS and hasattr(cls, "__array__") and not (
+        isinstance(x, (np.ndarray, np.generic)) or hasattr(x, "aval") or hasattr(x, "__jax_array__")
+    )  # fmt: skip
+
+
+def _with_arrays(x: Any) -> Any:
+    """A sequence in which elements that convert themselves are the arrays that they make."""
+    if isinstance(x, (list, tuple)):
+        return [_with_arrays(item) for item in x]
+    return np.asarray(x) if _converts_itself(x) else x
 
 
 def _empty_dtype() -> Any:
@@ -202,7 +221,7 @@ def _stacked(x: Any, dtype: Any, leaves: list[Any]) -> Array:
              convert(as_array("array", i), dtype) for i in x]  # fmt: skip
     shapes = {p.shape for p in parts}
     if len(shapes) > 1:
-        raise ValueError(
+        raise ShapeError(
             f"array: the elements have different shapes: {', '.join(map(str, shapes))}{called()}. "
             "All must have one shape."
         )

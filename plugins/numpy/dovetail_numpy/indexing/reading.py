@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import EVAL, enable_x64, get_trace
+from dovetail_core import EVAL, ConcretizationTypeError, Tracer, enable_x64, get_trace
 from dovetail_core.base.caches import Cache
 from dovetail_core.base.errors import integer_too_large
 from dovetail_core.xla.config import tracing_state
@@ -42,7 +42,7 @@ class Options:
         wrap: bool = True,
     ) -> Options:  # fmt: skip
         found = IN_BOUNDS if mode is None else Mode.from_any(mode)
-        fill = None if fill_value is None else np.asarray(fill_value).item()
+        fill = None if fill_value is None else _known_number(fill_value)
         key = (found, fill.__class__, repr(fill), bool(sorted), bool(unique), bool(wrap))
         known = cls._known.get(key)
         if known is None:
@@ -50,6 +50,15 @@ class Options:
             known.mode, known.fill_value = found, fill
             known.sorted, known.unique, known.wrap = key[3:]
         return known
+
+
+def _known_number(fill_value: Any) -> Any:
+    if isinstance(fill_value, Tracer) and fill_value.concrete() is None:
+        raise ConcretizationTypeError(
+            f"fill_value must be known, got a traced value of type {fill_value.aval.str_short()}"
+            f"{here()}. Give a number, or choose with dovetail.numpy.where."
+        )
+    return np.asarray(fill_value).item()
 
 
 DEFAULT = Options()

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import Tracer, here
+from dovetail_core import Tracer, here, is_inexact
 from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
@@ -17,7 +17,7 @@ from ..fusion import fused, one_call
 from ..manipulation.shapes import broadcast_arrays, expand_dims, moveaxis
 from ..operands import Array, ArrayLike, Axis, axis_tuple, flag, static_axis
 from ..operations import number, select
-from ..promotion import convert, inexact_dtype, promote
+from ..promotion import convert, default_float, inexact_dtype, promote
 from ..reductions import basic
 from .checks import matrices
 from .decompositions import svdvals
@@ -120,8 +120,10 @@ def vector_norm(
     x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2
 ) -> Array:
     """The norm of vectors along some axes together, by default of all elements."""
-    (x,) = promote("vector_norm", x, inexact=True)
     x = as_array("vector_norm", x)
+    if not is_inexact(x.dtype):  # as sums of them are
+        x = convert(x, default_float())
+    (x,) = promote("vector_norm", x, inexact=True)
     if axis is None:
         axes = tuple(range(x.ndim))
     else:

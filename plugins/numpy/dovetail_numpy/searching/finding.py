@@ -16,7 +16,7 @@ from ..fusion import fused, one_call
 from ..indexing.reading import Options
 from ..indexing.taking import take_along
 from ..operands import Array, ArrayLike, here, integer
-from ..operations import number, reshape as to_shape, select, truth
+from ..operations import number, reshape as to_shape, select, strong, truth
 from ..promotion import INT32, convert, default_int, promote
 
 
@@ -60,7 +60,7 @@ def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) ->
     fills = fill_value if isinstance(fill_value, (tuple, list)) else (fill_value or 0,) * a.ndim
     if len(fills) != a.ndim:
         raise ValueError(f"nonzero: {len(fills)} fill values for {a.ndim} dimensions{here()}")
-    fills = tuple(convert(as_array("nonzero", f), default_int()) for f in fills)
+    fills = tuple(strong(convert(as_array("nonzero", f), default_int())) for f in fills)
     return tuple(_nonzero(a, *fills, size=integer("nonzero", "size", size), dtype=default_int()))
 
 

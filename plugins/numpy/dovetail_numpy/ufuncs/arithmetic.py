@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import dovetail_lax as lax
-from dovetail_core import ShapedArray, here, typeof
+from dovetail_core import ShapedArray, Tracer, here, is_inexact, typeof
+from dovetail_core.xla.arrays import ArrayImpl
 
 from ..creation.arrays import as_array
 from ..fusion import fused, one_call
@@ -130,7 +133,7 @@ class _Power(Binary):
         dtype, weak = common_type([base, exponent], self.inexact)
         if dtype.kind in "iu":
             return dtype, weak and exponent.dtype.kind != "b"
-        whole = exponent.dtype.kind in "iu" and not exponent.weak_type
+        whole = exponent.dtype.kind in "iu" and not exponent.weak_type and is_inexact(base.dtype)
         return dtype, weak and not (whole and exponent.shape)
 
 
@@ -139,18 +142,37 @@ POWER = _Power("power", by_kind(**for_kinds(INTEGERS, _power_integers),
 
 
 def power(x1: ArrayLike, x2: ArrayLike, /) -> Any:
-    """``x1`` to the power of ``x2``; a Python integer as ``x2`` is multiplied out.
+    """``x1`` to the power of ``x2``; an integer that is known as ``x2`` is multiplied out, and the
+    result has the type of ``x1``.
 
     Raises:
-        TypeError: an integer is raised to a negative Python integer.
+        TypeError: an integer is raised to a negative integer that is known.
     """
-    if x2.__class__ is int or x2.__class__ is bool:
-        return integer_power(x1, int(x2))
-    return POWER(x1, x2)
+    known = known_exponent(x1, x2)
+    return POWER(x1, x2) if known is None else integer_power(x1, known)
+
+
+_WHOLE = (int, np.integer)
+
+
+def known_exponent(x: Any, y: Any) -> int | None:
+    """``y`` as a Python integer, where it is a single integer whose value is known.
+
+    An array on a device is read only where the type of the result depends on it: floats to its
+    power have the same type, computed with no wait and compiled once for all exponents.
+    """
+    if isinstance(y, _WHOLE):
+        return int(y)
+    if isinstance(y, Tracer) or getattr(y, "shape", None) != () or y.dtype.kind not in "iu":
+        return None
+    if isinstance(y, np.ndarray):
+        return int(y)
+    whole = isinstance(x, _WHOLE) or getattr(getattr(x, "dtype", None), "kind", "") in "biu"
+    return int(y) if whole and isinstance(y, ArrayImpl) else None
 
 
 def integer_power(x: ArrayLike, n: int) -> Any:
-    """``x`` to the power of a Python integer.
+    """``x`` to the power of a Python integer, in the element type of ``x``.
 
     Raises:
         TypeError: ``x`` holds integers and ``n`` is negative.

@@ -6,6 +6,8 @@ from functools import cache
 from math import log10
 from typing import Any
 
+import numpy as np
+
 import dovetail_lax as lax
 from dovetail_core import here
 from dovetail_lax import dtypes
@@ -31,7 +33,7 @@ def round(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
         raise DTypeError(
             f"round does not accept dtype bool{here()}. Convert the argument with astype."
         )
-    if a.dtype.kind in "iu":
+    if dtypes.issubdtype(a.dtype, np.integer):
         return a if n >= 0 else _round_integer(a, n=n)
     if abs(n) > _most_digits(a.dtype):
         return a if n > 0 else select(lax.is_finite(a), number(a, 0), a)
@@ -41,7 +43,8 @@ def round(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
 @cache  # asked at each eager call
 def _most_digits(dtype: Any) -> int:
     """The greatest power of ten that has a reciprocal in the precision of the computation."""
-    return int(log10(float(dtypes.finfo(dtypes.promote_types(dtype, "float32")).max))) - 1
+    wide = dtype if dtype.itemsize > 4 else np.dtype(np.float32)
+    return int(log10(float(dtypes.finfo(wide).max))) - 1
 
 
 around = round

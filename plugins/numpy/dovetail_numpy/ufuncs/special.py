@@ -205,7 +205,7 @@ def ldexp(x1: ArrayLike, x2: ArrayLike, /) -> Any:
     accept("ldexp", dtype_of(x), FLOATS)
     accept("ldexp", n.dtype, ("bool", "signed", "unsigned"))
     if n.dtype.kind != "b":  # exponents beyond all results, which could not be added up
-        reach, bounds = 3 << (dtypes.finfo(dtype_of(x)).nexp - 1), np.iinfo(n.dtype)
+        reach, bounds = 3 << (dtypes.finfo(dtype_of(x)).nexp - 1), dtypes.iinfo(n.dtype)
         low, high = max(-reach, int(bounds.min)), min(reach - 6, int(bounds.max))
         n = lax.clamp(number(n, low), n, number(n, high))
     n = convert(n, np.dtype(np.int32))

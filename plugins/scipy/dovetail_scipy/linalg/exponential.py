@@ -128,7 +128,7 @@ def _scalings(b: Any, powers: dict[int, Any], k: Any, degree: int, theta: float)
         _norm(x) ** (1 / p) for x, p in ((powers[6], 6), (eighth, 8), (tenth, 10))
     )
     least = dnp.minimum(dnp.maximum(sixth, eighth), dnp.maximum(eighth, tenth))
-    wanted = dnp.log2(least / theta) + k
+    wanted = dnp.log2(least / theta) + dnp.astype(k, least.dtype)
     s = dnp.where(dnp.isfinite(wanted), dnp.maximum(dnp.ceil(wanted), 0), 0)
     s = dnp.where(k == _INFINITE, k, dnp.astype(s, np.int32))
     # The first term of the backward error that norms of powers do not bound: c |A|²ᵐ⁺¹.
@@ -138,7 +138,7 @@ def _scalings(b: Any, powers: dict[int, Any], k: Any, degree: int, theta: float)
     norm = dnp.max(total, axis=(-1, -2)) / dnp.maximum(_norm(b), dtypes.finfo(sizes.dtype).tiny)
     term = 1 / (comb(2 * degree, degree) * factorial(2 * degree + 1))
     unit = float(dtypes.finfo(sizes.dtype).eps) / 2
-    excess = dnp.log2(norm * (term / unit)) / (2 * degree) + (k - s)
+    excess = dnp.log2(norm * (term / unit)) / (2 * degree) + dnp.astype(k - s, norm.dtype)
     more = dnp.where(dnp.isfinite(excess), dnp.maximum(dnp.ceil(excess), 0), 0)
     return s + dnp.astype(more, np.int32)
 

@@ -12,6 +12,7 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
+from dovetail_lax import dtypes
 
 from ..batches import over_batches
 from .axes import bcoo_squeeze, bcoo_transpose
@@ -132,7 +133,7 @@ def _clamped(start: Any, length: int, size: int) -> Any:
     """A start within bounds, counted from the end where it is negative."""
     start = dnp.asarray(start)
     if start.dtype.kind != "u":
-        start = start.astype(dnp.promote_types(start.dtype, dnp.int32))
+        start = start.astype(dtypes.promote_types(start.dtype, np.int32))
         start = dnp.where(start < 0, start + length, start)
     return dnp.clip(start, 0, length - size).astype(dnp.int32)
 

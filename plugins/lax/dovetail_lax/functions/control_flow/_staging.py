@@ -103,7 +103,7 @@ def operand_types(leaves: Sequence[Any], tree: Any, what: str) -> list[Any]:
             try:
                 typeof(x)
             except TypeError as e:
-                raise TypeError(f"{what}{name}{place()}: {e}") from None
+                raise type(e)(f"{what}{name}{place()}: {e}") from None
         raise
 
 
