@@ -67,7 +67,7 @@ def trace(
         jaxpr, consts = stage(flat, avals, name_of(fun))
         result = consts_to_inputs(jaxpr), consts, out_tree[0]
         if alone:
-            traced.keep(fun, key, consts, result)
+            traced.keep(fun, key, consts, jaxpr, result)
     return result
 
 

@@ -81,7 +81,7 @@ def stage_function(f: Callable[..., Any], in_tree: Any, avals: Sequence[Any]) ->
     with traced.tracing():
         jaxpr, consts = stage(flat, avals, name_of(f))
         found = Staged(jaxpr, consts, trees[0])
-        traced.keep(f, key, consts, found)
+        traced.keep(f, key, consts, jaxpr, found)
     return found
 
 

@@ -12,6 +12,7 @@ from dovetail_core.base.options import disable_jit
 from dovetail_core.dispatch.axes import varying_around
 from dovetail_core.interpret.mutable import writes
 from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
+from dovetail_core.rules.traced import stands_for
 from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
 from dovetail_core.types.avals import NOWHERE
 
@@ -204,13 +205,13 @@ def fori_loop(
             )
         return _while(lower, upper, body_fun, init_val, checkpoint)
     start, one = _first_index(lower, upper, dtype)
+    length = max(upper - lower, 0)
 
     def step(carry: Any, _: Any) -> Any:
         i, value = carry
         return (add_p.bind(i, one), body_fun(i, value)), None
 
-    length = max(upper - lower, 0)
-    step.__name__ = name_of(body_fun)
+    stands_for(step, body_fun, ("step", one.__class__))
     (_, value), _ = scan_of(
         "fori_loop", step, (start, init_val), None, length, unroll=unroll or 1, scheme=checkpoint
     )
@@ -273,6 +274,10 @@ def _while(lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: Any, 
         i, n, value = state
         return add_p.bind(i, one), n, body_fun(i, value)
 
-    step.__name__ = name_of(body_fun)
+    stands_for(step, body_fun, ("step to", one.__class__))
     start = (lower, upper, init_val)
-    return while_of("fori_loop", lambda s: lt_p.bind(s[0], s[1]), step, start, scheme)[2]
+    return while_of("fori_loop", _is_before, step, start, scheme)[2]
+
+
+def _is_before(state: Any) -> Any:
+    return lt_p.bind(state[0], state[1])
