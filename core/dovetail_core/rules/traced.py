@@ -12,6 +12,7 @@ import sys
 from collections.abc import Hashable, Sequence
 from contextvars import ContextVar
 from operator import is_
+from threading import local
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -100,6 +101,10 @@ _LOOKED = "looked"
 _lasting: ByIdentity[Results[Any]] = ByIdentity()
 """What came of tracing functions that close over nothing which ends."""
 
+anew = local()
+"""``wanted`` says that this thread is to use nothing that was traced before the outermost trace:
+attributes of modules and classes may have changed since."""
+
 
 def recall(f: Any, key: Hashable) -> Any:
     """What :func:`keep` was given, if ``f`` is made of the same now; else None."""
@@ -111,7 +116,7 @@ def recall(f: Any, key: Hashable) -> Any:
             closure = _closure(f)
             if len(closure) == len(found.closure) and all(map(is_, closure, found.closure)):
                 return found.result
-    if check_tracer_leaks.value or disable_jit.value:
+    if check_tracer_leaks.value or disable_jit.value or getattr(anew, "wanted", False):
         return None
     mine = _lasting.known(f)
     return None if mine is None else mine.find((f,), key)

@@ -18,6 +18,7 @@ from dovetail_core.base.options import check_tracer_leaks
 from dovetail_custom_rules import custom_jvp
 from dovetail_jit import jit, make_jaxpr
 from dovetail_numpy import asarray, ones
+from dovetail_remat import checkpoint
 
 XS = np.arange(4, dtype=np.float32)
 
@@ -132,6 +133,22 @@ def test_modes_and_axes_are_told_apart() -> None:
     for n in (2, 3, 2):
         assert vmap(run, axis_name="i", out_axes=None)(ones((n, 4))).tolist() == 4 * n
     assert over.calls == 2
+
+
+def test_checkpointed_functions_with_static_arguments() -> None:
+    power = Counted(lambda x, n: x**n)
+    for n in (2, 3, 2, 3):
+        f = checkpoint(power.run, static_argnums=1)
+        assert float(grad(lambda x, f=f, n=n: f(x, n))(2.0)) == n * 2.0 ** (n - 1)
+    assert power.calls == 2
+
+
+def test_a_cleared_function_is_traced_again(inc: Counted) -> None:
+    f = jit(inc.run)
+    for count in (1, 2):
+        assert float(f(1.0)) == float(f(2.0)) - 1 == 2
+        assert inc.calls == count
+        f.clear_cache()
 
 
 def test_nothing_is_remembered_while_leaks_are_looked_for(step: Counted) -> None:

@@ -26,6 +26,7 @@ from ._staging import (
     check_function,
     checkpointing,
     close_together,
+    invariant,
     name_of,
     operand_types,
     place,
@@ -33,6 +34,7 @@ from ._staging import (
     stage_carry,
     stage_function,
     strengthen,
+    with_constants,
     with_varying,
 )
 from .scanning import scan_of
@@ -107,7 +109,7 @@ def while_of(
         refuse_meeting(what, [condition, body], over, "the condition")
         condition, body = with_varying([condition, body])
     if provider is None:
-        outs = _plain_loop(condition, body, leaves)
+        outs = _moving_loop(condition, body, leaves)
     else:
         (condition_program, body_program), consts = close_together([condition, body])
         params = {
@@ -115,6 +117,18 @@ def while_of(
         }  # fmt: skip
         outs = provider.while_loop(what, scheme, [*consts, *leaves], params)
     return tree_unflatten(tree, outs)
+
+
+def _moving_loop(condition: Staged, body: Staged, leaves: Sequence[Any]) -> list[Any]:
+    """The loop over what moves; the rest of the carry is constant, and a result as it is."""
+    fixed = invariant(body, leaves, condition)
+    if fixed:
+        body = with_constants(body, leaves, fixed, results=True)
+        condition = with_constants(condition, leaves, fixed, results=False)
+    outs = _plain_loop(condition, body, [x for i, x in enumerate(leaves) if i not in fixed])
+    for i in fixed:  # in rising order
+        outs.insert(i, leaves[i])
+    return outs
 
 
 def _plain_loop(condition: Staged, body: Staged, leaves: Sequence[Any]) -> list[Any]:
