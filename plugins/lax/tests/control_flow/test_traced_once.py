@@ -143,6 +143,15 @@ def test_checkpointed_functions_with_static_arguments() -> None:
     assert power.calls == 2
 
 
+def test_computations_of_reductions() -> None:
+    add = Counted(lambda a, b: a + b)
+    for xs in (XS, XS[:2]):
+        assert float(lax.reduce(xs, 0.0, add.run, (0,))) == xs.sum()
+        assert lax.reduce_window(xs, 0.0, add.run, (1,), (1,), "VALID").tolist() == xs.tolist()
+        assert float(jit(lambda x: lax.reduce(x, 0.0, add.run, (0,)))(xs)) == xs.sum()
+    assert add.calls == 1
+
+
 def test_a_cleared_function_is_traced_again(inc: Counted) -> None:
     f = jit(inc.run)
     for count in (1, 2):
