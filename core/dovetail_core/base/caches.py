@@ -65,6 +65,14 @@ class ByIdentity(Generic[V]):
         self._entries[key] = ref(owner, partial(_drop, self._entries, key)), value
         return value
 
+    def known(self, owner: Any) -> V | None:
+        """What belongs to ``owner``, if there is anything yet."""
+        key = identity(owner) or id(owner)
+        found = self._entries.get(key)
+        if found is None:
+            return None
+        return found[1] if (known := found[0]()) is owner or _is_method(known, key) else None
+
     def clear(self) -> None:
         """Forget all."""
         self._entries.clear()

@@ -10,24 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from marshal import dumps
 from typing import Any, NamedTuple
-from weakref import ref
 
-from ..base.caches import ByIdentity, Cache
-from ..base.keys import keeps_alive
+from ..base.caches import ByIdentity, Cache, identity
 from ..base.options import check_tracer_leaks, disable_jit
 from ..dispatch.tracer import Tracer
-from ..ir.programs import ClosedJaxpr, open_program, walk
+from ..ir.programs import ClosedJaxpr
 from ..registry.discovery import registry
 from ..tree.util import tree_flatten, tree_unflatten
 from ..types.avals import typeof
 from ..xla.arrays import ArrayImpl
 from ..xla.config import trace_context
+from .alive import keeps_any, keeps_only_itself
 from .evaluation import eval_jaxpr
 from .staging import consts_to_inputs, stage
-from .unchanged import Functions, look_at, unchanged
-
-KEPT = 64
-"""How many calls are remembered of a function: with other types, other functions beside it."""
+from .unchanged import KEPT, Results, look_at
 
 Again = Callable[..., Any]
 """``again(functions, statics, *operands)``: a call, to be traced."""
@@ -37,19 +33,16 @@ UNKNOWN: Any = object()
 class _Known(NamedTuple):
     """What a call was traced to."""
 
-    functions: Functions
-    others: Sequence[ref[Any]]
     program: ClosedJaxpr
     consts: list[Any]
     out_tree: Any
     through: Sequence[tuple[int, int]]
     """Results that are operands as they are, and which."""
 
-    @property
-    def lasts(self) -> bool:
-        """Whether it may be remembered."""
+    def lasts(self, functions: Sequence[Any]) -> bool:
+        """Whether it may be remembered with its functions."""
         mutable = any(a.is_mutable or a.has_mutable_type for a in self.program.in_avals)
-        return not mutable and keeps_only_itself(self.program)
+        return not mutable and not keeps_any(self.program, functions)
 
     def run(self, name: str, leaves: Sequence[Any]) -> Any:
         """The call's result."""
@@ -65,7 +58,7 @@ class _Known(NamedTuple):
         return tree_unflatten(self.out_tree, outs)
 
 
-_known: ByIdentity[Cache[Any, _Known]] = ByIdentity()
+_known: ByIdentity[Cache[Any, Results[_Known]]] = ByIdentity()
 
 
 def call_at_rest(
@@ -87,29 +80,31 @@ def call_at_rest(
     leaves, in_tree = tree_flatten(operands)
     try:
         avals = tuple([typeof(x) for x in leaves])
-        others = tuple(map(id, functions[1:]))
-        key = again, dumps(statics, 2), others, in_tree, avals, trace_context()
-        mine = _known.of(functions[0], _cache)
-        found = mine.get(key)
+        key = again, dumps(statics, 2), in_tree, avals, trace_context()
+        mine = _results(functions)
+        found = mine.find(functions, key)
     except (TypeError, ValueError):  # no arrays, or nothing to remember it by
         return UNKNOWN
-    if found is None or not (
-        all(map(_is_one, found.others, functions[1:])) and unchanged(found.functions)
-    ):
+    if found is None:
         found = _traced(name, again, functions, statics, leaves, in_tree, avals)
         if found is None:
             return UNKNOWN
-        if found.lasts:
-            mine[key] = found
+        if found.lasts(functions):
+            mine.keep(functions, key, found)
     return found.run(name, leaves)
 
 
-def _cache() -> Cache[Any, _Known]:
+def _results(functions: Sequence[Any]) -> Results[_Known]:
+    mine = _known.of(functions[0], _cache)
+    others = tuple([identity(f) or id(f) for f in functions[1:]])
+    found = mine.get(others)
+    if found is None:
+        found = mine[others] = Results()
+    return found
+
+
+def _cache() -> Cache[Any, Results[_Known]]:
     return Cache(KEPT)
-
-
-def _is_one(known: ref[Any], f: Any) -> bool:
-    return known() is f
 
 
 def _traced(
@@ -117,8 +112,7 @@ def _traced(
     in_tree: Any, avals: Sequence[Any],
 ) -> _Known | None:  # fmt: skip
     """The call as a program; None where it may be another the next time."""
-    parts = look_at(functions)
-    if parts is None or any(isinstance(x, Tracer) for x in leaves):
+    if look_at(functions) is None or any(isinstance(x, Tracer) for x in leaves):
         return None
     if any(a.is_mutable or a.has_mutable_type for a in avals):
         return None
@@ -135,20 +129,4 @@ def _traced(
     program = consts_to_inputs(jaxpr)
     places: dict[Any, int] = {v: i for i, v in enumerate(program.invars)}
     through = [(i, places[v]) for i, v in enumerate(program.outvars) if v in places]
-    others = tuple(map(ref, functions[1:]))
-    # What functions changed while they were traced, as a counter, is no reason to trace them again.
-    parts = look_at(functions) or parts
-    return _Known(parts, others, program, consts, trees[0], through)
-
-
-def keeps_only_itself(program: ClosedJaxpr) -> bool:
-    """Whether remembering a program would keep alive nothing that a call has made, as functions."""
-    return program.memo("keeps only itself", lambda: _keeps_only_itself(program))
-
-
-def _keeps_only_itself(program: ClosedJaxpr) -> bool:
-    for p in walk(program):
-        for e in open_program(p).eqns:
-            if e.primitive.anonymous or any(map(keeps_alive, e.params.values())):
-                return False
-    return True
+    return _Known(program, consts, trees[0], through)

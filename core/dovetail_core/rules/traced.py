@@ -1,7 +1,9 @@
-"""Functions that have been traced within the one that is being traced now, so that each is once.
+"""What functions were traced to, so that each is traced once.
 
 Where each level of a nest of functions uses the next one twice, levels would else be traced twice
-as often one by one.
+as often one by one. Within a trace a function is the same as long as it closes over the same
+objects, tracers too. Beyond that, what a function without tracers was traced to is remembered with
+it, and found again where nothing that it is made of has changed (see ``unchanged``).
 """
 
 from __future__ import annotations
@@ -10,17 +12,22 @@ import sys
 from collections.abc import Hashable, Sequence
 from contextvars import ContextVar
 from operator import is_
+from threading import local
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from ..base.options import check_tracer_leaks
-from ..base.source import here
+from ..base.caches import ByIdentity
+from ..base.options import check_tracer_leaks, disable_jit
+from ..base.source import get_scope, here
+from ..base.wrapping import callable_name
 from ..dispatch.axes import axes_key
 from ..dispatch.primitive import EVAL, get_trace
 from ..dispatch.tracer import Tracer
 from ..types.avals import typeof
 from ..xla.config import trace_context
+from .alive import keeps_any
 from .staging import stage
+from .unchanged import Known, Results
 
 
 class _Found(NamedTuple):
@@ -35,7 +42,7 @@ class _Found(NamedTuple):
 FEW = 20
 """So many nested traces are not why Python's stack is full."""
 
-_Traced = dict[Any, _Found] | None
+_Traced = dict[Any, Any] | None
 _traced: ContextVar[_Traced] = ContextVar("dovetail_traced_functions", default=None)
 
 
@@ -82,28 +89,68 @@ def _explain(error: BaseException) -> None:
     ) from error
 
 
+def stands_for(f: Any, of: Any, how: Hashable) -> None:
+    """Say that the library made ``f`` of ``of``, as it does for each call: ``f`` is remembered as
+    that function, and ``how`` it was made."""
+    f.__name__ = callable_name(of)
+    f.stands_for = of, how
+
+
+_LOOKED = "looked"
+"""Where it is, in what is remembered within a trace, what functions are made of."""
+_lasting: ByIdentity[Results[Any]] = ByIdentity()
+"""What came of tracing functions that close over nothing which ends."""
+
+anew = local()
+"""``wanted`` says that this thread is to use nothing that was traced before the outermost trace:
+attributes of modules and classes may have changed since."""
+
+
 def recall(f: Any, key: Hashable) -> Any:
-    """What :func:`keep` was given, if ``f`` closes over the same objects now; else None."""
+    """What :func:`keep` was given, if ``f`` is made of the same now; else None."""
+    f, key = _key(f, key)
     traced = _traced.get()
-    if not traced or f.__class__ is not FunctionType:
+    if traced and f.__class__ is FunctionType:
+        found: _Found | None = traced.get((id(f), key))
+        if found is not None and all(map(_lasts, found.consts)):
+            closure = _closure(f)
+            if len(closure) == len(found.closure) and all(map(is_, closure, found.closure)):
+                return found.result
+    if check_tracer_leaks.value or disable_jit.value or getattr(anew, "wanted", False):
         return None
-    found = traced.get((id(f), key, trace_context(), axes_key()))
-    if found is None or not all(map(_lasts, found.consts)):
-        return None
-    closure = _closure(f)
-    same = len(closure) == len(found.closure) and all(map(is_, closure, found.closure))
-    return found.result if same else None
+    mine = _lasting.known(f)
+    return None if mine is None else mine.find((f,), key)
 
 
-def keep(f: Any, key: Hashable, consts: Sequence[Any], result: Any) -> None:
-    """Remember the result of tracing ``f``, whose program closes over the values ``consts``.
+def keep(f: Any, key: Hashable, consts: Sequence[Any], program: Any, result: Any) -> None:
+    """Remember the result of tracing ``f`` to a program that closes over the values ``consts``.
 
     (Not while leaks are looked for: what is remembered holds tracers.)
     """
+    if check_tracer_leaks.value:
+        return
+    f, key = _key(f, key)
     traced = _traced.get()
-    if traced is not None and f.__class__ is FunctionType and not check_tracer_leaks.value:
-        found = _Found(f, _closure(f), consts, result)
-        traced[id(f), key, trace_context(), axes_key()] = found
+    if traced is not None and f.__class__ is FunctionType:
+        traced[id(f), key] = _Found(f, _closure(f), consts, result)
+    if disable_jit.value or any(isinstance(c, Tracer) or not _lasts(c) for c in consts):
+        return
+    if keeps_any(program, (f,)):
+        return
+    try:
+        mine = _lasting.of(f, Results)
+    except TypeError:  # it cannot be referred to weakly
+        return
+    known: Known = {} if traced is None else traced.setdefault(_LOOKED, {})
+    known.pop(id(f), None)  # its own trace may have changed it
+    mine.keep((f,), key, result, known)
+
+
+def _key(f: Any, key: Hashable) -> tuple[Any, Hashable]:
+    """Whose results they are, and what tells these apart."""
+    whole = key, trace_context(), axes_key(), get_scope()
+    behind = getattr(f, "stands_for", None) if f.__class__ is FunctionType else None
+    return (f, whole) if behind is None else (behind[0], (behind[1], whole))
 
 
 def _closure(f: Any) -> list[Any]:

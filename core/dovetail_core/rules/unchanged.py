@@ -1,101 +1,139 @@
 """Whether tracing a function again would find what it found before.
 
 What a function is made of can be looked at: its code, its defaults, what it closes over and which
-globals it names, and the same of the functions among these. Where all of it is constant, looking
-takes a microsecond, much less than tracing. Where something can change unseen (a list, an object
-with attributes), or cannot be looked at, no answer is given. Modules and classes are taken as they
-are, and so is what ``jit`` made, as by ``jit`` itself.
+globals it names, and the same of the functions among these; what containers, plain objects and
+small NumPy arrays among these hold. Looking takes microseconds, much less than tracing. Where
+something can change unseen (a large array, a generator, an object of a C extension), no answer is
+given. Modules and classes are taken as they are, and so is what ``jit`` made, as by ``jit`` itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from enum import Enum
-from types import BuiltinFunctionType, CodeType, FunctionType, GenericAlias, ModuleType
-from typing import Any, NamedTuple
+from collections.abc import Hashable, Iterable, Sequence
+from dis import get_instructions, opmap
+from itertools import compress
+from types import CodeType, FunctionType
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 from weakref import ref
 
-import numpy as np
-
+from ..base.caches import Cache
 from ..base.source import is_framework
-from ..xla.arrays import ArrayImpl
 from ..xla.calls import PjitFunction
+from .contents import Look, Unseen, same
 
-MOST = 100
-"""Of so many values; more would take longer to look at than a small function takes to trace."""
-
-_CONSTANT = {
-    type(None), type(...), bool, int, float, complex, str, bytes, range, slice, ModuleType,
-    BuiltinFunctionType, GenericAlias, ArrayImpl, np.ufunc,
-}  # fmt: skip
-_BY_REFERENCE = (FunctionType, PjitFunction)
-"""Held weakly: a function may refer to itself, or to what refers to it."""
+V = TypeVar("V")
+KEPT = 64
+"""How many results are remembered of functions, for arguments of other types."""
 
 
 class _Parts(NamedTuple):
-    """A function, as it was: weakly what is a function, the other values themselves."""
+    """A function, as it was."""
 
     function: ref[Any]
     code: CodeType
     defaults: Sequence[Any]
-    options: dict[str, Any]
+    options: Sequence[Any]
+    free: Sequence[bool]
     cells: Sequence[Any]
-    named: Sequence[tuple[str, Any]]
+    names: Sequence[str]
+    named: Sequence[Any]
 
 
-Functions = tuple[_Parts, ...]
+class Functions(NamedTuple):
+    """What was found: functions that were given, and all that they are made of."""
+
+    given: Sequence[Any]
+    parts: Sequence[_Parts]
 
 
-def look_at(functions: Sequence[Any]) -> Functions | None:
-    """What :func:`unchanged` compares with, or None where that could not tell."""
-    todo: list[Any] = []
-    for f in functions:
-        if f.__class__ is FunctionType:
-            todo.append(f)
-        elif f.__class__ is not PjitFunction:  # the function of which never changes
-            return None
-    found: list[_Parts] = []
-    count, seen = 0, set(map(id, todo))
-    for f in todo:  # grows
-        values: list[Any] = []
-        try:
-            values = [*(f.__defaults__ or ()), *_options(f).values()]
-            values += _cells(f)
-        except ValueError:  # a cell that is not bound yet
-            return None
-        named = [(n, f.__globals__[n]) for n in _names(f.__code__) if n in f.__globals__]
-        values += [v for _, v in named]
-        count += len(values)
-        if count > MOST or not all(map(_is_constant, values)):
-            return None
-        for v in values:
-            if v.__class__ is FunctionType and id(v) not in seen and _is_users(v):
-                seen.add(id(v))
-                todo.append(v)
-        found.append(_parts(f, named))
-    return tuple(found)
+class _Looked(NamedTuple):
+    """One function, which is kept alive so that its id stays its own."""
+
+    function: Any
+    parts: _Parts | None
+    uses: dict[int, Any]
 
 
-def unchanged(functions: Functions) -> bool:
-    """Whether all of it is as it was."""
-    for function, code, defaults, options, cells, named in functions:
+Known = dict[int, _Looked]
+"""Functions that have been looked at, by id: each level of a nest of functions uses all below."""
+
+
+def look_at(functions: Sequence[Any], known: Known | None = None) -> Functions | None:
+    """What :func:`unchanged` compares with, or None where that could not tell.
+
+    Args:
+        known: functions that need not be looked at again; those that are looked at are added.
+    """
+    look, found = Look(), list[_Parts]()
+    known = {} if known is None else known
+    try:
+        given = [look.hold(f) for f in functions]
+        for f in functions:
+            if f.__class__ not in _FUNCTIONS and callable(f):
+                _add_call(look, f)
+        todo = look.functions
+        ids = list(todo)
+        for key in ids:  # grows
+            looked = known.get(key)
+            if looked is None:
+                looked = known[key] = _looked(look, todo[key])
+            if looked.parts is not None:
+                found.append(looked.parts)
+            for other in looked.uses:
+                if other not in todo:
+                    todo[other] = looked.uses[other]
+                    ids.append(other)
+    except (Unseen, ValueError, RuntimeError):  # ValueError: a cell that is not bound yet
+        return None
+    return Functions(given, found)
+
+
+def _looked(look: Look, f: Any) -> _Looked:
+    """A look at one function; one of the framework is taken as it is, but may stand for a user's,
+    and what ``jit`` made never changes."""
+    uses = look.functions = dict[int, Any]()
+    parts = None
+    if f.__class__ is FunctionType:
+        if is_framework(f.__code__, f.__globals__):
+            for value in _cells(f):
+                if value.__class__ in _FUNCTIONS:
+                    look.hold(value)
+        else:
+            parts = _parts(look, f)
+    return _Looked(f, parts, uses)
+
+
+_FUNCTIONS = (FunctionType, PjitFunction)
+
+
+def _add_call(look: Look, f: Any) -> None:
+    cls = cast("Any", type(f))
+    call = getattr(cls, "__call__", None)  # noqa: B004  # as Python calls it
+    if call.__class__ is FunctionType:
+        look.functions.setdefault(id(call), call)
+
+
+def unchanged(found: Functions, functions: Sequence[Any]) -> bool:
+    """Whether ``functions`` are those that were given, and all of it is as it was."""
+    if not same(functions, found.given):
+        return False
+    for function, code, defaults, options, free, cells, names, named in found.parts:
         f = function()
         if f is None or f.__code__ is not code:
             return False
-        if not _same(f.__defaults__ or (), defaults):
+        if (defaults or f.__defaults__) and not same(f.__defaults__ or (), defaults):
             return False
-        if (options or f.__kwdefaults__) and not _same_options(_options(f), options):
+        if (options or f.__kwdefaults__) and not same(_options(f), options):
             return False
         if cells or f.__closure__:
             try:
-                if not _same(_cells(f), cells):
+                if not same([*compress(_cells(f), free)], cells):
                     return False
             except ValueError:
                 return False
-        known = f.__globals__
-        for name, value in named:
-            now = known.get(name, _GONE)
-            if now is not value and not (value.__class__ is ref and value() is now):
+        if names:
+            known = f.__globals__
+            if not same([known.get(n, _GONE) for n in names], named):
                 return False
     return True
 
@@ -103,60 +141,86 @@ def unchanged(functions: Functions) -> bool:
 _GONE = object()
 
 
-def _parts(f: Any, named: Iterable[tuple[str, Any]]) -> _Parts:
-    return _Parts(
-        ref(f), f.__code__,
-        [_held(v) for v in f.__defaults__ or ()],
-        {k: _held(v) for k, v in _options(f).items()},
-        [_held(v) for v in _cells(f)],
-        [(n, _held(v)) for n, v in named],
-    )  # fmt: skip
+class Results(Generic[V]):
+    """What is remembered of functions until something that they are made of changes.
+
+    What they change themselves while they are traced, such as a count, is no reason to trace them
+    again: they are looked at after that, and what was right before stays.
+    """
+
+    __slots__ = ("_by_key", "_functions")
+
+    def __init__(self) -> None:
+        self._functions: Functions | None = None
+        self._by_key: Cache[Any, V] = Cache(KEPT)
+
+    def find(self, functions: Sequence[Any], key: Hashable) -> V | None:
+        """What is remembered under ``key`` of ``functions``, if nothing has changed."""
+        if self._functions is None:
+            return None
+        if not unchanged(self._functions, functions):
+            self._functions = None
+            self._by_key.clear()
+            return None
+        return self._by_key.get(key)
+
+    def keep(
+        self, functions: Sequence[Any], key: Hashable, value: V, known: Known | None = None
+    ) -> None:
+        """Remember what came of tracing ``functions``, unless they can change unseen.
+
+        ``known`` is that of :func:`look_at`.
+        """
+        self._functions = look_at(functions, known)
+        if self._functions is None:
+            self._by_key.clear()
+        else:
+            self._by_key[key] = value
 
 
-def _options(f: Any) -> dict[str, Any]:
-    return f.__kwdefaults__ or {}
+def _parts(look: Look, f: Any) -> _Parts:
+    """A function's parts, those first that most often are what cannot be looked at."""
+    own = _written(f.__code__)
+    free = [n not in own for n in f.__code__.co_freevars]
+    cells = list(map(look.hold, compress(_cells(f), free)))
+    defaults = list(map(look.hold, f.__defaults__ or ()))
+    options = list(map(look.hold, _options(f)))
+    names = [n for n in _names(f.__code__) if n in f.__globals__ and n not in own]
+    named = [look.hold(f.__globals__[n]) for n in names]
+    return _Parts(ref(f), f.__code__, defaults, options, free, cells, names, named)
 
 
-def _held(value: Any) -> Any:
-    return ref(value) if isinstance(value, _BY_REFERENCE) else value
-
-
-def _same(now: Sequence[Any], before: Sequence[Any]) -> bool:
-    if len(now) != len(before):
-        return False
-    for x, y in zip(now, before):
-        if x is not y and not (y.__class__ is ref and y() is x):
-            return False
-    return True
-
-
-def _same_options(now: dict[str, Any], before: dict[str, Any]) -> bool:
-    return now.keys() == before.keys() and _same([now[k] for k in before], [*before.values()])
+def _options(f: Any) -> list[Any]:
+    found: dict[str, Any] = f.__kwdefaults__ or {}
+    return [*found, *found.values()]
 
 
 def _cells(f: Any) -> list[Any]:
     return [cell.cell_contents for cell in f.__closure__ or ()]
 
 
-def _names(code: CodeType) -> Iterable[str]:
-    """The names that code looks up, and that of functions which it makes."""
-    todo, found = [code], dict[str, None]()
+def _codes(code: CodeType) -> Iterable[CodeType]:
+    """A function's code, and that of functions which it makes."""
+    todo = [code]
     for c in todo:  # grows
-        found.update(dict.fromkeys(c.co_names))
         todo += [k for k in c.co_consts if k.__class__ is CodeType]
-    return found
+    return todo
 
 
-def _is_constant(value: Any) -> bool:
-    """Whether a value can be told from others by which object it is, and does not change."""
-    cls = value.__class__
-    if cls in _CONSTANT or cls in _BY_REFERENCE:
-        return True
-    if cls is tuple or cls is frozenset:
-        return all(x.__class__ not in _BY_REFERENCE and _is_constant(x) for x in value)
-    return isinstance(value, (type, np.generic, np.dtype, Enum))
+def _names(code: CodeType) -> Iterable[str]:
+    """The names that code looks up."""
+    return dict.fromkeys([n for c in _codes(code) for n in c.co_names])
 
 
-def _is_users(f: Any) -> bool:
-    """Whether a function may change: those of libraries are taken as they are."""
-    return not is_framework(f.__code__, f.__globals__)
+_STORES = {opmap["STORE_DEREF"], opmap["STORE_GLOBAL"]}
+
+
+def _written(code: CodeType) -> set[str]:
+    """The variables from outside that code changes itself, as a counter: those are its own."""
+    return {
+        i.argval
+        for c in _codes(code)
+        if not _STORES.isdisjoint(c.co_code[::2])
+        for i in get_instructions(c)
+        if i.opcode in _STORES
+    }

@@ -26,7 +26,7 @@ from dovetail_core import (
 )
 from dovetail_core.base.keys import exact_key
 from dovetail_core.ir.rewriting import rearranged
-from dovetail_core.rules.at_rest import keeps_only_itself
+from dovetail_core.rules.alive import keeps_only_itself
 
 from .linear import checked
 from .split import Split

@@ -43,7 +43,7 @@ from .primitive import jit_p
 from .settings import Settings
 from .shardings import Shardings, constrained
 from .stages import Traced, at_rest
-from .tracing import Arguments, Program, as_array, function_name, traced_anew
+from .tracing import Arguments, Program, as_array, forget, function_name, traced_anew
 from .watching import fast_path, run, watching
 
 _UNSET: Any = object()
@@ -137,7 +137,7 @@ def _wrap(settings: Settings) -> Any:
     call.lower = lambda *args, **kwargs: _trace_stage(settings, *args, **kwargs).lower()
     call.eval_shape = lambda *args, **kwargs: _trace_stage(settings, *args, **kwargs).out_info
     # No circle of references: it dies with the last use.
-    call.clear_cache = partial(_clear_cache, ref(direct), inner, settings.found)
+    call.clear_cache = partial(_clear_cache, ref(direct), inner, settings)
     call._settings = settings
     for name in added_methods():
         setattr(call, name, partial(call_method, name, call.trace))
@@ -164,9 +164,10 @@ def _repeated(settings: Settings, kind: str, miss: Callable[..., Any]) -> Any:
     )
 
 
-def _clear_cache(call: ref[Any], inner: Sequence[Any], found: Any) -> None:
-    """Forget the compiled programs of this function."""
-    found.clear()
+def _clear_cache(call: ref[Any], inner: Sequence[Any], settings: Settings) -> None:
+    """Forget what this function was traced to, and compiled."""
+    settings.found.clear()
+    forget(settings.fun)
     if (found := call()) is not None:
         clear_cache(found)
     for found in inner:

@@ -28,7 +28,7 @@ from dovetail_core.base.annotations import annotations_of
 from dovetail_core.base.caches import Cache
 from dovetail_core.interpret.mutable import check_aliases
 from dovetail_core.ir.programs import open_program, walk
-from dovetail_core.rules.at_rest import keeps_only_itself
+from dovetail_core.rules.alive import keeps_only_itself
 from dovetail_core.tree.errors import explain_arguments
 from dovetail_core.tree.util import calls, tree_structure, tree_unflatten
 from dovetail_core.xla.calls import make_call

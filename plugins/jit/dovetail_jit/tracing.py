@@ -26,7 +26,7 @@ from dovetail_core.base.keys import exact_key
 from dovetail_core.base.placements import surroundings
 from dovetail_core.dispatch.axes import axes_key
 from dovetail_core.registry.hooked import has_hooks, manager
-from dovetail_core.rules.traced import tracing
+from dovetail_core.rules.traced import anew, tracing
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.xla.config import trace_context
 
@@ -79,12 +79,12 @@ _oldest = local()  # the number of the oldest program that this thread may use, 
 def traced_anew() -> Iterator[None]:
     """In this thread, use no program that was traced before: what it was made of may have changed
     since, and nobody must be told later that it is made of what there is now."""
-    outer = getattr(_oldest, "number", 0)
-    _oldest.number = next(_numbers)
+    outer = getattr(_oldest, "number", 0), getattr(anew, "wanted", False)
+    _oldest.number, anew.wanted = next(_numbers), True
     try:
         yield
     finally:
-        _oldest.number = outer
+        _oldest.number, anew.wanted = outer
 
 
 def function_name(f: Any) -> str:
@@ -149,6 +149,11 @@ def _has_mutable(jaxpr: Jaxpr) -> bool:
     """Whether effects may say positions among all variables, constants first."""
     avals = [v.aval for v in (*jaxpr.constvars, *jaxpr.invars)]
     return any(a.is_mutable or a.has_mutable_type for a in avals)
+
+
+def forget(f: Any) -> None:
+    """Trace ``f`` at its next call."""
+    _remembered(f).clear()
 
 
 def signatures(f: Any) -> list[Signature]:

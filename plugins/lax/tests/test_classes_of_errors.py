@@ -23,18 +23,27 @@ VALUE_ERRORS: dict[str, Callable[[], object]] = {
     "reduce": lambda: lax.reduce(X, np.zeros(1, np.float32), lax.add, (0,)),
     "reduce_window": lambda: lax.reduce_window(X, 0.0, lax.add, (2, 2), (1, 1), [(0, 0)]),
     "conv": lambda: lax.conv(IMAGE, KERNEL, (1,), "SAME"),
+    "bitcast_convert_type": lambda: lax.bitcast_convert_type(X, "complex64"),
+    "rng_uniform": lambda: lax.rng_uniform(0.0, 1, (2,)),
     "Tolerance": lax.Tolerance,
 }
 
 
 @pytest.mark.parametrize("case", VALUE_ERRORS)
 def test_value_errors(case: str) -> None:
-    with pytest.raises(ValueError, match=r"indices of type|scalar|needs"):
+    with pytest.raises(ValueError, match=r"indices of type|scalar|needs|such bits|one dtype"):
         VALUE_ERRORS[case]()
 
 
 def test_repeated_axes_of_a_broadcast_are_refused_where_nothing_changes() -> None:
     x = lax.full((2, 2), 1.0)
     assert lax.broadcast_in_dim(x, (2, 2), (0, 1)) is x
+    assert lax.broadcast_in_dim(x, (2, 2), ()) is x
     with pytest.raises(TypeError, match="must increase"):
         lax.broadcast_in_dim(x, (2, 2), (0, 0))
+
+
+def test_an_infinite_initial_value_of_integers_is_not_warned_of() -> None:
+    x = np.arange(6, dtype=np.int32)
+    windows = lax.reduce_window(x, -np.inf, lax.max, (2,), (2,), "VALID")
+    assert windows.tolist() == [1, 3, 5]

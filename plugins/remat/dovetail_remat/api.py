@@ -113,8 +113,8 @@ def checkpoint(
             return fun(*[args[i] if i in static else x for i, x in enumerate(a)], **k, **fixed)
 
         avals = types(dynamic, keywords, leaves, fun)
-        alone = not static and not fixed
-        program, consts, out_tree = trace(call, in_tree, avals, fun, alone)
+        given = [(i, args[i]) for i in sorted(static)], sorted(fixed.items())
+        program, consts, out_tree = trace(call, in_tree, avals, fun, given)
         params = {
             "policy": policy,
             "prevent_cse": barrier_flags(prevent_cse, len(consts), dynamic, keywords, fun),

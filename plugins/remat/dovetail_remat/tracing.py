@@ -7,6 +7,7 @@ from typing import Any
 
 from dovetail_core import ClosedJaxpr, callable_name, consts_to_inputs, stage, typeof
 from dovetail_core.base.errors import refuse_mutable_result
+from dovetail_core.base.keys import exact_key, keeps_alive
 from dovetail_core.rules import traced
 from dovetail_core.tree.util import (
     broadcast_prefix,
@@ -35,19 +36,20 @@ def barrier_flags(given: Any, num_consts: int, args: Any, kwargs: Any, fun: Any)
 
 
 def trace(
-    call: Callable[..., Any], in_tree: Any, avals: Sequence[Any], fun: Any, alone: bool = False
+    call: Callable[..., Any], in_tree: Any, avals: Sequence[Any], fun: Any, given: Sequence[Any]
 ) -> tuple[ClosedJaxpr, list[Any], Any]:
     """The program of ``call``, what it closes over (leading operands), and its result's structure.
 
     Args:
         call: ``fun``, with the arguments that are static.
-        alone: whether it has no such arguments.
+        given: these, with their places.
 
     Raises:
         TypeError: a result is not an array, or is mutable.
     """
-    key = "remat", in_tree, tuple(avals)
-    known = traced.recall(fun, key) if alone else None
+    statics = _static_key(given)
+    key = "remat", in_tree, tuple(avals), statics
+    known = None if statics is None else traced.recall(fun, key)
     if known is not None:
         return known
     out_tree: list[Any] = []
@@ -66,9 +68,19 @@ def trace(
     with traced.tracing():
         jaxpr, consts = stage(flat, avals, name_of(fun))
         result = consts_to_inputs(jaxpr), consts, out_tree[0]
-        if alone:
-            traced.keep(fun, key, consts, result)
+        if statics is not None:
+            traced.keep(fun, key, consts, jaxpr, result)
     return result
+
+
+def _static_key(given: Sequence[Any]) -> Any:
+    """Static arguments as a key; None where they are none, or would keep functions alive."""
+    found = exact_key(tuple(map(tuple, given)))
+    try:
+        hash(found)
+    except TypeError:
+        return None
+    return None if keeps_alive(tuple(map(tuple, given))) else found
 
 
 def name_of(fun: Any) -> str:

@@ -14,3 +14,8 @@ class OutOfBounds(ShapeError, IndexError):
 
 class ElementTypeError(TypeError, ValueError, NotImplementedError):
     """An element type for which there is no kernel, though its numbers are of the right kind."""
+
+
+class DtypeError(TypeError, ValueError):
+    """Element types that an operation does not take, or not together: a TypeError to callers of
+    most operations, a ValueError to those of a few."""

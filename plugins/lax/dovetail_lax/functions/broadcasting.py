@@ -44,7 +44,11 @@ def broadcast_in_dim(
     dims = ints("broadcast_in_dim", "broadcast_dimensions", broadcast_dimensions)
     if out_sharding is not None:
         return divided_result(out_sharding, broadcast_in_dim, operand, shape, broadcast_dimensions)
-    if dims == tuple(range(len(sizes))) and shape_of(operand) == sizes and not on_host(operand):
+    if (
+        dims in ((), tuple(range(len(sizes))))
+        and shape_of(operand) == sizes
+        and not on_host(operand)
+    ):
         return operand
     if dims and min(dims) < 0:
         dims = axes_in("broadcast_in_dim", "broadcast_dimensions", dims, len(sizes))

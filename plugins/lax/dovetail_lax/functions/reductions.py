@@ -17,6 +17,7 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.base import arguments
+from dovetail_core.rules import traced
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.types.dividing import divided_result
 
@@ -161,7 +162,8 @@ def _initial(name: str, value: Any, operand: ShapedArray) -> Any:
             f"lax.{name} got the complex initial value {value} for an operand of type "
             f"{operand.str_short()}{place()}: give a real one, or convert the operand."
         )
-    return np.asarray(value).astype(operand.dtype)[()]
+    with np.errstate(invalid="ignore", over="ignore"):  # -inf is the least integer
+        return np.asarray(value).astype(operand.dtype)[()]
 
 
 def staged(
@@ -181,7 +183,12 @@ def staged(
         return found
 
     avals: Any = [ShapedArray((), typeof(x).dtype) for x in arrays]  # type: ignore[attr-defined]
-    return stage_closed(flat, avals * 2, callable_name(computation))
+    key = "reduction", tree, tuple(avals)
+    found: ClosedJaxpr | None = traced.recall(computation, key)
+    if found is None:
+        found = stage_closed(flat, avals * 2, callable_name(computation))
+        traced.keep(computation, key, found.consts, found, found)
+    return found
 
 
 _KINDS: dict[Any, str] = {}

@@ -8,7 +8,8 @@ from typing import Any
 from dovetail_core import Primitive, ShapedArray
 
 from ..dtypes import kind_of
-from ._elementwise import FLOATING, INTEGER, mismatch, place, reject
+from ..errors import DtypeError
+from ._elementwise import FLOATING, INTEGER, place, reject
 from .traits import describe
 
 
@@ -51,7 +52,10 @@ rng_uniform_p = Primitive("rng_uniform")
 @rng_uniform_p.def_abstract_eval
 def _rng_uniform(a: ShapedArray, b: ShapedArray, *, shape: tuple[int, ...]) -> ShapedArray:
     if a.dtype != b.dtype:
-        mismatch("rng_uniform", (a, b))
+        raise DtypeError(
+            f"lax.rng_uniform takes bounds of one dtype, got {a.str_short()} and {b.str_short()}"
+            f"{place()}. Convert one of them."
+        )
     if kind_of(a.dtype) not in (*INTEGER, *FLOATING):
         reject("rng_uniform", a, (*INTEGER, *FLOATING))
     if a.shape or b.shape:

@@ -11,6 +11,7 @@ import numpy as np
 from dovetail_core import AbstractValue, IOEffect, Primitive, ShapedArray
 
 from ..dtypes import itemsize_bits, kind_of
+from ..errors import DtypeError
 from ._elementwise import (
     ANY,
     BITS,
@@ -138,7 +139,7 @@ def _bitcast(x: ShapedArray, *, new_dtype: Any) -> ShapedArray:
         return x.strong()
     for dtype in (x.dtype, new_dtype):
         if kind_of(dtype) in ("bool", "complex", "extended", "other"):
-            raise TypeError(
+            raise DtypeError(
                 f"lax.bitcast_convert_type does not reinterpret {x.str_short()} as {new_dtype}"
                 f"{place()}: booleans and complex numbers have no such bits. Use x.view(dtype)."
             )

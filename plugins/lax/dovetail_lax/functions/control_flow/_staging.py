@@ -81,7 +81,7 @@ def stage_function(f: Callable[..., Any], in_tree: Any, avals: Sequence[Any]) ->
     with traced.tracing():
         jaxpr, consts = stage(flat, avals, name_of(f))
         found = Staged(jaxpr, consts, trees[0])
-        traced.keep(f, key, consts, found)
+        traced.keep(f, key, consts, jaxpr, found)
     return found
 
 
@@ -321,6 +321,44 @@ def _raised(a: Any, b: Any) -> Any:
         except TypePromotionError:  # nothing is above both: the comparison of types says so
             pass
     return a
+
+
+def invariant(body: Staged, leaves: Sequence[Any], condition: Staged | None = None) -> list[int]:
+    """Which of a carry's values a loop's body returns as they are: these are constants of the loop,
+    with respect to which it can be differentiated where a carried value could not.
+
+    Not those that the condition looks at, those that are no arrays yet, and those that the loop has
+    as constants already. Effects name inputs by their places, which must stay.
+    """
+    if body.jaxpr.effects or (condition is not None and condition.jaxpr.effects):
+        return []
+    seen = {id(c) for c in body.consts}
+    used = set[Any]()
+    if condition is not None:
+        seen.update(map(id, condition.consts))
+        used = {v for e in condition.jaxpr.eqns for v in e.invars if v.__class__ is Var}
+        used.update(v for v in condition.jaxpr.outvars if v.__class__ is Var)
+    found: list[int] = []
+    for i, (x, v, out) in enumerate(zip(leaves, body.jaxpr.invars, body.jaxpr.outvars)):
+        looked_at = condition is not None and condition.jaxpr.invars[i] in used
+        if v is out and hasattr(x, "aval") and id(x) not in seen and not looked_at:
+            seen.add(id(x))
+            found.append(i)
+    return found
+
+
+def with_constants(s: Staged, leaves: Sequence[Any], at: Sequence[int], results: bool) -> Staged:
+    """A function of a loop's carry that has those of ``leaves`` that are ``at`` these places as
+    constants, and does not return them, if it returned the carry (``results``)."""
+    jaxpr, gone = s.jaxpr, set(at)
+    consts = [jaxpr.invars[i] for i in at] if results else []
+    outvars = [v for i, v in enumerate(jaxpr.outvars) if not results or i not in gone]
+    moved = jaxpr.replace(
+        constvars=[*jaxpr.constvars, *consts],
+        invars=[v for i, v in enumerate(jaxpr.invars) if i not in gone],
+        outvars=outvars,
+    )
+    return s._replace(jaxpr=moved, consts=[*s.consts, *[leaves[i] for i in at if results]])
 
 
 def checkpointing(what: str, scheme: Any) -> Any:

@@ -12,6 +12,7 @@ from dovetail_core.base.options import disable_jit
 from dovetail_core.dispatch.axes import varying_around
 from dovetail_core.interpret.mutable import writes
 from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
+from dovetail_core.rules.traced import stands_for
 from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
 from dovetail_core.types.avals import NOWHERE
 
@@ -25,6 +26,7 @@ from ._staging import (
     check_function,
     checkpointing,
     close_together,
+    invariant,
     name_of,
     operand_types,
     place,
@@ -32,6 +34,7 @@ from ._staging import (
     stage_carry,
     stage_function,
     strengthen,
+    with_constants,
     with_varying,
 )
 from .scanning import scan_of
@@ -106,7 +109,7 @@ def while_of(
         refuse_meeting(what, [condition, body], over, "the condition")
         condition, body = with_varying([condition, body])
     if provider is None:
-        outs = _plain_loop(condition, body, leaves)
+        outs = _moving_loop(condition, body, leaves)
     else:
         (condition_program, body_program), consts = close_together([condition, body])
         params = {
@@ -114,6 +117,18 @@ def while_of(
         }  # fmt: skip
         outs = provider.while_loop(what, scheme, [*consts, *leaves], params)
     return tree_unflatten(tree, outs)
+
+
+def _moving_loop(condition: Staged, body: Staged, leaves: Sequence[Any]) -> list[Any]:
+    """The loop over what moves; the rest of the carry is constant, and a result as it is."""
+    fixed = invariant(body, leaves, condition)
+    if fixed:
+        body = with_constants(body, leaves, fixed, results=True)
+        condition = with_constants(condition, leaves, fixed, results=False)
+    outs = _plain_loop(condition, body, [x for i, x in enumerate(leaves) if i not in fixed])
+    for i in fixed:  # in rising order
+        outs.insert(i, leaves[i])
+    return outs
 
 
 def _plain_loop(condition: Staged, body: Staged, leaves: Sequence[Any]) -> list[Any]:
@@ -204,13 +219,13 @@ def fori_loop(
             )
         return _while(lower, upper, body_fun, init_val, checkpoint)
     start, one = _first_index(lower, upper, dtype)
+    length = max(upper - lower, 0)
 
     def step(carry: Any, _: Any) -> Any:
         i, value = carry
         return (add_p.bind(i, one), body_fun(i, value)), None
 
-    length = max(upper - lower, 0)
-    step.__name__ = name_of(body_fun)
+    stands_for(step, body_fun, ("step", one.__class__))
     (_, value), _ = scan_of(
         "fori_loop", step, (start, init_val), None, length, unroll=unroll or 1, scheme=checkpoint
     )
@@ -273,6 +288,10 @@ def _while(lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: Any, 
         i, n, value = state
         return add_p.bind(i, one), n, body_fun(i, value)
 
-    step.__name__ = name_of(body_fun)
+    stands_for(step, body_fun, ("step to", one.__class__))
     start = (lower, upper, init_val)
-    return while_of("fori_loop", lambda s: lt_p.bind(s[0], s[1]), step, start, scheme)[2]
+    return while_of("fori_loop", _is_before, step, start, scheme)[2]
+
+
+def _is_before(state: Any) -> Any:
+    return lt_p.bind(state[0], state[1])

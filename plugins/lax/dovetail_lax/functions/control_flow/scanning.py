@@ -24,12 +24,14 @@ from ._staging import (
     check_function,
     checkpointing,
     close_together,
+    invariant,
     name_of,
     operand_types,
     paths,
     place,
     refuse_mutable,
     stage_carry,
+    with_constants,
 )
 
 
@@ -96,16 +98,22 @@ def scan_of(
         what, f, in_tree, carry_tree, leaves, lambda s: _pair(f, s)[0], more
     )
     y_tree = _pair(f, staged)[1]
+    fixed = [] if provider is not None else invariant(staged, leaves)
+    if fixed:
+        staged = with_constants(staged, leaves, fixed, results=True)
+    moving = [x for i, x in enumerate(leaves) if i not in fixed]
     (program,), consts = close_together([staged])
     params = {
         "jaxpr": program, "length": n, "reverse": bool(reverse), "unroll": _unroll(unroll, n),
-        "num_consts": len(consts), "num_carry": len(leaves),
+        "num_consts": len(consts), "num_carry": len(moving),
     }  # fmt: skip
-    operands = [*consts, *leaves, *x_leaves]
+    operands = [*consts, *moving, *x_leaves]
     if provider is None or n == 0:
         outs = scan_p.bind(*operands, **params)
     else:
         outs = provider.scan(what, scheme, operands, params)
+    for i in fixed:  # in rising order
+        outs.insert(i, leaves[i])
     split = len(leaves)
     return tree_unflatten(carry_tree, outs[:split]), tree_unflatten(y_tree, outs[split:])
 
