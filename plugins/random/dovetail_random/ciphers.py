@@ -1,8 +1,8 @@
 """The generators ``philox2x32``, ``philox4x32`` and ``threefry4x32``: counters, encrypted.
 
 The ciphers are those of Salmon, Moraes, Dror and Shaw, *Parallel random numbers: as easy as 1, 2,
-3* (2011), with as many rounds as they recommend. What is drawn with a key, and keys that are made of
-it, are words of different counters, so that they are independent; where the cipher has two words
+3* (2011), with as many rounds as they recommend. What is drawn with a key, and keys that are made
+of it, are words of different counters, so that they are independent; where the cipher has two words
 only, bits are both of them together, and a key is the first.
 """
 
