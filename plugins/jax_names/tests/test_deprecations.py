@@ -25,3 +25,26 @@ def test_places_of_compiled_functions(python) -> None:
     done = python("-c", PROGRAM, DOVETAIL_AS_JAX="1")
     assert done.returncode == 0, done.stderr
     assert dt.jit(lambda x: x + 1, backend="cpu")(1) == 2  # no warning, which would be an error
+
+
+NAMES = """
+import warnings
+import jax
+
+def deprecated(name):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        value = getattr(jax.core, name)
+    assert [w.category for w in found] == [DeprecationWarning], (name, found)
+    return value
+
+assert deprecated("trace_ctx").is_top_level()
+assert not jax.jit(lambda: int(deprecated("trace_ctx").is_top_level()))()
+is_constant = deprecated("is_constant_dim")
+assert is_constant(3) and not is_constant("n")
+"""
+
+
+def test_names_of_the_core(python) -> None:
+    done = python("-c", NAMES, DOVETAIL_AS_JAX="1")
+    assert done.returncode == 0, done.stderr
