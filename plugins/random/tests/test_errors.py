@@ -181,6 +181,11 @@ DRAWS: list[tuple[Call, type[Exception], str]] = [
         "bits: dtype must be an unsigned integer dtype, got int32",
     ),
     (
+        lambda: random.uniform(key, (3,), "float4_e2m1fn"),
+        TypeError,
+        "random numbers have 8, 16, 32 or 64 bits, those of dtype float4_e2m1fn have 4 .*astype",
+    ),
+    (
         lambda: random.randint(key, (3,), 0, 2, dtype=float),
         TypeError,
         "randint takes integer dtypes of 8, 16, 32 or 64 bits, got float32",
