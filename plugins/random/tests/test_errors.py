@@ -340,3 +340,9 @@ def test_complex_parameters_are_refused():
     for draw in (random.t, random.lognormal, random.pareto):
         with pytest.raises(ValueError, match="no imaginary part"):
             draw(random.key(0), 1j)
+
+
+def test_shapes_that_do_not_broadcast_are_refused_as_other_operations_refuse_them() -> None:
+    for error in (TypeError, ValueError):
+        with pytest.raises(error, match=r"parameters of shape \(3,\) and \(\) do not broadcast"):
+            random.uniform(key, (2,), minval=dnp.arange(3.0))
