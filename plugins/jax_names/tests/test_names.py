@@ -38,3 +38,20 @@ def test_what_is_missing_among_names_for_extensions_has_a_reason(python) -> None
     done = python("-W", "ignore", "-c", "import dovetail.jax\n" + MISSING)
     assert done.returncode == 0, done.stderr
     assert "jax.lax psend" in done.stdout and len(done.stdout.splitlines()) < 45, done.stdout
+
+
+LISTED = """
+from jax.extend.core import primitives
+from jax.extend.mlir import dialects, ir, passmanager
+from jax.extend.mlir.dialects import stablehlo
+
+listed = [n for n in dir(primitives) if n.endswith("_p")]
+assert len(listed) > 150 and {"add_p", "jit_p", "random_bits_p", "add_jaxvals_p"} <= set(listed)
+assert all(getattr(primitives, n).name for n in listed)
+assert ir.Context and passmanager.PassManager and stablehlo.AddOp and dialects
+"""
+
+
+def test_primitives_are_listed_and_mlir_is_imported_from_its_package(python) -> None:
+    done = python("-c", LISTED, DOVETAIL_AS_JAX="1")
+    assert done.returncode == 0, done.stderr

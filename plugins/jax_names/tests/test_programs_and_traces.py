@@ -265,6 +265,7 @@ assert float(f_jvp(x)[0]) == 0.5
 f = lambda x, y: [jnp.sin(x), y * 2, x * y, x]
 fun = lu.wrap_init(f, debug_info=jax.api_util.debug_info("it", f, (1, 2), {}))
 assert fun.debug_info.arg_names == ("x", "y") and fun.debug_info.func_name == "<lambda>"
+info = fun.debug_info
 known, unknown = pe.PartialVal.known(jnp.float32(2)), pe.PartialVal.unknown(jax.typeof(x))
 jaxpr, outs, consts = pe.trace_to_jaxpr_nounits(fun, [unknown, known])
 assert [o.is_known() for o in outs] == [False, True, False, False] and outs[1].get_known() == 4
@@ -285,12 +286,13 @@ def doubled(by, *args):
 def counted(*args):
     outs = yield args, {}
     yield outs, len(outs)
-plain = lu.wrap_init(lambda *xs: list(xs))
+plain = lu.wrap_init(lambda *xs: list(xs), debug_info=info)
 wrapped, count = counted(doubled(plain, 3))
 assert wrapped.call_wrapped(1, 2) == [4, 7] and count() == 2 and wrapped.f is plain.f
 assert doubled(plain, 3) == doubled(plain, 3) != doubled(plain, 4)
 flat, out_tree = jax.api_util.flatten_fun(
-    lu.wrap_init(lambda a, *, b: {"c": a["x"] + b}), jax.tree.structure((({"x": 0},), {"b": 0})))
+    lu.wrap_init(lambda a, *, b: {"c": a["x"] + b}, debug_info=info),
+    jax.tree.structure((({"x": 0},), {"b": 0})))
 assert flat.call_wrapped(1, 2) == [3] and jax.tree.unflatten(out_tree(), [3]) == {"c": 3}
 try:
     lu.transformation_with_aux(lambda: (yield), plain)[1]()
@@ -303,14 +305,19 @@ assert jax.api_util.flatten_axes("n", tree, (0, None)) == [0, None, None]
 assert jax.api_util.rebase_donate_argnums((0, 3), (1,)) == (0, 2)
 tree = jax.tree.structure(((1, {"a": 2}), {}))
 assert jax.api_util.donation_vector((0,), (), tree) == (True, False)
-call = jax.jit(lambda x: core.primitives.call_p.bind(x, subfuns=(lu.wrap_init(lambda x: [x * 2]),)))
+twice = lu.wrap_init(lambda x: [x * 2], debug_info=info)
+call = jax.jit(lambda x: core.primitives.call_p.bind(x, subfuns=(twice,)))
 assert call(3.0) == [6]
 found = xla.apply_primitive(core.primitives.sin_p, 1.0, accuracy=None)
 np.testing.assert_allclose(found, np.sin(1), rtol=1e-6)
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     assert jax.core.DropVar is core.DropVar
-assert "jax.extend.core.DropVar" in str(caught[0].message)
+    lu.wrap_init(lambda x: [x])
+    core.Jaxpr([], [], [], [])
+assert "jax.extend.core.DropVar" in str(caught[0].message) and len(caught) == 3
+assert all("api_util.debug_info" in str(w.message) for w in caught[1:])
+assert all(w.filename == "<string>" for w in caught)
 try:
     jax.core.get_aval
 except AttributeError as e:
@@ -322,7 +329,7 @@ for error in core.InconclusiveDimensionOperation, jax.errors.InconclusiveDimensi
     assert issubclass(error, Exception) and "UnexpectedTracerError" in dir(jax.errors)
 kinds = []
 look = lambda *xs: [kinds.append(tuple(isinstance(x, pe.JaxprTracer) for x in xs)), xs[0]][1:]
-pe.trace_to_jaxpr_nounits(lu.wrap_init(look), [unknown, known])
+pe.trace_to_jaxpr_nounits(lu.wrap_init(look, debug_info=info), [unknown, known])
 jax.jit(lambda x: look(x, x)[0])(1.0)
 assert kinds == [(True, False), (False, False)]
 (eqn,) = jax.make_jaxpr(jax.device_put)(1.0).eqns
@@ -348,7 +355,7 @@ batching.unregister_vmappable(Boxed)
 assert jax.core.max_dim(2, 3) == 3 and "sin_p" in dir(core.primitives)
 fun = jax.custom_derivatives.custom_jvp_call_p
 assert fun is core.primitives.custom_jvp_call_p
-jvp = lu.wrap_init(lambda x, t: [x, 5 * t])
+jvp = lu.wrap_init(lambda x, t: [x, 5 * t], debug_info=info)
 f = lambda x: fun.bind(x, subfuns=(plain, jvp), symbolic_zeros=False)[0]
 assert jax.grad(f)(1.0) == 5
 """

@@ -239,6 +239,10 @@ def test_scaled_matmul() -> None:
     np.testing.assert_allclose(nn.scaled_matmul(a, b, sa, sb), wanted, rtol=1e-5, atol=1e-5)
 
 
+def _attend(**options: Any) -> Any:
+    return nn.dot_product_attention(X[None], X[None], X[None], **options)
+
+
 ERRORS: list[tuple[Any, type[Exception], str]] = [
     (
         lambda: nn.relu(None),
@@ -314,6 +318,26 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
         lambda: nn.dot_product_attention(X[None], X[None].astype("bfloat16"), X[None]),
         ValueError,
         "query, key and value of one dtype, got float32, bfloat16 and float32.*Convert",
+    ),
+    (
+        lambda: _attend(mask=np.ones((3, 3))),
+        ValueError,
+        "mask must be of booleans, got dtype f",
+    ),
+    (
+        lambda: _attend(key_value_seq_lengths=np.array([1.0])),
+        ValueError,
+        r"key_value_seq_lengths must be integers of shape \(1,\).* and dtype float",
+    ),
+    (
+        lambda: _attend(query_seq_lengths=np.array([1, 2])),
+        ValueError,
+        r"query_seq_lengths must be integers .* got shape \(2,\)",
+    ),
+    (
+        lambda: _attend(local_window_size=(1, 2, 3)),
+        ValueError,
+        r"local_window_size is a number of positions or two, .* got \(1, 2, 3\)",
     ),
     (lambda: nn.scaled_matmul(X, X, X, X), ValueError, r"scaled_matmul takes lhs \(B, M, K\)"),
 ]

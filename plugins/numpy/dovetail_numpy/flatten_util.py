@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import here, typeof
-from dovetail_core.tree.util import Partial, tree_flatten, tree_unflatten
+from dovetail_core.tree.util import register_static, tree_flatten, tree_unflatten
 from dovetail_lax import dtypes
 
 from .creation.arrays import as_array
@@ -35,16 +35,18 @@ def ravel_pytree(pytree: Any) -> tuple[Array, Callable[[Array], Any]]:
     """
     leaves, tree = tree_flatten(pytree)
     if not leaves:
-        return zeros(0), Partial(_Unravel(tree, (), (), np.dtype(np.float32)))
+        return zeros(0), _Unravel(tree, (), (), np.dtype(np.float32))
     arrays = [as_array("ravel_pytree", x) for x in leaves]
     dtype = dtypes.result_type(*arrays)
     vector = concatenate([ravel(x).astype(dtype) for x in arrays])
     shapes = tuple(x.shape for x in arrays)
-    return vector, Partial(_Unravel(tree, shapes, tuple(x.dtype for x in arrays), dtype))
+    return vector, _Unravel(tree, shapes, tuple(x.dtype for x in arrays), dtype)
 
 
+@register_static
 class _Unravel:
-    """The way back. Equal ones do the same, so that compiled functions may return them."""
+    """The way back. Equal ones do the same, so that compiled functions may return them, and take
+    them as arguments without being traced anew."""
 
     def __init__(self, tree: Any, shapes: Any, own: Any, dtype: Any) -> None:
         self.key = tree, shapes, own, dtype
@@ -72,8 +74,10 @@ class _Unravel:
                 f"{here()}. Convert it with astype."
             )
         vector = as_array("the way back from ravel_pytree", vector)
-        parts = [
-            reshape(vector[end - int(np.prod(s)) : end], s).astype(d if converts else aval.dtype)
-            for end, s, d in zip(ends, shapes, own)
-        ]
+        parts = []
+        for end, shape, dtype in zip(ends, shapes, own):
+            part = reshape(vector[end - int(np.prod(shape)) : end], shape)
+            if converts and part.dtype.kind == "c" != dtype.kind:
+                part = part.real  # what was put in has no imaginary part
+            parts.append(part.astype(dtype) if converts else part)
         return tree_unflatten(tree, parts)

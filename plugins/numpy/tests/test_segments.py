@@ -109,6 +109,28 @@ def test_the_way_back_leaves_transformed_functions():
     np.testing.assert_array_equal(slope, [0, 0, 0, 1, 1, 1, 0])
 
 
+def test_ways_back_of_equal_trees_are_equal():
+    back, again = (ravel_pytree({"a": np.ones(n), "b": 1.0})[1] for n in (2, 2))
+    assert back == again and hash(back) == hash(again) and back != ravel_pytree(np.ones(3))[1]
+    traced = []
+
+    def f(vector, way):
+        traced.append(way)
+        return way(vector)["a"]
+
+    for compiled in (jit(f), jit(f, static_argnums=1)):
+        traced.clear()
+        for way in (back, again):
+            np.testing.assert_array_equal(compiled(np.arange(3.0), way), [0, 1])
+        assert len(traced) == 1
+
+
+def test_the_way_back_drops_no_imaginary_part_that_was_put_in():
+    vector, back = ravel_pytree([1 + 1j, 2.0])
+    found = back(vector)  # a warning would be an error
+    assert found[1].dtype == np.float32 and found == [1 + 1j, 2.0]
+
+
 def test_the_way_back_takes_its_own_vector():
     vector, back = ravel_pytree(TREE)
     with pytest.raises(ValueError, match=r"takes a vector of shape \(7,\), got \(3,\)"):

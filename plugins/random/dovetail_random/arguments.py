@@ -13,6 +13,7 @@ import dovetail_lax as lax
 from dovetail_core import ExtendedDType, canonical_dtype, enable_x64, here, is_inexact
 from dovetail_core.base.caches import Cache
 from dovetail_lax import dtypes
+from dovetail_lax.errors import ShapeError
 
 from .generators import implementation, note_raw
 from .implementations import Implementation, KeyType
@@ -160,7 +161,7 @@ def common_shape(name: str, shape: Any, *params: Any) -> Shape:
     """The shape of a draw with parameters: theirs, broadcast, if ``shape`` is None.
 
     Raises:
-        ValueError: the parameters' shapes do not broadcast to ``shape``.
+        ShapeError: the parameters' shapes do not broadcast to ``shape``.
     """
     shapes = [() if p.__class__ in NUMBERS else tuple(p.shape) for p in params]
     wanted = None if shape is None else shape_of(name, shape)
@@ -170,7 +171,7 @@ def common_shape(name: str, shape: Any, *params: Any) -> Shape:
     if found is not None and wanted in (None, found):
         return found
     listed = " and ".join(map(str, shapes))
-    raise ValueError(
+    raise ShapeError(
         f"{name}: parameters of shape {listed} do not broadcast to "
         f"{'one shape' if shape is None else f'shape {wanted}'}{here()}. Leave shape out, or let "
         "its last dimensions be theirs."

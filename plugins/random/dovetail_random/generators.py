@@ -12,7 +12,7 @@ from dovetail_core.base.source import warn_here
 from dovetail_core.text.syntax import register_parameter
 
 # Importing the generators makes them known.
-from . import rbg as rbg, threefry as threefry
+from . import ciphers as ciphers, rbg as rbg, threefry as threefry
 from .implementations import Implementation, KeyType, known, register_prng_impl
 
 COLLECTION = "random.generators"

@@ -34,7 +34,8 @@ def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Key:
 
     Args:
         seed: a scalar integer; 64 bits of it count if 64-bit types are enabled, else 32.
-        impl: the generator: ``"threefry2x32"``, ``"rbg"`` or ``"unsafe_rbg"``; by default that
+        impl: the generator: ``"threefry2x32"``, ``"threefry4x32"``, ``"philox2x32"``,
+            ``"philox4x32"``, ``"rbg"`` or ``"unsafe_rbg"``; by default that
             of the option ``default_prng_impl``.
         dtype: the dtype of keys of the generator, in place of ``impl``.
 

@@ -13,6 +13,7 @@ import dovetail_numpy as dnp
 import dovetail_random as random
 from dovetail_ad import grad, jvp
 from dovetail_batching import vmap
+from dovetail_core import enable_x64
 from dovetail_jit import jit
 
 N = 20_000
@@ -282,3 +283,12 @@ def test_draws_of_several_types_are_joined_as_in_jax():
         for method in ("cholesky", "svd"):
             found = random.multivariate_normal(key, zeros, eye, dtype=dtype, method=method)
             assert found.dtype == "float32"
+
+
+def test_indices_without_replacement_have_32_bits_in_any_mode() -> None:
+    with enable_x64(True):
+        found = [
+            random.categorical(KEY, dnp.zeros(5), shape=(3,), replace=r) for r in (False, True)
+        ]
+    assert [x.dtype for x in found] == [np.int32, np.int64]
+    assert len(set(found[0].tolist())) == 3

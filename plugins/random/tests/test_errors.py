@@ -181,6 +181,11 @@ DRAWS: list[tuple[Call, type[Exception], str]] = [
         "bits: dtype must be an unsigned integer dtype, got int32",
     ),
     (
+        lambda: random.uniform(key, (3,), "float4_e2m1fn"),
+        TypeError,
+        "random numbers have 8, 16, 32 or 64 bits, those of dtype float4_e2m1fn have 4 .*astype",
+    ),
+    (
         lambda: random.randint(key, (3,), 0, 2, dtype=float),
         TypeError,
         "randint takes integer dtypes of 8, 16, 32 or 64 bits, got float32",
@@ -335,3 +340,9 @@ def test_complex_parameters_are_refused():
     for draw in (random.t, random.lognormal, random.pareto):
         with pytest.raises(ValueError, match="no imaginary part"):
             draw(random.key(0), 1j)
+
+
+def test_shapes_that_do_not_broadcast_are_refused_as_other_operations_refuse_them() -> None:
+    for error in (TypeError, ValueError):
+        with pytest.raises(error, match=r"parameters of shape \(3,\) and \(\) do not broadcast"):
+            random.uniform(key, (2,), minval=dnp.arange(3.0))

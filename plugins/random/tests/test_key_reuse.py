@@ -80,6 +80,7 @@ WRONG: dict[str, Use] = {
     "while": lambda k: lax.while_loop(
         lambda c: c[0] < 3, lambda c: (c[0] + random.normal(c[1]), c[1]), (0.0, k)
     ),
+    "while, condition": lambda k: lax.while_loop(lambda k: random.uniform(k) > 2, lambda k: k, k),
     "fori": loop(3, lambda i, s, k: s + random.normal(k)),
     "cond, then": lambda k: lax.cond(True, random.normal, lambda k: 1.0, k) + random.normal(k),
     "one element": lambda k: (lambda ks: random.normal(ks[0]) + random.normal(ks[0]))(

@@ -40,7 +40,7 @@ def random_bcoo(
     count = math.ceil(nse * size) if 0 < nse < 1 else int(nse)
     if count < 0 or (unique_indices and count > size):
         raise ValueError(f"random_bcoo: nse={nse} of {size} places{here()}")
-    place_key, data_key = dr.split(key)
+    data_key, place_key = dr.split(key)
 
     def places(key: Any) -> Any:
         flat = dr.choice(key, size, (count,), replace=not unique_indices)

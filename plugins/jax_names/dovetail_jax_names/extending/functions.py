@@ -7,6 +7,7 @@ around first.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable
 from functools import partial, wraps
 from typing import Any, NamedTuple
@@ -145,12 +146,15 @@ def wrap_init(
     debug_info: DebugInfo | None = None,
 ) -> WrappedFun:
     """A function without transformations; ``params`` are keyword arguments that it always gets."""
+    if debug_info is None:
+        text = "wrap_init without debug_info is deprecated: pass api_util.debug_info(...)"
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
     return WrappedFun(f, (), dict(params or {}), debug_info)
 
 
 def _wrapped(fun: Any) -> WrappedFun:
     """A function out of an equation's parameters is one without transformations."""
-    return fun if isinstance(fun, WrappedFun) else wrap_init(fun.call_wrapped)
+    return fun if isinstance(fun, WrappedFun) else WrappedFun(fun.call_wrapped)
 
 
 def _run_generator(gen: Any, run: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -38,6 +39,9 @@ class Jaxpr(KernelJaxpr, metaclass=Covering):
         debug_info: DebugInfo | None = None,
         is_high: bool | None = None,
     ) -> None:
+        if debug_info is None:
+            text = "Jaxpr without debug_info is deprecated: pass api_util.debug_info(...)"
+            warnings.warn(text, DeprecationWarning, stacklevel=2)
         given = None if effects is None else frozenset(effects)
         super().__init__(constvars, invars, outvars, eqns, effects=given, debug_info=debug_info)
         self.is_high = shows_high(self) if is_high is None else is_high

@@ -43,6 +43,8 @@ _MOVED = (
 ).split()
 _OLD = {name: f"jax.extend.core.{name}" for name in _MOVED}
 _OLD["pytype_aval_mappings"] = "dovetail_core.types.avals.type_handlers"
+_OLD["trace_ctx"] = "dovetail_jax_names.private.core.trace_ctx"
+_OLD["is_constant_dim"] = "dovetail_jax_names.extending.dimensions.is_constant_dim"
 _OLD["call"] = "dovetail_jax_names.extending.calls.call"
 _GONE = {name: f"jax.extend.core.{name}" for name in (
     "mapped_aval", "unmapped_aval", "set_current_trace", "take_current_trace", "TraceTag",

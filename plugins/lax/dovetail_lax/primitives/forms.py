@@ -15,6 +15,7 @@ FURTHER: dict[str, dict[str, Any]] = {
     "mul": {"out_dtype": None},
     "scatter": {"update_jaxpr": None, "update_consts": ()},
     "qr": {"use_magma": None},
+    "schur": {"sort_eig_vals": False, "select_callable": None},
     "svd": {"subset_by_index": None},
     "eig": {"implementation": None},
     "eigh": {"sort_eigenvalues": True, "subset_by_index": None, "algorithm": None},

@@ -65,7 +65,8 @@ def dot_product_attention(
         An array of the shape and dtype of ``query``, or that and the residual.
 
     Raises:
-        ValueError: shapes do not fit, dtypes differ, or the implementation is not one of those.
+        ValueError: shapes do not fit, dtypes differ, the mask is not of booleans or lengths are not
+            integers, one for each batch element, or the implementation is not one of those.
     """
     if implementation not in (None, "xla"):
         raise ValueError(
@@ -81,11 +82,13 @@ def dot_product_attention(
     bias, mask = (
         None if x is None else _four(name, x) for name, x in (("bias", bias), ("mask", mask))
     )
-    window = (local_window_size,) * 2 if isinstance(local_window_size, int) else local_window_size
+    _check_mask(mask)
     out = _attention(
-        query, key, value, bias, mask, query_seq_lengths, key_value_seq_lengths,
+        query, key, value, bias, mask,
+        _lengths("query_seq_lengths", query.shape[0], query_seq_lengths),
+        _lengths("key_value_seq_lengths", query.shape[0], key_value_seq_lengths),
         scale=float(1 / sqrt(query.shape[-1]) if scale is None else scale),
-        is_causal=bool(is_causal), window=None if window is None else tuple(window),
+        is_causal=bool(is_causal), window=_window(local_window_size),
         residual=bool(return_residual),
     )  # fmt: skip
     if single:
@@ -110,6 +113,37 @@ def _check_dtypes(query: Any, key: Any, value: Any) -> None:
             "dot_product_attention takes query, key and value of one dtype, got "
             f"{query}, {key} and {value}{here()}. Convert them with astype."
         )
+
+
+def _check_mask(mask: Any) -> None:
+    if mask is not None and mask.dtype != np.bool_:
+        raise ValueError(
+            f"dot_product_attention: mask must be of booleans, got dtype {mask.dtype}{here()}. "
+            "Compare it with 0, or add logits to the others' as bias."
+        )
+
+
+def _lengths(name: str, batch: int, x: Any) -> Any:
+    if x is None:
+        return None
+    x = dnp.asarray(x)
+    if x.shape != (batch,) or x.dtype.kind not in "iu":
+        raise ValueError(
+            f"dot_product_attention: {name} must be integers of shape ({batch},), one for each "
+            f"batch element, got shape {x.shape} and dtype {x.dtype}{here()}"
+        )
+    return x
+
+
+def _window(size: Any) -> tuple[int, ...] | None:
+    if size is None or isinstance(size, int):
+        return None if size is None else (size, size)
+    if len(size) != 2:
+        raise ValueError(
+            "dot_product_attention: local_window_size is a number of positions or two, to the left "
+            f"and to the right, got {size}{here()}"
+        )
+    return tuple(size)
 
 
 def _four(name: str, x: Any) -> Any:

@@ -206,6 +206,4 @@ def _categorical(
         return lax.argmax(scores, axis + len(prefix), index)
     scores = lax.add(gumbel_of(keys, logits.shape, dtype, mode), logits)
     best = lax.top_k(dnp.moveaxis(scores, axis, -1), prod(prefix))[1]
-    return lax.reshape(
-        lax.convert_element_type(dnp.moveaxis(best, -1, 0), index), (*prefix, *batch)
-    )
+    return lax.reshape(dnp.moveaxis(best, -1, 0), (*prefix, *batch))  # of int32, in any mode

@@ -130,8 +130,17 @@ def unit(keys: Key, shape: Shape, dtype: Any) -> Any:
 
 @cache
 def _layout(dtype: Any) -> tuple[int, Any, Any, Any]:
-    """How many random bits a number needs, their type, by how much to shift them, the bits of 1."""
+    """How many random bits a number needs, their type, by how much to shift them, the bits of 1.
+
+    Raises:
+        TypeError: it has less than a byte.
+    """
     info: Any = ml_dtypes.finfo(dtype)
+    if info.bits not in UINTS:
+        raise TypeError(
+            f"random numbers have 8, 16, 32 or 64 bits, those of dtype {dtype} have {info.bits}"
+            f"{here()}. Draw numbers of another dtype, and convert them with astype."
+        )
     width = info.bits if info.nmant >= 8 else 8
     uint = UINTS[info.bits]
     return width, uint, uint.type(width - info.nmant), np.ones((), dtype).view(uint)[()]

@@ -187,6 +187,8 @@ def _refuse_repeated(
         for result, keys in zip(region.results, found.outputs):
             if keys is not None and result in back:
                 after[back[result]] = keys.used
+                if keys.origin is not None:  # used up by another region, such as a condition
+                    after[back[result]] |= spent.get(region.operands[keys.origin], False)
     for i, elements in spent.items():
         kind = interface.operands[i]
         again = kind.carried or kind is Kind.CONSTANT

@@ -7,6 +7,7 @@ from typing import Any
 
 from dovetail_core import Primitive as _Primitive
 
+from .... import names as _names
 from ....lookup import attributes as _attributes
 
 _MODULES = (
@@ -27,14 +28,26 @@ _MODULES = (
 """Where primitives are, by the names that they have there."""
 _OTHERS = {"add_jaxvals_p": "add_p"}
 
-_absent, __dir__ = _attributes("jax.extend.core.primitives")
+_absent, _listed = _attributes("jax.extend.core.primitives")
 
 
 def __getattr__(name: str) -> Any:
+    found = _found(name)
+    return _absent(name) if found is None else found
+
+
+def _found(name: str) -> _Primitive | None:
+    """The primitive of a name, which is an attribute of the module afterwards."""
     if name.endswith("_p"):
         for module in _MODULES:
             found = getattr(import_module(module), _OTHERS.get(name, name), None)
             if isinstance(found, _Primitive):
                 globals()[name] = found
                 return found
-    return _absent(name)
+    return None
+
+
+def __dir__() -> list[str]:
+    for name in _names.names_of("jax.extend.core.primitives"):
+        _found(name)
+    return _listed()

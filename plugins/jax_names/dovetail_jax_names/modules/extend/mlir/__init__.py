@@ -11,7 +11,12 @@ from dovetail_core.xla.mlir import (
     serialize_portable_artifact as serialize_portable_artifact,
 )
 
+from ....lookup import attributes as _attributes
+
 
 def lower_with_sharding_in_types(ctx: Any, op: Any, aval: Any) -> Any:
     """``op`` itself: types say nothing of where values are placed, so nothing is to be added."""
     return op
+
+
+__getattr__, __dir__ = _attributes("jax.extend.mlir")
