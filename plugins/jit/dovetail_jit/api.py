@@ -43,7 +43,8 @@ from .primitive import jit_p
 from .settings import Settings
 from .shardings import Shardings, constrained
 from .stages import Traced, at_rest
-from .tracing import Arguments, Program, as_array, function_name, traced_anew
+from .structs import described
+from .tracing import Arguments, Program, as_array, forget, function_name, traced_anew
 from .watching import fast_path, run, watching
 
 _UNSET: Any = object()
@@ -133,11 +134,13 @@ def _wrap(settings: Settings) -> Any:
     inner: list[Any] = []
     direct = _repeated(settings, "jit", partial(_call, settings, inner))
     call: Any = update_wrapper(guarded(direct, settings), settings.fun)
+    if call is not direct:
+        call._cache_size = direct._cache_size
     call.trace = partial(_trace_stage, settings)
     call.lower = lambda *args, **kwargs: _trace_stage(settings, *args, **kwargs).lower()
     call.eval_shape = lambda *args, **kwargs: _trace_stage(settings, *args, **kwargs).out_info
     # No circle of references: it dies with the last use.
-    call.clear_cache = partial(_clear_cache, ref(direct), inner, settings.found)
+    call.clear_cache = partial(_clear_cache, ref(direct), inner, settings)
     call._settings = settings
     for name in added_methods():
         setattr(call, name, partial(call_method, name, call.trace))
@@ -164,9 +167,10 @@ def _repeated(settings: Settings, kind: str, miss: Callable[..., Any]) -> Any:
     )
 
 
-def _clear_cache(call: ref[Any], inner: Sequence[Any], found: Any) -> None:
-    """Forget the compiled programs of this function."""
-    found.clear()
+def _clear_cache(call: ref[Any], inner: Sequence[Any], settings: Settings) -> None:
+    """Forget the programs of this function, traced and compiled."""
+    settings.found.clear()
+    forget(settings.fun)
     if (found := call()) is not None:
         clear_cache(found)
     for found in inner:
@@ -362,8 +366,9 @@ def _call_mutable(
 
 
 def _trace_stage(settings: Settings, *args: Any, **kwargs: Any) -> Traced:
-    """The first stage of ahead-of-time compilation; arguments may be ``ShapeDtypeStruct``."""
+    """The first stage of ahead-of-time compilation; arguments need only shapes and dtypes."""
     arguments = settings.take_apart(args, kwargs)
+    arguments = arguments._replace(leaves=described(arguments.leaves))
     avals = settings.avals(arguments, args, kwargs)
     program = settings.trace(arguments, avals)
     donated = settings.donated(args, kwargs, len(program.consts))

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from dovetail_core import ClosedJaxpr, primitives, stage, typeof
 from dovetail_core.base.caches import forget_all
 from dovetail_core.base.foreign import names_itself
@@ -17,7 +15,7 @@ from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.xla.calls import clear_all_caches
 
 from .settings import Settings
-from .structs import shape_struct
+from .structs import described, shape_struct
 from .tracing import function_name
 
 
@@ -44,6 +42,7 @@ def make_jaxpr(
 
     def traced(*args: Any, **kwargs: Any) -> Any:
         arguments = settings.take_apart(args, kwargs)
+        arguments = arguments._replace(leaves=described(arguments.leaves))
         avals = settings.avals(arguments, args, kwargs)
         out_tree: list[Any] = []
 
@@ -89,18 +88,8 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         out_tree[:] = [tree]
         return found
 
-    jaxpr, _ = stage(flat, [_type(x) for x in leaves], function_name(fun))
+    jaxpr, _ = stage(flat, [typeof(x) for x in described(leaves)], function_name(fun))
     return tree_unflatten(out_tree[0], list(map(shape_struct, jaxpr.out_avals)))
-
-
-def _type(x: Any) -> Any:
-    from dovetail_core import ShapedArray, is_value
-
-    if not is_value(x) and hasattr(x, "shape") and hasattr(x, "dtype"):
-        if isinstance(x, np.ndarray):
-            typeof(x)  # says why it is none
-        return ShapedArray(x.shape, x.dtype)
-    return typeof(x)
 
 
 @names_itself

@@ -172,6 +172,11 @@ def _remembered(f: Any) -> dict[Any, Program]:
         return {}
 
 
+def forget(f: Any) -> None:
+    """Trace ``f`` again when it is next asked for."""
+    _remembered(f).clear()
+
+
 def as_array(x: Any) -> Any:
     """An argument of a function whose operations are put in place of a call: an array, as in it."""
     if not isinstance(x, (bool, int, float, complex, np.ndarray, np.generic)):

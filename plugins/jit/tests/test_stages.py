@@ -13,7 +13,7 @@ import dovetail_lax as lax
 from dovetail_batching import vmap
 from dovetail_core import ShapedArray
 from dovetail_core.tree.util import tree_leaves, tree_structure
-from dovetail_jit import ShapeDtypeStruct, eval_shape, jit
+from dovetail_jit import ShapeDtypeStruct, eval_shape, jit, make_jaxpr
 from dovetail_jit.stages import Wrapped
 from dovetail_refs import new_ref
 
@@ -47,6 +47,24 @@ def test_stages_need_shapes_only() -> None:
 
 def g(x: Any, y: Any, *, z: Any, n: int = 2) -> Any:
     return {"a": lax.mul(x["p"], float(n)), "b": (lax.add(y, z),)}
+
+
+class Described:
+    """What has a shape and a dtype, and is no array."""
+
+    shape, dtype = [2, 3], np.dtype(np.float64)
+
+
+def test_stages_take_what_has_a_shape_and_a_dtype() -> None:
+    f = jit(lambda x, n: x * n, static_argnums=1, donate_argnums=0)
+    compiled = f.lower(Described(), 2).compile()
+    assert compiled.in_avals == (((ShapedArray((2, 3), np.float32),), {}))
+    np.testing.assert_array_equal(compiled(np.ones((2, 3), np.float32)), np.full((2, 3), 2))
+    for found in (f.eval_shape(Described(), 2), eval_shape(lax.neg, Described())):
+        assert found == ShapeDtypeStruct((2, 3), np.float32)
+    assert make_jaxpr(lax.neg)(Described()).in_avals == [ShapedArray((2, 3), np.float32)]
+    with pytest.raises(TypeError, match=r"args\[0\].*Described.* is not a valid array value"):
+        f(Described(), 2)
 
 
 def test_stages_tell_of_arguments_and_results() -> None:
