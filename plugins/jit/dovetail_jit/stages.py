@@ -19,7 +19,7 @@ from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.xla import execution
 from dovetail_core.xla.arrays import ArrayImpl
 
-from .argument_names import array_names, leaf_names, with_names
+from .argument_names import array_names, leaf_names, with_names, with_result_names
 from .boundary import boundary_of, call_boundary, refuse_aliases
 from .compilation import compile_module, executable_key, lower, partition_of
 from .elsewhere import refuse_lowering
@@ -209,14 +209,23 @@ class Lowered(Stage):
         """
         from dovetail_core.xla import mlir
 
-        if dialect in (None, "stablehlo"):
-            text = self._module.text
-            if debug_info:
-                text = with_names(text, self.arg_names)
-            return mlir.pretty(text, locations=debug_info)
+        if dialect not in (None, "stablehlo", "hlo"):
+            raise ValueError(f"unknown dialect {dialect!r}: stablehlo and hlo are known")
+        text = self._located() if debug_info else self._module.text
         if dialect == "hlo":
-            return mlir.hlo_text(self._module.text)
-        raise ValueError(f"unknown dialect {dialect!r}: stablehlo and hlo are known")
+            return mlir.hlo_text(text)
+        text = with_result_names(text, self.out_tree)
+        return mlir.pretty(text, locations=debug_info)
+
+    def _located(self) -> str:
+        """The module with where its operations come from, and the names of its arguments."""
+        program, donated = self._traced._callable()
+        of = self._module
+        module = lower(
+            program, self.fun_name, of.platform, donated, self._traced._settings.keep_unused,
+            partition=of.partition, layouts=of.layouts, located=True,
+        )  # fmt: skip
+        return with_names(module.text, self.arg_names)
 
     def compiler_ir(self, dialect: str | None = None) -> Any:
         """The module as an object: MLIR's (``stablehlo``, the default) or XLA's (``hlo``)."""

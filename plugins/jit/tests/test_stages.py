@@ -11,7 +11,7 @@ import pytest
 
 import dovetail_lax as lax
 from dovetail_batching import vmap
-from dovetail_core import ShapedArray
+from dovetail_core import ShapedArray, named_scope
 from dovetail_core.tree.util import tree_leaves, tree_structure
 from dovetail_jit import ShapeDtypeStruct, eval_shape, jit, make_jaxpr
 from dovetail_jit.stages import Wrapped
@@ -183,3 +183,24 @@ def test_weak_types_end_where_a_program_is_lowered() -> None:
     assert traced.out_info.weak_type
     lowered = traced.lower()
     assert not lowered.out_info.weak_type and not lowered.compile().out_info.weak_type
+
+
+def test_text_names_results_and_tells_where_operations_come_from() -> None:
+    def f(x: Any) -> Any:
+        with named_scope("inner"):
+            y = lax.sin(x["a"])
+        _, z = lax.scan(lambda c, v: (c, jit(scaled)(v)), 0.0, y)
+        return {"y": y, "z": [z]}
+
+    def scaled(v: Any) -> Any:
+        return v * 2.0
+
+    lowered = jit(f).lower({"a": np.ones(3, np.float32)})
+    text = lowered.as_text()
+    assert "\"result['y']\"" in text and "\"result['z'][0]\"" in text and "loc(" not in text
+    located = lowered.as_text(debug_info=True)
+    for path in ("jit(f)/inner/sin", "jit(f)/scan", "jit(f)/scan/jit(scaled)/mul"):
+        assert f'"{path}"' in located
+    assert "test_stages.py" in located and "x['a']" in located
+    # What is shown is the module that is compiled, and does what it says.
+    assert lowered.compile()({"a": np.zeros(3, np.float32)})["z"][0].tolist() == [0, 0, 0]
