@@ -30,6 +30,7 @@ from dovetail_core.xla.calls import (
 
 from .ahead import Answer, Found, ask
 from .boundary import boundary_of, call_boundary, refuse_aliases
+from .captured import warn_of_captured
 from .compilation import executable_for
 from .eager import fallback
 from .elsewhere import call_elsewhere, refuse_transformed
@@ -262,6 +263,8 @@ def _call_at_rest(
 ) -> tuple[MissResult, bool]:
     """A call that the runtime repeats, which is told to whom was ``asked`` about it."""
     leaves, operands = arguments.leaves, [*program.consts, *arguments.leaves]
+    if captured := [*program.consts, *program.call.consts]:
+        warn_of_captured(settings.name, captured)
     wanted = settings.wanted(program, arguments.in_tree)
     place, committed = settings.place(operands, program.call, len(program.consts), wanted)
     layouts = None

@@ -21,6 +21,7 @@ from dovetail_core.xla.arrays import ArrayImpl
 
 from .argument_names import array_names, leaf_names, with_names, with_result_names
 from .boundary import boundary_of, call_boundary, refuse_aliases
+from .captured import warn_of_captured
 from .compilation import compile_module, executable_key, lower, partition_of
 from .elsewhere import refuse_lowering
 from .executables import Executable
@@ -102,6 +103,8 @@ class Traced(Stage):
                 shardings are of a mesh without devices.
         """
         settings = self._settings
+        captured = [*self._program.consts, *self._program.call.consts]
+        warn_of_captured(settings.name, captured)
         elsewhere = settings.elsewhere()
         if elsewhere is not None and not lowering_platforms:
             refuse_lowering(settings.name, elsewhere)
