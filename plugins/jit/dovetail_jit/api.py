@@ -148,7 +148,7 @@ def _wrap(settings: Settings) -> Any:
     return call
 
 
-_entries = PjitFunctionCache(8192)
+entries = PjitFunctionCache(8192)
 """What C++ knows of calls, in common: a function that is jitted anew in each call of another."""
 
 
@@ -163,7 +163,7 @@ def _repeated(settings: Settings, kind: str, miss: Callable[..., Any]) -> Any:
         key=(kind, identity(settings.fun), settings.key),
         registry=calls,
         shard_arg_fallback=fallback,
-        cache=_entries if settings.cache is None else None,  # files that it reads may have changed
+        cache=entries if settings.cache is None else None,  # files that it reads may have changed
         explain=explain_arguments,  # of arguments, which C++ takes apart before it asks Python
     )
 

@@ -14,6 +14,7 @@ from dovetail_core.base.wrapping import update_wrapper
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.xla.calls import clear_all_caches
 
+from .api import entries
 from .settings import Settings
 from .structs import described, shape_struct
 from .tracing import function_name
@@ -99,7 +100,8 @@ def clear_caches() -> None:
     What programs held of functions, of values that these close over and of functions that are
     called back is free after Python's next garbage collection.
     """
-    clear_all_caches()
+    clear_all_caches()  # of functions that live
+    entries.clear()
     forget_all()
     for p in primitives().values():
         p.forget()

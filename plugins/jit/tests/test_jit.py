@@ -233,6 +233,14 @@ def test_clear_caches_traces_again() -> None:
     assert f.calls == 2
 
 
+def test_clear_caches_forgets_calls_of_functions_that_died() -> None:
+    f = Counter(lax.sin)
+    jit(f)(X)
+    clear_caches()
+    jit(f)(X)
+    assert f.calls == 2
+
+
 def test_clear_cache_traces_one_function_again() -> None:
     f, other = Counter(lax.sin), Counter(lax.cos)
     g, h = jit(f), jit(other)
