@@ -315,6 +315,7 @@ def test_a_class_that_is_no_dataclass_needs_the_lists():
 def test_one_level():
     children, aux = tu.flatten_one_level({"b": 1, "a": [2]})
     assert (tuple(children), tuple(aux)) == (([2], 1), ("a", "b"))
+    assert tu.flatten_one_level(collections.OrderedDict(b=1, a=2)) == ([1, 2], ("b", "a"))
     keyed, _ = tu.flatten_one_level_with_keys({"b": 1, "a": [2]})
     assert list(keyed) == [(tu.DictKey("a"), [2]), (tu.DictKey("b"), 1)]
     keyed, _ = tu.flatten_one_level_with_keys(Point(1, 2))

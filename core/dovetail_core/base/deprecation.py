@@ -21,15 +21,18 @@ def deprecated(what: str, instead: str, goes: str, stacklevel: int = 2) -> None:
     warnings.warn(text, DeprecationWarning, stacklevel=stacklevel + 1)
 
 
-def deprecated_in_jax(what: str, instead: str, stacklevel: int = 2) -> None:
+def deprecated_in_jax(
+    what: str, instead: str, stacklevel: int = 2, category: type[Warning] = DeprecationWarning
+) -> None:
     """Warn, in programs that import ``jax``, of what JAX has deprecated and Dovetail keeps.
 
     Args:
         what, instead, stacklevel: as for :func:`deprecated`.
+        category: the class of JAX's warning.
     """
     if "jax" in sys.modules:  # the import hook's: the package itself is refused
         text = f"{what} is deprecated in JAX. Use {instead} instead."
-        warnings.warn(text, DeprecationWarning, stacklevel=stacklevel + 1)
+        warnings.warn(text, category, stacklevel=stacklevel + 1)
 
 
 def renamed(

@@ -12,7 +12,7 @@ _TYPES: dict[str, type] = {
     "__name__": str, "__qualname__": str, "__annotations__": dict, "__type_params__": tuple,
 }  # fmt: skip
 
-STAGES = ("trace", "lower", "eval_shape", "clear_cache")
+STAGES = ("trace", "lower", "eval_shape", "clear_cache", "_cache_size")
 """Attributes of a function that is compiled, which say nothing of one that calls it."""
 
 

@@ -160,8 +160,13 @@ class _Guarding(Interpreter):
         return NotImplemented if guard is None else guard(self.predicate, args, eqn.params)
 
 
+class _Misplaced(TypeError, NotImplementedError):  # the latter is what JAX raises here
+    """An effect would happen where it should not."""
+
+
 def _refuse_effects(region: Region, what: str, why: str, guards: bool = True) -> None:
-    """Refuse what would happen where it should not: anything but reading, and what is guarded."""
+    """Refuse what would happen where it should not: anything but reading, what is guarded, and what
+    may happen anywhere."""
     effects, name = region.program.effects, region.program.jaxpr.name or "a sub-program"
     found = writes(effects)
     if found:
@@ -171,11 +176,10 @@ def _refuse_effects(region: Region, what: str, why: str, guards: bool = True) ->
             f"{describe(current_source())}: {why}, so that the write would happen where it should "
             "not. Return the value and write it outside, or map over the reference, too."
         )
-    if guards:
-        effects = frozenset([e for e in effects if not e.guardable])
+    effects = frozenset([e for e in effects if not (e.anywhere or (guards and e.guardable))])
     if lasting(effects):
         shown = sorted(map(repr, effects))[0]
-        raise TypeError(
+        raise _Misplaced(
             f"{name} has an effect, {shown}, under {what} that is itself mapped or uncertain"
             f"{describe(current_source())}: {why}, so that the effect would happen where it should "
             "not. Return the value and have the effect outside, or do not map the predicate."

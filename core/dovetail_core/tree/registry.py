@@ -223,7 +223,7 @@ def _register_mappings() -> None:
         OrderedDict,
         ordered,
         lambda keys, values: OrderedDict(zip(keys, values, strict=True)),
-        lambda tree: (tree.values(), tuple(tree)),
+        lambda tree: ([*tree.values()], tuple(tree)),
     )
     register_pytree_with_keys(
         defaultdict,

@@ -16,12 +16,15 @@ class Effect:
 
     ``ordered`` effects keep their program order across equations; an equation with any effect is
     never removed by dead-code elimination unless its ``dce`` rule says that it may be. Those whose
-    primitives say how they happen under a condition (the trait ``guard``) are ``guardable``.
+    primitives say how they happen under a condition (the trait ``guard``) are ``guardable``. Those
+    that do no harm where a condition does not hold happen ``anywhere``: where a transformation runs
+    all branches, or a loop until its last element is done, they do so for every element.
     """
 
     __slots__ = ()
     ordered: bool = False
     guardable: ClassVar[bool] = False
+    anywhere: ClassVar[bool] = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ import sys
 from typing import Any
 
 from dovetail_core import here
+from dovetail_core.base.deprecation import deprecated_in_jax
 from dovetail_core.base.foreign import names_itself
-from dovetail_core.base.source import warn_here
 from dovetail_core.registry.entries import installed_version
 
 # The parameters named `backend` are JAX's; inside the functions they would hide this one.
@@ -40,6 +40,8 @@ def local_devices(
     Raises:
         ValueError: there is no such process.
     """
+    if host_id is not None:
+        _warn_of_old("local_devices(host_id=...)", "local_devices(process_index=...)")
     index = process_index if process_index is not None else host_id
     found = _backend(backend)
     if index is None:
@@ -79,28 +81,26 @@ def process_count(backend: str | None = None) -> int:
 @names_itself
 def host_id(backend: str | None = None) -> int:
     """An older name of :func:`process_index`."""
-    _renamed("host_id", "process_index")
+    _warn_of_old("host_id", "process_index")
     return process_index(backend)
 
 
 @names_itself
 def host_ids(backend: str | None = None) -> list[int]:
     """An older name of :func:`process_indices`."""
-    _renamed("host_ids", "process_indices")
+    _warn_of_old("host_ids", "process_indices")
     return process_indices(backend)
 
 
 @names_itself
 def host_count(backend: str | None = None) -> int:
     """An older name of :func:`process_count`."""
-    _renamed("host_count", "process_count")
+    _warn_of_old("host_count", "process_count")
     return process_count(backend)
 
 
-def _renamed(old: str, new: str) -> None:
-    """Warn, in programs that import ``jax``, in which such a name has no future."""
-    if "jax" in sys.modules:
-        warn_here(f"dovetail.{old} is an older name of dovetail.{new}: use that.", UserWarning)
+def _warn_of_old(what: str, instead: str) -> None:
+    deprecated_in_jax(what, instead, stacklevel=3, category=UserWarning)
 
 
 def print_environment_info(return_string: bool = False) -> str | None:
@@ -109,14 +109,16 @@ def print_environment_info(return_string: bool = False) -> str | None:
     Args:
         return_string: return the text in place of printing it.
     """
-    packages = ("dovetail", "jaxlib", "numpy", "ml_dtypes")
-    found = [f"{name}: {_version(name)}" for name in packages]
+    versions = {n: _version(n) for n in ("dovetail", "jaxlib", "numpy", "ml_dtypes")}
+    if (stands_for := getattr(sys.modules.get("jax"), "__version__", None)) is not None:
+        versions = {"jax": stands_for, **versions}  # what the program that imports it asks about
+    found = [f"{name + ':':<7} {version}" for name, version in versions.items()]
     found.append(f"python: {sys.version}")
     here_now = devices()
     kinds = ", ".join(sorted({d.device_kind for d in here_now}))
-    found.append(f"devices: {len(here_now)} ({kinds}), {len(local_devices())} of this process")
-    found.append(f"processes: {process_count()}")
-    found.append(f"platform: {platform.platform()}")
+    found.append(f"device info: {kinds}-{len(here_now)}, {len(local_devices())} local devices")
+    found.append(f"process_count: {process_count()}")
+    found.append(f"platform: {platform.uname()}")
     text = "\n".join(found)
     if return_string:
         return text

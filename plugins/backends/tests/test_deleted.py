@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dovetail_backends as backends
+from dovetail_core.base import errors
 
 USES = {
     "numpy.asarray": np.asarray,
@@ -72,6 +73,15 @@ def test_what_needs_no_memory_still_works(put):
     x.delete()
     assert x.is_deleted() and x.shape == (2,) and x.dtype == np.float32 and x.device == where
     assert "donated" not in str(backends.deleted_error(x))
+
+
+def test_the_error_has_the_classes_that_uses_raise_in_jax(put):
+    x = put([1, 2])
+    x.delete()
+    for use in (lambda: x.addressable_data(0), x.block_until_ready):
+        for kind in (errors.JaxRuntimeError, ValueError):
+            with pytest.raises(kind, match=r"f32\[2\] is used at .* after it was deleted"):
+                use()
 
 
 def test_a_view_outlives_its_array(put):

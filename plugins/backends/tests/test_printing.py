@@ -15,7 +15,7 @@ def test_repr(put):
     assert repr(device_put(1.0)) == "Array(1., dtype=float32, weak_type=True)"
     assert repr(device_put(True)) == "Array(True, dtype=bool)"
     assert repr(put(np.ones((3, 0)))) == "Array([], shape=(3, 0), dtype=float32)"
-    assert repr(put([])) == "Array([], dtype=float32)"
+    assert repr(put([])) == "Array([], shape=(0,), dtype=float32)"
     assert repr(device_put(np.ones(2, ml_dtypes.bfloat16))) == "Array([1, 1], dtype=bfloat16)"
     assert repr(put([1j], np.complex64)) == "Array([0.+1.j], dtype=complex64)"
 

@@ -28,7 +28,9 @@ def callback(
 ) -> None:
     """Call a Python function for its effect on the world; what it returns is ignored.
 
-    Under differentiation it sees primal values; under ``vmap`` it is called once per element.
+    Under differentiation it sees primal values; under ``vmap`` it is called once per element. Where
+    a predicate is mapped all branches run, and loops until their last element is done: it is called
+    there for all elements.
 
     Args:
         callback: gets read-only NumPy arrays; arguments that are not arrays come as they are.

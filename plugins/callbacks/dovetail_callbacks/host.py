@@ -19,7 +19,7 @@ from dovetail_core import (
     short_dtype,
     typeof,
 )
-from dovetail_core.tree.util import tree_flatten, tree_unflatten
+from dovetail_core.tree.util import tree_flatten, tree_flatten_with_path, tree_unflatten
 
 
 class HostFunction:
@@ -54,7 +54,7 @@ class HostFunction:
         """The leaves of the function's result for arguments of these leaves.
 
         Raises:
-            TypeError: the result has not the structure that was declared.
+            TypeError: the result has not the structure that was declared; a list may be a tuple.
         """
         leaves = list(arrays)
         for i, x in self.static:
@@ -64,7 +64,7 @@ class HostFunction:
         if self.out_tree is None:
             return []
         found, tree = tree_flatten(out)
-        if tree != self.out_tree and (found or self.out_tree.num_leaves):
+        if tree != self.out_tree and not _have_equal_places(tree, self.out_tree):
             raise TypeError(
                 f"{self} returned a result of structure {tree}, but result_shape_dtypes has "
                 f"{self.out_tree}. Return what was declared, or declare what is returned."
@@ -132,6 +132,15 @@ class HostFunction:
         return f"{self.what} of {callable_name(self.fun)}{describe_source(self.source)}"
 
     __repr__ = __str__
+
+
+def _have_equal_places(one: Any, other: Any) -> bool:
+    """Whether two structures have their leaves at equal places: as a list and a tuple have."""
+    places = [
+        [path for path, _ in tree_flatten_with_path(tree_unflatten(t, [0] * t.num_leaves))[0]]
+        for t in (one, other)
+    ]
+    return places[0] == places[1]
 
 
 class _OnArrays(HostFunction):

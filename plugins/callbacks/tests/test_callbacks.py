@@ -374,3 +374,12 @@ def test_results_of_64_bits_are_refused_where_they_are_not_enabled():
 def test_results_without_arrays_may_be_of_any_structure():
     assert pure_callback(lambda x: None, (), 1.0) == ()
     assert pure_callback(lambda x: [], None, 1.0) is None
+
+
+def test_results_may_be_lists_where_tuples_are_declared_and_the_other_way_round():
+    f = lambda x: pure_callback(lambda x: [x, {"a": (2 * x,)}], (SCALAR, {"a": [SCALAR]}), x)  # noqa: E731
+    for call in (f, jit(f)):
+        first, second = call(3.0)
+        assert float(first) == 3 and [float(v) for v in second["a"]] == [6]
+    with pytest.raises(TypeError, match="returned a result of structure"):
+        pure_callback(lambda x: {"b": x}, {"a": SCALAR}, 1.0)

@@ -25,7 +25,6 @@ IDLE: dict[str, Any] = {
     "backend_target": "",
     "bcoo_cusparse_lowering": False,
     "captured_constants_report_frames": 0,
-    "captured_constants_warn_bytes": 2_000_000_000,
     "check_proxy_envs": True,
     "check_vma": False,
     "compilation_cache_check_contents": False,
@@ -144,7 +143,8 @@ def add_options() -> None:
     """Make JAX's options known, and set those that the environment sets by JAX's variables."""
     for name, default in IDLE.items():
         if not _is_known(name):  # a plugin may have it
-            config.add(Option(name, default, "No effect here; JAX has it.", check=_noting(name)))
+            check = _noting(name, type(default))
+            config.add(Option(name, default, "No effect here; JAX has it.", check=check))
     for name, value in FIXED.items():
         config.add(Option(name, value, "As JAX's default; not to be changed.", check=_only(value)))
     for name, own in _OTHER_NAMES.items():
@@ -161,10 +161,16 @@ def _is_known(name: str) -> bool:
     return name in config.names()
 
 
-def _noting(name: str) -> Callable[[Any], Any]:
+_READERS: dict[type, Callable[[str], Any]] = {bool: as_bool, int: int, float: float}
+"""How values are read that come as text, from the environment."""
+
+
+def _noting(name: str, kind: type) -> Callable[[Any], Any]:
+    read = _READERS.get(kind)
+
     def check(value: Any) -> Any:
         asked.idle(f"jax_{name}")
-        return value
+        return read(value) if read is not None and isinstance(value, str) else value
 
     return check
 

@@ -137,6 +137,17 @@ print(x.aval, sys.modules["jax"] is before, jnp.from_dlpack(x))
     assert python("-c", code).stdout == "float32[3] True [0. 1. 2.]\n"
 
 
+def test_options_without_effect_have_values_of_their_types(python) -> None:
+    code = """
+import dovetail.jax, jax
+c = jax.config
+print(c.jax_pprint_use_color, c.jax_serialization_version, c.jax_memory_fitting_effort)
+"""
+    given = {"JAX_PPRINT_USE_COLOR": "0", "JAX_SERIALIZATION_VERSION": "3"}
+    done = python("-c", code, JAX_MEMORY_FITTING_EFFORT="0.5", **given)
+    assert done.stdout == "False 3 0.5\n", done.stderr
+
+
 def test_options_of_jax(python) -> None:
     code = """
 import dovetail.jax, sys, jax

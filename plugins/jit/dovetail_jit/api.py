@@ -30,6 +30,7 @@ from dovetail_core.xla.calls import (
 
 from .ahead import Answer, Found, ask
 from .boundary import boundary_of, call_boundary, refuse_aliases
+from .captured import warn_of_captured
 from .compilation import executable_for
 from .eager import fallback
 from .elsewhere import call_elsewhere, refuse_transformed
@@ -43,6 +44,7 @@ from .primitive import jit_p
 from .settings import Settings
 from .shardings import Shardings, constrained
 from .stages import Traced, at_rest
+from .structs import described
 from .tracing import Arguments, Program, as_array, forget, function_name, traced_anew
 from .watching import fast_path, run, watching
 
@@ -133,6 +135,8 @@ def _wrap(settings: Settings) -> Any:
     inner: list[Any] = []
     direct = _repeated(settings, "jit", partial(_call, settings, inner))
     call: Any = update_wrapper(guarded(direct, settings), settings.fun)
+    if call is not direct:
+        call._cache_size = direct._cache_size
     call.trace = partial(_trace_stage, settings)
     call.lower = lambda *args, **kwargs: _trace_stage(settings, *args, **kwargs).lower()
     call.eval_shape = lambda *args, **kwargs: _trace_stage(settings, *args, **kwargs).out_info
@@ -144,7 +148,7 @@ def _wrap(settings: Settings) -> Any:
     return call
 
 
-_entries = PjitFunctionCache(8192)
+entries = PjitFunctionCache(8192)
 """What C++ knows of calls, in common: a function that is jitted anew in each call of another."""
 
 
@@ -159,7 +163,7 @@ def _repeated(settings: Settings, kind: str, miss: Callable[..., Any]) -> Any:
         key=(kind, identity(settings.fun), settings.key),
         registry=calls,
         shard_arg_fallback=fallback,
-        cache=_entries if settings.cache is None else None,  # files that it reads may have changed
+        cache=entries if settings.cache is None else None,  # files that it reads may have changed
         explain=explain_arguments,  # of arguments, which C++ takes apart before it asks Python
     )
 
@@ -259,6 +263,8 @@ def _call_at_rest(
 ) -> tuple[MissResult, bool]:
     """A call that the runtime repeats, which is told to whom was ``asked`` about it."""
     leaves, operands = arguments.leaves, [*program.consts, *arguments.leaves]
+    if captured := [*program.consts, *program.call.consts]:
+        warn_of_captured(settings.name, captured)
     wanted = settings.wanted(program, arguments.in_tree)
     place, committed = settings.place(operands, program.call, len(program.consts), wanted)
     layouts = None
@@ -363,8 +369,9 @@ def _call_mutable(
 
 
 def _trace_stage(settings: Settings, *args: Any, **kwargs: Any) -> Traced:
-    """The first stage of ahead-of-time compilation; arguments may be ``ShapeDtypeStruct``."""
+    """The first stage of ahead-of-time compilation; arguments need only shapes and dtypes."""
     arguments = settings.take_apart(args, kwargs)
+    arguments = arguments._replace(leaves=described(arguments.leaves))
     avals = settings.avals(arguments, args, kwargs)
     program = settings.trace(arguments, avals)
     donated = settings.donated(args, kwargs, len(program.consts))

@@ -1,4 +1,4 @@
-"""Names of a lowered program's arguments, after the parameters of the Python function."""
+"""Names of what a lowered program takes and returns, after the parameters of its function."""
 
 from __future__ import annotations
 
@@ -61,3 +61,18 @@ def with_names(text: str, names: Sequence[str]) -> str:
         f"{a} loc({string(n)})" if n else a for a, n in zip(arguments, [*[""] * unnamed, *names])
     ]
     return text[:start] + ", %".join(located) + text[end:]
+
+
+def with_result_names(text: str, out_tree: Any) -> str:
+    """The text of a module, the results of its function ``main`` with their places in the result:
+    ``result['speed']``. Results that are divided, or are made of several arrays, have none."""
+    places = tree_unflatten(out_tree, list(range(out_tree.num_leaves)))
+    names = ["result" + keystr(path) for path, _ in tree_flatten_with_path(places)[0]]
+    arrow = ") -> ("
+    start = text.index(arrow, text.index("@main(")) + len(arrow)
+    end = text.index(") {\n", start)
+    types = text[start:end].split(", ")
+    if "{" in text[start:end] or len(types) != len(names):
+        return text
+    named = [f"{t} {{jax.result_info = {string(n)}}}" for t, n in zip(types, names)]
+    return text[:start] + ", ".join(named) + text[end:]

@@ -92,8 +92,12 @@ def lower(
     profile: str = "default",
     partition: Partition | None = None,
     layouts: Layouts | None = None,
+    located: bool = False,
 ) -> LoweredModule:
-    """Run the passes on a program and lower it to StableHLO."""
+    """Run the passes on a program and lower it to StableHLO.
+
+    ``located``: to show it, with where operations come from; nobody else is told.
+    """
     start, source, divided = time.perf_counter(), program, partition is not None
     if profile == "default":
         program = run_passes("hi", program, platform, divided)
@@ -105,10 +109,13 @@ def lower(
         program = run_passes("ir", program, platform, divided)
     try:
         module = lower_module(
-            program, platform, name, donated, keep_unused, partition=partition, layouts=layouts
-        )
+            program, platform, name, donated, keep_unused, partition=partition, layouts=layouts,
+            located=located,
+        )  # fmt: skip
     except Exception as e:
         _raise_explained(program, platform, name, e)
+    if located:
+        return module
     if profile == "default":
         text = run_passes("module", module.text, platform, divided)
         if text is not module.text:

@@ -154,7 +154,8 @@ def reject_deleted(settings: Settings, args: tuple[Any, ...], kwargs: Mapping[st
     """
     for path, x in tree_flatten_with_path((args, kwargs))[0]:
         if x.__class__ is ArrayImpl and x.is_deleted():
-            raise RuntimeError(f"{_argument(settings, path)}: {deleted_error(x)}")
+            error = deleted_error(x)
+            raise type(error)(f"{_argument(settings, path)}: {error}")
 
 
 def reject_too_large(settings: Settings, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
-import numpy as np
-
-from dovetail_core import ClosedJaxpr, is_value, primitives, stage, typeof
+from dovetail_core import ClosedJaxpr, primitives, stage, typeof
 from dovetail_core.base.caches import forget_all
 from dovetail_core.base.foreign import names_itself
 from dovetail_core.base.options import disable_jit as disable_jit
@@ -16,8 +14,9 @@ from dovetail_core.base.wrapping import update_wrapper
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.xla.calls import clear_all_caches
 
+from .api import entries
 from .settings import Settings
-from .structs import ShapeDtypeStruct, shape_struct
+from .structs import described, shape_struct
 from .tracing import trace_program
 
 
@@ -44,6 +43,7 @@ def make_jaxpr(
 
     def traced(*args: Any, **kwargs: Any) -> Any:
         arguments = settings.take_apart(args, kwargs)
+        arguments = arguments._replace(leaves=described(arguments.leaves))
         avals = settings.avals(arguments, args, kwargs)
         out_tree: list[Any] = []
 
@@ -82,14 +82,14 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """
     leaves, in_tree = tree_flatten((args, kwargs))
     if _is_jitted(fun):  # it knows which arguments are static, and where results are to be
-        args, kwargs = tree_unflatten(in_tree, [_described(x) for x in leaves])
+        args, kwargs = tree_unflatten(in_tree, described(leaves))
         return cast("Any", fun).eval_shape(*args, **kwargs)
 
     def rebuild(xs: Sequence[Any]) -> Any:
         a, k = tree_unflatten(in_tree, xs)
         return fun(*a, **k)
 
-    avals = [typeof(_described(x)) for x in leaves]
+    avals = [typeof(x) for x in described(leaves)]
     program = trace_program(fun, (), in_tree, avals, rebuild)
     return tree_unflatten(program.out_tree, list(map(shape_struct, program.call.out_avals)))
 
@@ -100,14 +100,6 @@ def _is_jitted(f: Any) -> bool:
     return isinstance(settings, Settings) and f.__wrapped__ is settings.fun
 
 
-def _described(x: Any) -> Any:
-    """``x``, or what describes the array of which it only has the shape and the dtype."""
-    if is_value(x) or isinstance(x, np.ndarray):
-        return x
-    known = hasattr(x, "shape") and hasattr(x, "dtype")
-    return ShapeDtypeStruct(x.shape, x.dtype) if known else x
-
-
 @names_itself
 def clear_caches() -> None:
     """Forget every traced program, compiled program and remembered type.
@@ -115,7 +107,8 @@ def clear_caches() -> None:
     What programs held of functions, of values that these close over and of functions that are
     called back is free after Python's next garbage collection.
     """
-    clear_all_caches()
+    clear_all_caches()  # of functions that live
+    entries.clear()
     forget_all()
     for p in primitives().values():
         p.forget()

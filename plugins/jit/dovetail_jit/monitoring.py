@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail_core import hookimpl
+from dovetail_core import config, hookimpl
 from dovetail_core.base.source import called, not_callable, short_repr
 from dovetail_core.registry.hooked import manager
 
@@ -152,6 +152,9 @@ class _Compiler:
 
     @hookimpl
     def dovetail_compiled(self, name: str, cached: bool, seconds: float) -> None:
+        record_event("/jax/compilation_cache/compile_requests_use_cache")
+        if not cached and config.read("compilation_cache_dir"):
+            record_event("/jax/compilation_cache/cache_misses")
         if cached:
             record_event("/jax/compilation_cache/cache_hits")
             event = "/jax/compilation_cache/cache_retrieval_time_sec"

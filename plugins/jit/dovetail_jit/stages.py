@@ -19,8 +19,9 @@ from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.xla import execution
 from dovetail_core.xla.arrays import ArrayImpl
 
-from .argument_names import array_names, leaf_names, with_names
+from .argument_names import array_names, leaf_names, with_names, with_result_names
 from .boundary import boundary_of, call_boundary, refuse_aliases
+from .captured import warn_of_captured
 from .compilation import compile_module, executable_key, lower, partition_of
 from .elsewhere import refuse_lowering
 from .executables import Executable
@@ -113,6 +114,8 @@ class Traced(Stage):
                 shardings are of a mesh without devices.
         """
         settings = self._settings
+        captured = [*self._program.consts, *self._program.call.consts]
+        warn_of_captured(settings.name, captured)
         elsewhere = settings.elsewhere()
         if elsewhere is not None and not lowering_platforms:
             refuse_lowering(settings.name, elsewhere)
@@ -221,14 +224,23 @@ class Lowered(Stage):
         """
         from dovetail_core.xla import mlir
 
-        if dialect in (None, "stablehlo"):
-            text = self._module.text
-            if debug_info:
-                text = with_names(text, self.arg_names)
-            return mlir.pretty(text, locations=debug_info)
+        if dialect not in (None, "stablehlo", "hlo"):
+            raise ValueError(f"unknown dialect {dialect!r}: stablehlo and hlo are known")
+        text = self._located() if debug_info else self._module.text
         if dialect == "hlo":
-            return mlir.hlo_text(self._module.text)
-        raise ValueError(f"unknown dialect {dialect!r}: stablehlo and hlo are known")
+            return mlir.hlo_text(text)
+        text = with_result_names(text, self.out_tree)
+        return mlir.pretty(text, locations=debug_info)
+
+    def _located(self) -> str:
+        """The module with where its operations come from, and the names of its arguments."""
+        program, donated = self._traced._callable()
+        of = self._module
+        module = lower(
+            program, self.fun_name, of.platform, donated, self._traced._settings.keep_unused,
+            partition=of.partition, layouts=of.layouts, located=True,
+        )  # fmt: skip
+        return with_names(module.text, self.arg_names)
 
     def compiler_ir(self, dialect: str | None = None) -> Any:
         """The module as an object: MLIR's (``stablehlo``, the default) or XLA's (``hlo``)."""

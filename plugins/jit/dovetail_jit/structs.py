@@ -6,8 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from dovetail_backends import Format as Format, Layout as Layout
-from dovetail_core import HiType, ShapedArray, canonical_dtype, here, register_type
+from dovetail_core import (
+    HiType,
+    ShapedArray,
+    canonical_dtype,
+    here,
+    is_value,
+    register_type,
+)
 from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
 
@@ -118,6 +127,17 @@ register_type(
         manual_axis_type=x.manual_axis_type,
     ),
 )
+
+
+def described(leaves: Sequence[Any]) -> list[Any]:
+    """Arguments, with a :class:`ShapeDtypeStruct` for each that only has a shape and a dtype."""
+    return [ShapeDtypeStruct.like(x) if _only_describes(x) else x for x in leaves]
+
+
+def _only_describes(x: Any) -> bool:
+    if is_value(x) or isinstance(x, (np.ndarray, np.generic)):  # whose types say what is wrong
+        return False
+    return hasattr(x, "shape") and hasattr(x, "dtype")
 
 
 def shape_struct(aval: Any, sharding: Any = None) -> Any:

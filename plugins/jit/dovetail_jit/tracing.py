@@ -151,11 +151,6 @@ def _has_mutable(jaxpr: Jaxpr) -> bool:
     return any(a.is_mutable or a.has_mutable_type for a in avals)
 
 
-def forget(f: Any) -> None:
-    """Trace ``f`` at its next call."""
-    _remembered(f).clear()
-
-
 def signatures(f: Any) -> list[Signature]:
     """What ``f`` has been traced for, as far as that is remembered, the oldest first."""
     return [Signature(*key) for key in list(_remembered(f))]
@@ -175,6 +170,11 @@ def _remembered(f: Any) -> dict[Any, Program]:
         return _programs.of(f, Cache)
     except TypeError:  # not weakly referable: nothing to remember it by
         return {}
+
+
+def forget(f: Any) -> None:
+    """Trace ``f`` again when it is next asked for."""
+    _remembered(f).clear()
 
 
 def as_array(x: Any) -> Any:

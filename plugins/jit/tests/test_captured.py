@@ -13,7 +13,7 @@ import pytest
 import dovetail_lax as lax
 from dovetail_ad import grad, linearize, vjp
 from dovetail_batching import vmap
-from dovetail_core import jaxpr_as_fun, stage_closed, typeof
+from dovetail_core import config, jaxpr_as_fun, stage_closed, typeof
 from dovetail_custom_rules import custom_jvp, custom_vjp
 from dovetail_jit import jit, make_jaxpr
 from dovetail_remat import checkpoint
@@ -136,3 +136,19 @@ def test_copies_are_shared_while_nobody_writes_and_die_with_programs() -> None:
     del first, second
     gc.collect()
     assert copy() is None
+
+
+def test_functions_that_close_over_much_cause_a_warning():
+    f = jit(lambda x: lax.mul(x, ON_DEVICE))
+    config.update("captured_constants_warn_bytes", 11)
+    try:
+        for use in (lambda: f(X), lambda: jit(lambda x: lax.add(x, ON_DEVICE)).lower(X)):
+            with pytest.warns(UserWarning, match=r"closes over arrays of 12 bytes at .*test_capt"):
+                use()
+        f(X)  # which is not lowered again
+        config.update("captured_constants_warn_bytes", 12)
+        jit(lambda x: lax.sub(x, ON_DEVICE))(X)
+        config.update("captured_constants_warn_bytes", -1)
+        jit(lambda x: lax.div(x, ON_DEVICE))(X)
+    finally:
+        config.update("captured_constants_warn_bytes", 2_000_000_000)

@@ -233,6 +233,38 @@ def test_clear_caches_traces_again() -> None:
     assert f.calls == 2
 
 
+def test_clear_caches_forgets_calls_of_functions_that_died() -> None:
+    f = Counter(lax.sin)
+    jit(f)(X)
+    clear_caches()
+    jit(f)(X)
+    assert f.calls == 2
+
+
+def test_clear_cache_traces_one_function_again() -> None:
+    f, other = Counter(lax.sin), Counter(lax.cos)
+    g, h = jit(f), jit(other)
+    for call in (g, h):
+        call(X)
+    g.clear_cache()
+    for call in (g, h, jit(f)):
+        call(X)
+    assert f.calls == 2 and other.calls == 1
+
+
+@pytest.mark.parametrize(
+    "options", [{"static_argnums": 1}, {"static_argnames": "n"}, {"donate_argnames": "n"}]
+)
+def test_guarded_functions_tell_how_many_calls_are_known(options: Any) -> None:
+    g = jit(lambda x, n: (x * n, n + 1), **options)
+    for n in (2.0, 2.0, np.float32(3)):
+        g(X, n)
+    assert g._cache_size() == 2
+    assert not hasattr(vmap(g, (0, None)), "_cache_size")
+    g.clear_cache()
+    assert g._cache_size() == 0
+
+
 def numbers(x: Any, value: Any, *, other: Any = 1) -> Any:
     """What a static argument is: its number, its sign and its type."""
     found = []

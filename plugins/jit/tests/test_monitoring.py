@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dovetail_lax as lax
-from dovetail_jit import jit, monitoring
+from dovetail_core import config
+from dovetail_jit import clear_caches, jit, monitoring
 
 KINDS = {
     "event": (monitoring.record_event, (), "event"),
@@ -63,3 +65,18 @@ def test_compilation_tells_what_it_takes():
 def test_a_listener_can_be_called():
     with pytest.raises(TypeError, match="callback must be a function, got 3 of type int"):
         monitoring.register_event_listener(3)  # type: ignore[arg-type]
+
+
+def test_the_disk_cache_tells_of_hits_and_misses(tmp_path: Path):
+    heard: list[str] = []
+    monitoring.register_event_listener(lambda event, **_: heard.append(event.rpartition("/")[2]))
+    f = lambda x: lax.cos(lax.exp(x))  # noqa: E731
+    config.update("compilation_cache_dir", str(tmp_path))
+    try:
+        for _ in range(2):
+            clear_caches()
+            jit(f)(np.float32(0.25))
+    finally:
+        config.update("compilation_cache_dir", None)
+    request = "compile_requests_use_cache"
+    assert heard == [request, "cache_misses", request, "cache_hits"]

@@ -12,9 +12,9 @@ import pytest
 
 import dovetail_lax as lax
 from dovetail_batching import vmap
-from dovetail_core import ShapedArray
+from dovetail_core import ShapedArray, named_scope
 from dovetail_core.tree.util import tree_leaves, tree_structure
-from dovetail_jit import ShapeDtypeStruct, eval_shape, jit
+from dovetail_jit import ShapeDtypeStruct, eval_shape, jit, make_jaxpr
 from dovetail_jit.stages import Wrapped
 from dovetail_refs import new_ref
 
@@ -70,6 +70,24 @@ def test_stages_need_shapes_only() -> None:
 
 def g(x: Any, y: Any, *, z: Any, n: int = 2) -> Any:
     return {"a": lax.mul(x["p"], float(n)), "b": (lax.add(y, z),)}
+
+
+class Described:
+    """What has a shape and a dtype, and is no array."""
+
+    shape, dtype = [2, 3], np.dtype(np.float64)
+
+
+def test_stages_take_what_has_a_shape_and_a_dtype() -> None:
+    f = jit(lambda x, n: x * n, static_argnums=1, donate_argnums=0)
+    compiled = f.lower(Described(), 2).compile()
+    assert compiled.in_avals == (((ShapedArray((2, 3), np.float32),), {}))
+    np.testing.assert_array_equal(compiled(np.ones((2, 3), np.float32)), np.full((2, 3), 2))
+    for found in (f.eval_shape(Described(), 2), eval_shape(lax.neg, Described())):
+        assert found == ShapeDtypeStruct((2, 3), np.float32)
+    assert make_jaxpr(lax.neg)(Described()).in_avals == [ShapedArray((2, 3), np.float32)]
+    with pytest.raises(TypeError, match=r"args\[0\].*Described.* is not a valid array value"):
+        f(Described(), 2)
 
 
 def test_stages_tell_of_arguments_and_results() -> None:
@@ -188,3 +206,24 @@ def test_weak_types_end_where_a_program_is_lowered() -> None:
     assert traced.out_info.weak_type
     lowered = traced.lower()
     assert not lowered.out_info.weak_type and not lowered.compile().out_info.weak_type
+
+
+def test_text_names_results_and_tells_where_operations_come_from() -> None:
+    def f(x: Any) -> Any:
+        with named_scope("inner"):
+            y = lax.sin(x["a"])
+        _, z = lax.scan(lambda c, v: (c, jit(scaled)(v)), 0.0, y)
+        return {"y": y, "z": [z]}
+
+    def scaled(v: Any) -> Any:
+        return v * 2.0
+
+    lowered = jit(f).lower({"a": np.ones(3, np.float32)})
+    text = lowered.as_text()
+    assert "\"result['y']\"" in text and "\"result['z'][0]\"" in text and "loc(" not in text
+    located = lowered.as_text(debug_info=True)
+    for path in ("jit(f)/inner/sin", "jit(f)/scan", "jit(f)/scan/jit(scaled)/mul"):
+        assert f'"{path}"' in located
+    assert "test_stages.py" in located and "x['a']" in located
+    # What is shown is the module that is compiled, and does what it says.
+    assert lowered.compile()({"a": np.zeros(3, np.float32)})["z"][0].tolist() == [0, 0, 0]

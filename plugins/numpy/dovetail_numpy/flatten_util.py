@@ -38,7 +38,8 @@ def ravel_pytree(pytree: Any) -> tuple[Array, Callable[[Array], Any]]:
         return zeros(0), _Unravel(tree, (), (), np.dtype(np.float32))
     arrays = [as_array("ravel_pytree", x) for x in leaves]
     dtype = dtypes.result_type(*arrays)
-    vector = concatenate([ravel(x).astype(dtype) for x in arrays])
+    flat = [ravel(x) for x in arrays]
+    vector = concatenate([x if x.dtype == dtype else x.astype(dtype) for x in flat])
     shapes = tuple(x.shape for x in arrays)
     return vector, _Unravel(tree, shapes, tuple(x.dtype for x in arrays), dtype)
 

@@ -27,7 +27,7 @@ x64 = enable_x64.state
 FLOAT32 = np.dtype(np.float32)
 INT32 = np.dtype(np.int32)
 BOOL = np.dtype(np.bool_)
-_PYTHON = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
+_PYTHON = {"bool": bool, "signed": int, "unsigned": int, "floating": float, "complex": complex}
 
 
 def default_float() -> Any:
@@ -87,13 +87,16 @@ def python_scalar(x: Any, dtype: Any, weak: bool = False) -> Any:
 
 
 def _weak_scalar(x: Any, dtype: Any) -> Any:
-    kind = _PYTHON[dtype.kind]
+    kind = _PYTHON[dtypes.kind_of(dtype)]
     if kind is int:
         scalars.check_int(x)
     try:
-        return x if x.__class__ is kind else kind(x)
+        found = x if x.__class__ is kind else kind(x)
     except OverflowError:
         raise integer_too_large(x, dtype) from None
+    if typeof(found).dtype == dtype:  # type: ignore[attr-defined]
+        return found
+    return lax.convert_element_type_p.bind(found, new_dtype=dtype, weak_type=True)
 
 
 def _wrapped(x: int, dtype: Any) -> Any:
@@ -118,7 +121,12 @@ def convert(x: Any, dtype: Any, weak: bool = False) -> Any:
         return python_scalar(x, dtype, weak)
     aval = getattr(x, "aval", None)
     if aval is None:
-        return np.asarray(x).astype(dtype, copy=False)[()] if x.dtype != dtype else x
+        if x.dtype == dtype:
+            return x
+        if not weak:
+            return np.asarray(x).astype(dtype, copy=False)[()]
+        # As a NumPy value, none of which is weakly typed, it would make the result strongly typed.
+        return lax.convert_element_type_p.bind(x, new_dtype=dtype, weak_type=True)
     if aval.dtype == dtype and (weak or not is_weak_bool(aval)):
         return x
     return lax.convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak)

@@ -7,6 +7,7 @@ import pytest
 
 import dovetail_numpy as dnp
 from dovetail_core import enable_x64
+from dovetail_jit import ShapeDtypeStruct, eval_shape, jit
 
 CODES = "b u1 u2 u4 u8 i1 i2 i4 i8 bf f2 f4 f8 c8 c16".split()
 NAMES = dict(zip(CODES, (
@@ -120,3 +121,24 @@ def test_scalar_types_are_dtypes_and_make_arrays():
     assert isinstance(np.float32(1), dnp.float32)
     assert dnp.bfloat16([1, 2]).shape == (2,)
     assert "float32" in repr(dnp.float32)
+
+
+def test_weakly_typed_values_stay_so_beside_numpy_integers_in_programs():
+    for x in (np.arange(2), np.int8(3)):
+        found = eval_shape(lambda a, x=x: (a + x, dnp.maximum(x, a)), dnp.asarray(1.0))
+        assert [v.weak_type for v in found] == [True, True]
+        assert [v.dtype for v in found] == [np.float32] * 2
+    np.testing.assert_array_equal(jit(lambda a: a + np.arange(2))(1.5), [1.5, 2.5])
+    strong = eval_shape(lambda a: a + np.ones(2, np.float32), dnp.asarray(1.0))
+    assert not strong.weak_type
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "complex64"])
+def test_python_numbers_beside_weakly_typed_values_of_any_width(dtype: str, wide: bool):
+    def f(a):
+        return a * 3, dnp.where(a == 0, a, 0), dnp.ones_like(a)
+
+    with enable_x64(wide):
+        found = eval_shape(f, ShapeDtypeStruct((2,), dtype, weak_type=True))
+        assert {(str(v.dtype), v.weak_type) for v in found} == {(dtype, True)}

@@ -96,6 +96,7 @@ def test_each_leaf_gets_its_element_type_again():
     vector, back = ravel_pytree((np.int32(3), np.float16(0.5), True))
     assert vector.dtype == np.float16
     assert [x.dtype for x in back(vector)] == [np.int32, np.float16, np.bool_]
+    assert ravel_pytree([1.0, 2.0])[0].weak_type and not ravel_pytree([1, 2.0])[0].weak_type
     vector, back = ravel_pytree({})
     assert vector.shape == (0,) and back(vector) == {}
 

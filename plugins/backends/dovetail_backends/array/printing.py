@@ -23,7 +23,7 @@ def _repr(self: ArrayImpl) -> str:
     if hidden:
         return f"{_NAME}{hidden}, shape={aval.shape}, {', '.join(tail)})"
     body = np.array2string(value_of(self), separator=", ", prefix=_NAME)
-    if aval.size == 0 and aval.shape != (0,):
+    if aval.size == 0:
         tail.insert(0, f"shape={aval.shape}")
     # The tail goes on a line of its own where the value's last line is too long for it.
     text = f"{body}, {', '.join(tail)})"

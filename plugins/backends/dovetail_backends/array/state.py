@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from dovetail_core import ShapedArray, current_source, describe_source, here
+from dovetail_core.base.errors import JaxRuntimeError
 from dovetail_core.xla import fork
 from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError, install
 from dovetail_core.xla.callbacks import exception_behind
@@ -19,11 +20,15 @@ def spelled(x: ArrayImpl) -> str:
     return x.aval.str_short() if isinstance(x.aval, ShapedArray) else repr(x.aval)
 
 
+class DeletedArray(JaxRuntimeError, ValueError):  # JAX raises any of these, depending on the use
+    """An array is used whose memory is gone."""
+
+
 def deleted_error(x: ArrayImpl) -> RuntimeError:
     """The error for using an array whose memory is gone: which, where, why, and the remedy."""
     use = f"an array of type {spelled(x)} is used{describe_source(current_source())}"
     if "_lost" in x.__dict__:
-        return RuntimeError(
+        return DeletedArray(
             f"{use} in a process that was forked before its value was computed: the threads that "
             "compute it are in the parent alone. Wait for it before the fork "
             "(x.block_until_ready()), or start the process by spawn or forkserver "
@@ -31,13 +36,13 @@ def deleted_error(x: ArrayImpl) -> RuntimeError:
         )
     if "_deleted_at" in x.__dict__:
         place = describe_source(x.__dict__["_deleted_at"])
-        return RuntimeError(
+        return DeletedArray(
             f"{use} after it was deleted{place}. Delete it after its last use, or use a copy of it "
             "(x.copy())."
         )
     taker = x.__dict__.get("_donated_to")
     to = f" to {taker}" if taker else ""
-    return RuntimeError(
+    return DeletedArray(
         f"{use} after it was donated{to} (donate_argnums or donate_argnames of jit, donate of "
         "device_put), so that its memory may be overwritten. Use the result of that call in its "
         "place, donate a copy (x.copy()), or do not donate it."

@@ -59,6 +59,7 @@ def _devices(self: ArrayImpl) -> set[Any]:
 
 def _part(self: ArrayImpl, index: int) -> Any:
     """The part of the array on the device number ``index`` among this process's."""
+    check_usable((self,))
     return addressable_shards(self)[index].data
 
 

@@ -66,7 +66,7 @@ class Builder(Emitter):
         env: dict[Any, Val] = dict(zip(jaxpr.constvars, consts))
         env.update(zip(jaxpr.invars, args))
         rules, miss = stablehlo_rules.rules, stablehlo_rules.miss
-        watched = self.module.annotated or self.module.marks
+        watched = self.module.is_watched
         told = self.module.told if self.module.divides else None
         for eqn in jaxpr.eqns:
             operands = [

@@ -54,6 +54,8 @@ class ModuleText:
         partition: where it runs if that is on several devices.
         parts: within what each device runs by itself, who they are.
         divides: whether types tell how values are divided.
+        path: where what is being written comes from, where that is said (module ``locating``);
+            None elsewhere.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class ModuleText:
         self.divides = partition is not None and partition.grid.told
         self.annotated = annotated
         self.marks = marks
+        self.path: str | None = None
         self.functions: list[str] = []
         self.callbacks: list[Callable[..., Any]] = []
         self.names: dict[Any, str] = {}
@@ -76,9 +79,15 @@ class ModuleText:
         self.spliced: dict[Any, str] = {}
         self._used: set[str] = {"main"}
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether more is wanted of equations than their operations."""
+        return self.annotated or self.marks or self.path is not None
+
     def beside(self) -> ModuleText:
         """An empty module whose text is to become part of this one."""
         made = ModuleText(self.platform, self.annotated, self.marks)
+        made.path = self.path
         made.callbacks = self.callbacks
         return made
 
