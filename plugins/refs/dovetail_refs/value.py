@@ -169,6 +169,11 @@ class Ref(Access, metaclass=_RefMeta):
     def size(self) -> int:
         return self._aval.inner_aval.size
 
+    @property
+    def sharding(self) -> Any:
+        """That of the array that it holds."""
+        return self._array().sharding
+
     def __bool__(self) -> bool:
         return self._no_number("a condition")
 
