@@ -92,8 +92,12 @@ def lower(
     profile: str = "default",
     partition: Partition | None = None,
     layouts: Layouts | None = None,
+    located: bool = False,
 ) -> LoweredModule:
-    """Run the passes on a program and lower it to StableHLO."""
+    """Run the passes on a program and lower it to StableHLO.
+
+    ``located``: once more, for those who want to read where operations come from.
+    """
     start, source, divided = time.perf_counter(), program, partition is not None
     if profile == "default":
         program = run_passes("hi", program, platform, divided)
@@ -105,14 +109,17 @@ def lower(
         program = run_passes("ir", program, platform, divided)
     try:
         module = lower_module(
-            program, platform, name, donated, keep_unused, partition=partition, layouts=layouts
-        )
+            program, platform, name, donated, keep_unused, partition=partition, layouts=layouts,
+            located=located,
+        )  # fmt: skip
     except Exception as e:
         _raise_explained(program, platform, name, e)
     if profile == "default":
         text = run_passes("module", module.text, platform, divided)
         if text is not module.text:
             module = module.__class__(**{**vars(module), "text": text})
+    if located:
+        return module
     if has_hooks("dovetail_lowered"):
         seconds = time.perf_counter() - start
         manager().hook.dovetail_lowered(

@@ -210,13 +210,21 @@ class Lowered(Stage):
         from dovetail_core.xla import mlir
 
         if dialect in (None, "stablehlo"):
-            text = self._module.text
-            if debug_info:
-                text = with_names(text, self.arg_names)
+            text = self._located() if debug_info else self._module.text
             return mlir.pretty(text, locations=debug_info)
         if dialect == "hlo":
             return mlir.hlo_text(self._module.text)
         raise ValueError(f"unknown dialect {dialect!r}: stablehlo and hlo are known")
+
+    def _located(self) -> str:
+        """The module with names of operations and arguments."""
+        program, donated = self._traced._callable()
+        settings, platform = self._traced._settings, self._module.platform
+        module = lower(
+            program, settings.name, platform, donated, settings.keep_unused,
+            partition=self._module.partition, layouts=self._module.layouts, located=True,
+        )  # fmt: skip
+        return with_names(module.text, self.arg_names)
 
     def compiler_ir(self, dialect: str | None = None) -> Any:
         """The module as an object: MLIR's (``stablehlo``, the default) or XLA's (``hlo``)."""

@@ -11,7 +11,7 @@ import pytest
 
 import dovetail_lax as lax
 from dovetail_batching import vmap
-from dovetail_core import ShapedArray
+from dovetail_core import ShapedArray, named_scope
 from dovetail_core.tree.util import tree_leaves, tree_structure
 from dovetail_jit import ShapeDtypeStruct, eval_shape, jit
 from dovetail_jit.stages import Wrapped
@@ -165,3 +165,24 @@ def test_weak_types_end_where_a_program_is_lowered() -> None:
     assert traced.out_info.weak_type
     lowered = traced.lower()
     assert not lowered.out_info.weak_type and not lowered.compile().out_info.weak_type
+
+
+def test_operations_have_names_for_those_who_ask() -> None:
+    @named_scope("model")
+    def model(x: Any) -> Any:
+        y = lax.cond(lax.gt(x, 0.0), lax.sin, lax.cos, x)
+        return lax.while_loop(lambda v: lax.lt(v, 3.0), lambda v: lax.add(v, 1.0), y)
+
+    lowered = jit(model).lower(np.float32(1))
+    text = lowered.as_text(debug_info=True)
+    start = "jit(model)/model"
+    for name in ("gt", "cond/branch_1_fun/sin", "cond/branch_0_fun/cos", "while/cond/lt",
+                 "while/body/add"):  # fmt: skip
+        assert f'"{start}/{name}"' in text
+    assert "loc(" not in lowered.as_text()
+
+
+def test_names_of_operations_where_an_argument_is_donated() -> None:
+    lowered = jit(lambda x: lax.mul(x, 2.0), donate_argnums=0).lower(X)
+    assert '"jit(<lambda>)/mul"' in lowered.as_text(debug_info=True)
+    assert "tf.aliasing_output" in lowered.as_text(debug_info=True)

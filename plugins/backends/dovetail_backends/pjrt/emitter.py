@@ -53,6 +53,7 @@ class ModuleText:
         marks: whether operations have the annotations of their equations (module ``marking``).
         partition: where it runs if that is on several devices.
         parts: within what each device runs by itself, who they are.
+        located: the name that those of operations begin with, where they have some.
         divides: whether types tell how values are divided.
     """
 
@@ -66,6 +67,7 @@ class ModuleText:
         self.platform = platform
         self.partition = partition
         self.parts: Parts | None = None
+        self.located = ""
         self.divides = partition is not None and partition.grid.told
         self.annotated = annotated
         self.marks = marks

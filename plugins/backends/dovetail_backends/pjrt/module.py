@@ -15,6 +15,7 @@ from .attributes import Attribute, boolean, i32, spelled, string
 from .builder import Builder
 from .constants import is_in_module
 from .emitter import ModuleText, Val
+from .locating import LocatingBuilder
 from .marking import MarkingBuilder
 from .partition import Partition, Parts
 from .text import identifier, tensor_type
@@ -79,6 +80,7 @@ def lower_module(
     partition: Partition | None = None,
     parts: Parts | None = None,
     layouts: Layouts | None = None,
+    located: bool = False,
 ) -> LoweredModule:
     """Lower ``program`` for a platform; inputs that nothing uses are dropped unless kept.
 
@@ -88,6 +90,7 @@ def lower_module(
         partition: where it is to run if that is on several devices.
         parts: who the devices are, if each runs it by itself on its parts of values.
         layouts: how its inputs and results lie in memory, if not as usual.
+        located: whether operations have names (module ``locating``).
     """
     program = without_mutable(program)
     jaxpr = program.jaxpr
@@ -96,9 +99,9 @@ def lower_module(
     if not keep_unused:
         in_place = [isinstance(d, InPlace) for d in donated]
         jaxpr, kept = dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), in_place)
-    module = ModuleText(platform, annotated, are_used(), partition)
-    module.parts = parts
-    b = (MarkingBuilder if module.marks else Builder)(module)
+    module = ModuleText(platform, annotated, located or are_used(), partition)
+    module.parts, module.located = parts, f"jit({name})"
+    b = (LocatingBuilder if located else MarkingBuilder if module.marks else Builder)(module)
     passed = [(c, v) for c, v in zip(program.consts, jaxpr.constvars) if not is_in_module(c)]
     const_args = b.arguments([v.aval for _, v in passed])
     constants = _constants(b, program, const_args)

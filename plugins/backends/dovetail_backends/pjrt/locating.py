@@ -1,0 +1,78 @@
+"""Operations with locations that name the scopes and primitives that they come from.
+
+As ``jit(f)/jvp(model)/sin``; what a loop or branch holds is within it. Modules are written so only
+for those who read them: equal modules with names of their own would be compiled each by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dovetail_core import ClosedJaxpr, Eqn
+from dovetail_core.base.naming import inside
+
+from ..tables import StablehloRule
+from .attributes import string
+from .emitter import Val
+from .marking import MarkingBuilder
+
+
+class LocatingBuilder(MarkingBuilder):
+    """A builder whose operations have the names of their equations."""
+
+    __slots__ = ("_name", "_path")
+
+    def __init__(self, module: Any) -> None:
+        super().__init__(module)
+        self._path: str = module.located
+        self._name = ""
+
+    def _watched(self, eqn: Eqn, rule: StablehloRule, operands: Sequence[Val]) -> Any:
+        outer = self._path, self._name
+        scope = eqn.source.scope if eqn.source is not None else ""
+        path = f"{self._path}/{scope}" if scope else self._path
+        self._name = f"{path}/{eqn.primitive.name}"
+        self._path = inside(path, _label(eqn))
+        try:
+            return super()._watched(eqn, rule, operands)
+        finally:
+            self._path, self._name = outer
+
+    def op(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """Emit an operation (:meth:`Emitter.op`) with the name of the equation being lowered."""
+        out = super().op(name, *args, **kwargs)
+        if self._name and name != "stablehlo.constant":  # constants are shared
+            self.lines[-1] = f"{self.lines[-1][:-1]} loc({string(self._name)})\n"
+        return out
+
+    def while_loop(
+        self,
+        carry: Sequence[Val],
+        condition: Callable[..., Sequence[Val]],
+        body: Callable[..., Sequence[Val]],
+        programs: Sequence[ClosedJaxpr] = (),
+    ) -> list[Val]:
+        """A loop (:meth:`Builder.while_loop`), in which it is told what is the condition."""
+        condition, body = self._within("cond", condition), self._within("body", body)
+        return super().while_loop(carry, condition, body, programs)
+
+    def _branch(self, i: int, program: ClosedJaxpr, operands: Sequence[Val], b: Any) -> list[Val]:
+        return self._within(f"branch_{i}_fun", super()._branch)(i, program, operands, b)
+
+    def _within(self, name: str, f: Callable[..., Any]) -> Callable[..., Any]:
+        def emit(*args: Any) -> Any:
+            outer = self._path
+            self._path = f"{outer}/{name}"
+            try:
+                return f(*args)
+            finally:
+                self._path = outer
+
+        return emit
+
+
+def _label(eqn: Eqn) -> str:
+    """What is shown around the operations that an equation holds."""
+    name = eqn.params.get("name") if eqn.primitive.regions else None
+    return f"{eqn.primitive.name}({name})" if isinstance(name, str) else eqn.primitive.name
