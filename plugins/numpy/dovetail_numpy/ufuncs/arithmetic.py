@@ -6,7 +6,7 @@ from typing import Any
 
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, here, typeof
-from dovetail_lax.dtypes import numpy_dtype_promotion
+from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused, one_call
@@ -129,7 +129,7 @@ class _Power(Binary):
         if base.dtype.kind == "b":
             base = ShapedArray(base.shape, INT32)
         counts = exponent.dtype.kind in "iu" and exponent.shape == ()
-        if counts and numpy_dtype_promotion.value == "strict":
+        if counts and dtypes.numpy_dtype_promotion.value == "strict":
             return base.dtype, base.weak_type  # one exponent says how often to multiply
         dtype, weak = common_type([base, exponent], self.inexact)
         if dtype.kind in "iu":
