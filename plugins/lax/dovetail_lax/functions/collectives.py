@@ -113,13 +113,14 @@ def _grouped(what: str, axis_name: Names, groups: Any) -> dict[str, Any]:
         return params
     found = tuple([tuple([int(i) for i in g]) for g in groups])
     size, alone = prod(params["axis_sizes"]), len(params["axes"]) == 1
+    mapped = not alone or params["axes"][0] not in manual_axes()
     partition = sorted(i for g in found for i in g) == list(range(size))
-    if alone and not (partition and len(set(map(len, found))) == 1):
+    if alone and not (partition and (mapped or len(set(map(len, found))) == 1)):
         raise ValueError(
             f"{what}: axis_index_groups must be groups of one length that have each of the {size} "
             f"positions once, got {groups!r}{place()}"
         )
-    if not alone or params["axes"][0] not in manual_axes():
+    if mapped:
         raise NotImplementedError(
             f"{what}: axis_index_groups is not supported under vmap, nor over several axes"
             f"{place()}. Give the name of one axis of a mesh, within shard_map."
