@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from dovetail_core import IOEffect, OrderedIOEffect
 from dovetail_core.text.syntax import register_parameter
@@ -14,7 +13,6 @@ class DebugEffect(IOEffect):
     """A program shows values while it runs (``debug.print``, ``log``, ``callback``)."""
 
     name: str = "debug"
-    guardable: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +20,6 @@ class OrderedDebugEffect(OrderedIOEffect):
     """A program shows values while it runs, in order."""
 
     name: str = "debug"
-    guardable: ClassVar[bool] = True
 
 
 register_parameter(DebugEffect, name="debug")

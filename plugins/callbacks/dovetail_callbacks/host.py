@@ -152,25 +152,6 @@ class _OnArrays(HostFunction):
         return super()._key(), self.avals
 
 
-class OnlyWhere(HostFunction):
-    """A function without results of one more array in front, called only where that is true."""
-
-    __slots__ = ("of",)
-
-    def __init__(self, of: HostFunction) -> None:
-        super().__init__(of.what, of.fun, of.in_tree, of.out_tree, of.static)
-        self.source, self.of = of.source, of
-
-    def __call__(self, predicate: Any, *arrays: Any) -> list[Any]:
-        return self.of(*arrays) if predicate else []
-
-    def on_arrays(self, avals: Sequence[Any]) -> HostFunction:
-        return OnlyWhere(self.of.on_arrays(avals[1:]))
-
-    def _key(self) -> Any:
-        return "only where", self.of._key()
-
-
 def _arrays_of(value: Any, what: str) -> Sequence[Any]:
     high = is_value(value) and typeof(value).is_high
     return lower_values([value], f"returned to {what}") if high else (value,)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from dovetail_core import Effect, IOEffect, OrderedIOEffect, Primitive
 
 from .effects import DebugEffect, OrderedDebugEffect
-from .host import HostFunction, OnlyWhere
+from .host import HostFunction
 
 # All take arrays; ``callback`` is a function of NumPy arrays to a sequence of them.
 
@@ -49,14 +48,7 @@ def _buffer_type(
 
 
 debug_callback_p = Primitive("debug_callback", multiple_results=True)
-
-
-def _guard(predicate: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
-    params = {**params, "callback": OnlyWhere(params["callback"])}
-    return debug_callback_p.bind(predicate, *args, **params)
-
-
-debug_callback_p.def_traits(effect_only=True, guard=_guard)
+debug_callback_p.def_traits(effect_only=True)
 
 
 @debug_callback_p.def_effectful_abstract_eval

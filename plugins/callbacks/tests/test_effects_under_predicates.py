@@ -11,7 +11,6 @@ import dovetail_lax as lax
 from dovetail_batching import vmap
 from dovetail_callbacks import debug
 from dovetail_callbacks.experimental import io_callback
-from dovetail_jit import effects_barrier, jit
 
 XS = np.array([1.0, 2.0, 3.0], np.float32)
 
@@ -32,45 +31,11 @@ def test_a_callback_in_a_branch_under_a_mapped_index() -> None:
     assert seen == []
 
 
-def test_debugging_output_in_a_branch_tells_of_the_elements_that_take_it() -> None:
-    seen: list[Any] = []
-
-    def say(name: str, x: Any) -> Any:
-        debug.callback(lambda v: seen.append((name, float(v))), x)
-        return x * 2
-
-    def inner(x: Any) -> Any:
-        return lax.cond(x > 2.5, lambda x: say("large", x), lambda x: x, x)
-
-    def f(x: Any) -> Any:
-        return lax.cond(x > 1.5, inner, lambda x: say("small", x), x)
-
-    for g in vmap(f), jit(vmap(f)), vmap(jit(f)):
-        np.testing.assert_array_equal(g(XS), np.array([2, 2, 6], np.float32))
-        effects_barrier()
-        assert sorted(seen) == [("large", 3.0), ("small", 1.0)]
-        seen.clear()
-
-
-def test_debugging_output_in_a_loop_tells_of_the_elements_that_are_not_done() -> None:
-    seen: list[float] = []
-
-    def body(x: Any) -> Any:
-        debug.callback(lambda v: seen.append(float(v)), x)
-        return x * 2
-
-    np.testing.assert_array_equal(
-        vmap(lambda x: lax.while_loop(lambda x: x < 5.0, body, x))(XS), [8.0, 8.0, 6.0]
-    )
-    effects_barrier()
-    assert sorted(seen) == [1.0, 2.0, 2.0, 3.0, 4.0, 4.0]
-
-
 def test_a_callback_in_a_loop_that_some_elements_leave_early() -> None:
     seen: list[float] = []
 
     def body(x: Any) -> Any:
-        io_callback(lambda v: seen.append(float(v)), None, x)
+        debug.callback(lambda v: seen.append(float(v)), x)
         return x * 2
 
     def f(x: Any) -> Any:
