@@ -143,7 +143,11 @@ def test_registrations_are_placed_in_the_module_that_is_imported(site):
 def test_a_place_in_a_backward_pass_is_the_same_place() -> None:
     place = current_source()
     assert place is not None
-    back = source_module.backward(place)
+    back = source_module.backward(place, "", "")
     assert isinstance(back, source_module.BackwardSource) and back == place
     assert str(back) == str(place)
-    assert source_module.backward(None) is None
+    assert source_module.backward(None, "", "") is None
+    with named_scope("outer"), named_scope("inner"):
+        place = current_source()
+    back = source_module.backward(place, "outer", "outer/transpose()")
+    assert back is not None and back.scope == "outer/transpose(inner)"

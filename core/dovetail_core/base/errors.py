@@ -119,9 +119,13 @@ class UnexpectedTracerError(DovetailError, JAXTypeError):
     """A tracer outlived the transformation that made it."""
 
 
+class MutableResultError(TypeError, ValueError):
+    """A mutable value is among the results of a function; JAX's error is a ValueError."""
+
+
 def refuse_mutable_result(aval: Any, what: str) -> NoReturn:
     """Raise for a mutable value of type ``aval`` among the results of the function ``what``."""
-    raise TypeError(
+    raise MutableResultError(
         f"{what} returned {aval.str_short()}, which is mutable: only values leave a transformed "
         "function. Return what it holds (ref[...], or dovetail.freeze(ref) after its last use), or "
         "make it outside of the function and pass it in."

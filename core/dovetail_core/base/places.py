@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any, NamedTuple
 
+from .naming import inside, parts
 from .source import AnnotatedScope, Source
 
 
@@ -18,16 +21,26 @@ class ScopeName(NamedTuple):
         return self.name
 
 
+class TransformationName(NamedTuple):
+    """A transformation in a stack, of the scopes behind it."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.name}()"
+
+
 @dataclass(frozen=True)
 class NameStack:
-    """The scopes that an operation is in, outermost first; as a string, joined by slashes."""
+    """The scopes and transformations that an operation is in, outermost first; as a string, scopes
+    are joined by slashes, and a transformation stands around the scope behind it."""
 
-    stack: tuple[ScopeName, ...] = ()
+    stack: tuple[ScopeName | TransformationName, ...] = ()
 
     @classmethod
     def of(cls, scope: str) -> NameStack:
-        """The stack that a joined string names."""
-        return cls(tuple(map(ScopeName, scope.split("/")))) if scope else cls()
+        """The stack that a string names."""
+        return cls(tuple([name for part in parts(scope) for name in _names(part)]))
 
     def extend(self, name: str | Sequence[str]) -> NameStack:
         """The stack with further scopes inside of it."""
@@ -35,10 +48,8 @@ class NameStack:
         return NameStack(self.stack + tuple(map(ScopeName, names)))
 
     def transform(self, name: str) -> NameStack:
-        """The stack in which a transformation shows: ``name(scope)``, of each scope."""
-        if not self.stack:
-            return self.extend(f"{name}()")
-        return NameStack(tuple([ScopeName(f"{name}({s})") for s in self.stack]))
+        """The stack of what is transformed in these scopes."""
+        return NameStack((*self.stack, TransformationName(name)))
 
     def __add__(self, other: NameStack) -> NameStack:
         return NameStack(self.stack + other.stack)
@@ -53,7 +64,16 @@ class NameStack:
         return len(self.stack)
 
     def __str__(self) -> str:
-        return "/".join(map(str, self.stack))
+        return reduce(inside, map(str, self.stack), "")
+
+
+def _names(part: str) -> Iterator[ScopeName | TransformationName]:
+    """A scope and the transformations around it."""
+    while found := re.fullmatch(r"(\w+)\((.*)\)", part):
+        yield TransformationName(found[1])
+        part = found[2]
+    if part:
+        yield ScopeName(part)
 
 
 @dataclass(frozen=True)

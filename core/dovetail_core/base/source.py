@@ -10,6 +10,7 @@ from itertools import islice
 from types import CodeType, FrameType, TracebackType
 from typing import Any, NamedTuple
 
+from .naming import inside, moved, transformed, without_transformations
 from .scopes import Scope, run_with
 from .wrapping import callable_name as callable_name
 
@@ -98,7 +99,8 @@ class Source(NamedTuple):
         return (at and at[0]) or self.code.co_firstlineno
 
     def __str__(self) -> str:
-        scope = f" in scope {self.scope!r}" if self.scope else ""
+        names = without_transformations(self.scope)
+        scope = f" in scope {names!r}" if names else ""
         return f"{self.filename}:{self.line} ({self.code.co_qualname}){scope}"
 
 
@@ -108,9 +110,38 @@ class BackwardSource(Source):
     __slots__ = ()
 
 
-def backward(source: Source | None) -> Source | None:
-    """The same place, in the backward pass."""
-    return None if source is None else _new(BackwardSource, source)
+def backward(source: Source | None, outer: str, to: str) -> Source | None:
+    """The same place, in the backward pass; what was in the scope ``outer`` is in ``to``."""
+    if source is None:
+        return None
+    scope = source.scope
+    if outer or to:
+        scope = _like(scope, moved(scope, outer, to))
+    return _new(BackwardSource, (source.code, source.lasti, scope))
+
+
+def relative(source: Source | None, outer: str) -> Source | None:
+    """The same place, whose scopes are those within ``outer``."""
+    if source is None or not outer:
+        return source
+    return source._replace(scope=_like(source.scope, moved(source.scope, outer, "")))
+
+
+def within(source: Source | None, scope: str) -> Source | None:
+    """The same place, whose scopes are in ``scope``."""
+    if source is None or not scope:
+        return source
+    return source._replace(scope=_like(source.scope, moved(source.scope, "", scope)))
+
+
+def _like(scope: str, name: str) -> str:
+    """``name`` with the annotations of ``scope``."""
+    return AnnotatedScope(name, scope.annotations) if isinstance(scope, AnnotatedScope) else name
+
+
+def without_names(scope: str) -> str:
+    """The scope of a program that is traced by itself: none, but for annotations."""
+    return _like(scope, "") if scope else scope
 
 
 _override: ContextVar[Source | None] = ContextVar("dovetail_source", default=None)
@@ -254,16 +285,30 @@ class named_scope(Scope):  # lower case: used as a function
             raise TypeError(f"named_scope takes a string, got {name!r}")
         self.name = name
 
-    def _read(self) -> str:
-        return _scope.get()
+    def _read(self) -> tuple[str, Source | None]:
+        return _scope.get(), _override.get()
 
-    def _enter(self, outer: str) -> None:
-        name = f"{outer}/{self.name}" if outer else self.name
-        if isinstance(outer, AnnotatedScope):
-            name = AnnotatedScope(name, outer.annotations)
-        _scope.set(name)
+    def _enter(self, outer: tuple[str, Source | None]) -> None:
+        scope, at = outer
+        _scope.set(_like(scope, inside(scope, self.name)))
+        if at is not None:  # as of a custom rule, which runs at the place of what it is for
+            _override.set(at._replace(scope=_like(at.scope, inside(at.scope, self.name))))
 
-    def _leave(self, outer: str) -> None:
+    def _leave(self, outer: tuple[str, Source | None]) -> None:
+        _scope.set(outer[0])
+        _override.set(outer[1])
+
+
+def run_transformed(transformation: str, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """``f(*args, **kwargs)``, whose operations' scopes show a transformation."""
+    outer = _scope.get()
+    try:  # as in base.scopes.run_with, without its frame
+        try:
+            _scope.set(_like(outer, transformed(outer, transformation)))
+            return f(*args, **kwargs)
+        finally:
+            _scope.set(outer)
+    finally:
         _scope.set(outer)
 
 

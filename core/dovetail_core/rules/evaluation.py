@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..base.options import enable_x64
-from ..base.source import get_override, set_override
+from ..base.source import get_override, get_scope, set_override, within
 from ..dispatch.primitive import EVAL, Primitive, get_trace, run_under
 from ..ir.programs import ClosedJaxpr, Jaxpr, Literal, Var
 from ..types.algebra import algebra
@@ -46,6 +46,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: list[Any], *args: Any) -> list[Any]:
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
     inherited = get_override()  # an enclosing program's equation, already the user's line
+    scope = get_scope() if inherited is None else ""
     process = get_trace().process
     try:
         try:
@@ -55,7 +56,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: list[Any], *args: Any) -> list[Any]:
                     for x in eqn.invars
                 ]
                 if inherited is None:
-                    set_override(eqn.source)
+                    set_override(within(eqn.source, scope) if scope else eqn.source)
                 out = process(eqn.primitive, tuple(vals), eqn.params)
                 if eqn.primitive.multiple_results:
                     env.update(zip(eqn.outvars, out))

@@ -11,7 +11,7 @@ import numpy as np
 from ..base.errors import UnexpectedTracerError, refuse_mutable_result
 from ..base.frozen import frozen
 from ..base.options import enable_checks
-from ..base.source import Source, current_source, describe
+from ..base.source import Source, current_source, describe, get_scope, set_scope, without_names
 from ..dispatch.axes import seen_over
 from ..dispatch.leaks import leaks_so_far, refuse_leaks
 from ..dispatch.primitive import Primitive, Trace, get_trace, set_trace
@@ -222,12 +222,13 @@ def stage(
     known = leaks_so_far()
     trace = StagingTrace(get_trace(), name)
     inputs = [trace.new_input(a) for a in in_avals]
-    outer = _State(get_trace(), tracing_state.get_local(), get_threshold())
+    outer = _State(get_trace(), tracing_state.get_local(), get_threshold(), get_scope())
     is_over = False
     try:
         try:
             set_trace(trace)
             tracing_state.set_local(True)
+            set_scope(without_names(outer.scope))
             start_tracing(outer.threshold)
             found = trace.finish(inputs, f(*inputs))
         finally:
@@ -250,9 +251,11 @@ class _State(NamedTuple):
     trace: Trace
     tracing: Any
     threshold: tuple[int, int, int]
+    scope: str
 
     def put_back(self) -> None:
         set_trace(self.trace)
+        set_scope(self.scope)
         tracing_state.set_local(self.tracing)
         end_tracing(self.threshold)
 

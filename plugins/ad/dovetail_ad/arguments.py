@@ -246,6 +246,21 @@ def like_primal(tangent: Any, primal_aval: Any, cotangent: bool = False) -> Any:
 _OF_JACOBIANS = ("jacfwd", "jacrev", "hessian")
 
 
+def integers_of(argnums: Any, what: str) -> tuple[int, ...]:
+    """``argnums`` as a tuple.
+
+    Raises:
+        TypeError: it is neither an integer nor a sequence of integers.
+    """
+    given = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
+    try:
+        return tuple([index(n) for n in given])
+    except TypeError:
+        raise TypeError(
+            f"{what}: argnums must be an integer or a sequence of them, got {argnums!r}{here()}"
+        ) from None
+
+
 def canonical_argnums(argnums: int | Sequence[int], count: int, what: str) -> tuple[int, ...]:
     """Positions as non-negative integers.
 
@@ -253,13 +268,7 @@ def canonical_argnums(argnums: int | Sequence[int], count: int, what: str) -> tu
         TypeError: not integers, or one that is too large; names the number of arguments.
         ValueError: a negative one that is out of range (for Jacobians any), or one given twice.
     """
-    given: Any = (argnums,) if not isinstance(argnums, (tuple, list)) else tuple(argnums)
-    try:
-        given = tuple([index(n) for n in given])
-    except TypeError:
-        raise TypeError(
-            f"{what}: argnums must be an integer or a sequence of them, got {argnums!r}{here()}"
-        ) from None
+    given = integers_of(argnums, what)
     for n in given:
         if not -count <= n < count:
             wrong = TypeError if n >= count and what not in _OF_JACOBIANS else ValueError

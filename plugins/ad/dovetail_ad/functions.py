@@ -13,6 +13,7 @@ from dovetail_core import (
     run_under,
     typeof,
 )
+from dovetail_core.base.source import run_transformed
 from dovetail_core.dispatch.axes import manual_axes
 from dovetail_core.dispatch.leaks import leak_checked
 from dovetail_core.tree.util import (
@@ -44,7 +45,7 @@ from .forward import JvpTrace, jvp_values
 from .linear import LinearTrace, to_program
 from .mutable_arguments import flat_with_none, is_mutable, plain_leaves, tangents_of
 from .pullback import VJP, Pull
-from .transposition import transposed_call
+from .transposition import backward_scope, transposed_call
 
 
 def jvp(
@@ -88,13 +89,18 @@ def jvp(
     flat, out_tree = flat_function(fun, in_tree, {}, has_aux)
     wanted = [typeof(x).tangent_type() for x in leaves]
     ts = [None if t is None else live_tangent(t, a) for t, a in zip(given, wanted)]
-    outs, out_ts = leak_checked(jvp_values)(flat, leaves, ts)
+    outs, out_ts = leak_checked(jvp_values)(_named(flat), leaves, ts)
     shown = [like_primal(t, typeof(p)) for p, t in zip(outs, out_ts)]
     value, tangent = tree_unflatten(out_tree[0], outs), tree_unflatten(out_tree[0], shown)
     if has_aux:
         value, aux = split_aux(fun, value)
         return value, tangent[0], released(aux)
     return value, tangent
+
+
+def _named(f: Callable[..., Any]) -> Callable[..., Any]:
+    """``f``, whose operations' scopes say that it is differentiated."""
+    return partial(run_transformed, "jvp", f)
 
 
 class Linearized:
@@ -130,7 +136,7 @@ class Linearized:
         cts = [ct for ct, live in zip(cotangents, out_live) if live]
         if accumulators is not None:
             accumulators = [a for a, live in zip(accumulators, in_live) if live]
-        found = iter(transposed_call(f, avals, cts, accumulators))
+        found = iter(transposed_call(f, avals, cts, accumulators, scope=backward_scope()))
         return [next(found) if live else None for live in in_live]
 
 
@@ -177,7 +183,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     leaves, in_tree = tree_flatten(primals)
     in_avals = input_types(primals, leaves, f"linearize of {function_name(fun)}")
     flat, out_tree = flat_function(fun, in_tree, {}, has_aux)
-    outs, linear = leak_checked(linearize_flat)(flat, leaves)
+    outs, linear = leak_checked(linearize_flat)(_named(flat), leaves)
     value = tree_unflatten(out_tree[0], outs)
     avals = tuple(typeof(x) for x in outs)
     f_jvp = Partial(partial(_apply, in_tree, out_tree[0], in_avals, avals, has_aux), linear)
@@ -242,7 +248,7 @@ def vjp(
     flat, out_tree = flat_function(fun, in_tree, {}, has_aux)
     if manual_axes():
         leaves = [each_on_its_own(x) for x in leaves]
-    outs, linear = leak_checked(linearize_flat)(flat, leaves)
+    outs, linear = leak_checked(linearize_flat)(_named(flat), leaves)
     value = tree_unflatten(out_tree[0], outs)
     avals = [typeof(x) for x in outs]
     tree, aux = out_tree[0], None

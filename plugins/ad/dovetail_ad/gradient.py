@@ -7,6 +7,7 @@ from typing import Any
 
 from dovetail_core import HiType, get_trace, is_inexact, run_under, typeof
 from dovetail_core.base.errors import refuse_mutable_result
+from dovetail_core.base.source import run_transformed
 from dovetail_core.base.wrapping import wraps
 from dovetail_core.dispatch.leaks import leak_checked
 from dovetail_core.interpret.mutable import LocalValue
@@ -21,13 +22,14 @@ from .arguments import (
     function_name,
     has_tangent,
     here,
+    integers_of,
     like_primal,
     refuse_reduction,
     split_aux,
 )
 from .forward import JvpTrace
 from .linear import LinearTrace
-from .transposition import backward_pass
+from .transposition import backward_pass, backward_scope
 
 
 def value_and_grad(
@@ -56,6 +58,7 @@ def value_and_grad(
         TypeError: inputs that are not differentiable, or an output that is not a scalar.
     """
     check_callable(fun, "value_and_grad")
+    integers_of(argnums, "grad")
     refuse_reduction(reduce_axes)
 
     @wraps(fun)
@@ -93,7 +96,7 @@ def _value_and_gradients(
         inputs.append(trace.unknown(aval.tangent_type()) if has_tangent(aval) else None)
         duals.append(jvp.dual(x, inputs[-1]))
     try:
-        out = run_under(jvp, on_leaves, *duals)
+        out = run_transformed("jvp", run_under, jvp, on_leaves, *duals)
         result, aux = split_aux(fun, out) if has_aux else (out, None)
         value, tangent = jvp.lower(result)
         _check_scalar(fun, value, holomorphic)
@@ -107,7 +110,7 @@ def _value_and_gradients(
     found: Any = iter(())
     if tangent is not None:
         unit = algebra().full(typeof(value).cotangent_type(), 1)
-        found = iter(backward_pass(trace, live, [tangent], [unit]))
+        found = iter(backward_pass(trace, live, [tangent], [unit], scope=backward_scope()))
     cts = [None if t is None else next(found, None) for t in inputs]
     return value, aux, [like_primal(ct, typeof(x), True) for ct, x in zip(cts, leaves)]
 

@@ -29,7 +29,7 @@ from dovetail_core import (
 )
 from dovetail_core.base.frozen import frozen
 from dovetail_core.base.options import enable_checks
-from dovetail_core.base.source import get_override, set_override
+from dovetail_core.base.source import get_override, get_scope, relative, set_override
 from dovetail_core.dispatch.primitive import get_trace, set_trace
 from dovetail_core.interpret.mutable import apply_local, concerns
 from dovetail_core.rules.checks import check_results
@@ -76,7 +76,7 @@ _new = tuple.__new__  # one is made for each operation that is recorded
 class LinearTrace(Trace):
     """Records what depends on linear unknowns; everything else goes to the parent."""
 
-    __slots__ = ("eqns", "count", "transposed", "pulls_zeros", "wide")
+    __slots__ = ("eqns", "count", "transposed", "pulls_zeros", "scope", "wide")
     parent: Trace
     what = "linearization (linearize, vjp or grad)"
     is_reverse = True
@@ -89,6 +89,8 @@ class LinearTrace(Trace):
         """Whether its record has been gone through backward."""
         self.pulls_zeros = False
         """Whether an operation is recorded that is transposed with cotangents of zero, too."""
+        self.scope = get_scope()
+        """The scope that it is made in."""
         self.wide = enable_x64_state.value
         """Whether 64-bit types were enabled at first."""
         partial_eval_rules.fill()
@@ -237,6 +239,7 @@ def to_program(
         variables.update((t.index, v) for t, v in zip(outs, outvars))
         found = primitive.infer(tuple([v.aval for v in invars]), params)
         high = high or found.is_high
+        source = relative(source, trace.scope)
         eqns.append(Eqn(primitive, invars, outvars, params, found.effects, source))
     outvars_ = [atom(x) for x in outputs]
     invars_ = [v for v, _ in residuals.values()] + [variables[t.index] for t in inputs]

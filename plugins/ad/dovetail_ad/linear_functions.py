@@ -20,7 +20,7 @@ from .arguments import (
     live_tangent,
     refuse_reduction,
 )
-from .transposition import transposed_call
+from .transposition import backward_scope, transposed_call
 from .zeros import transposed_type
 
 
@@ -63,7 +63,7 @@ def linear_transpose(
             cts.extend(live_tangent(t, a) for t, a in zip(given, wanted))
             return outs
 
-        found = transposed_call(of_unknowns, avals, cts)
+        found = transposed_call(of_unknowns, avals, cts, scope=backward_scope())
         full = [zeros(transposed_type(a)) if t is None else t for t, a in zip(found, avals)]
         return tree_unflatten(in_tree, [like_primal(t, a, True) for t, a in zip(full, avals)])
 

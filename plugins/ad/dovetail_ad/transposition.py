@@ -16,7 +16,8 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_core.base.source import backward, get_override, run_at, set_override
+from dovetail_core.base.naming import transformed
+from dovetail_core.base.source import backward, get_override, get_scope, run_at, set_override
 from dovetail_core.rules.checks import check_count
 from dovetail_core.rules.tables import within
 from dovetail_core.types.algebra import add, collected
@@ -43,12 +44,14 @@ def backward_pass(
     outputs: Sequence[Any],
     cotangents: Sequence[Any],
     accumulators: Sequence[Accumulator | None] | None = None,
+    scope: str | None = None,
 ) -> list[Any]:
     """Cotangents of ``inputs`` given those of ``outputs``; None stands for zero on both sides.
 
     Args:
         accumulators: per input None, or what takes its cotangent, piece by piece as it is found;
             the result has None in its place.
+        scope: the scope of the operations, by default those of the ones that are transposed.
     """
     cts: list[Any] = [None] * trace.count
     trace.transposed = True
@@ -63,14 +66,27 @@ def backward_pass(
         reached.update(
             x.index for x, ct in zip(outputs, cotangents) if ct is not None and trace.owns(x)
         )
-    run_at(get_override(), _transpose, trace, cts, {x.index for x in inputs}, reached)
+    scopes = ("", "") if scope is None else (trace.scope, scope)
+    run_at(get_override(), _transpose, trace, cts, {x.index for x in inputs}, reached, scopes)
     found = [cts[x.index] for x in inputs]
     return [None if ct.__class__ is _Elsewhere else ct for ct in found] if accumulators else found
 
 
-def _transpose(trace: LinearTrace, cts: list[Any], kept: set[int], reached: set[int]) -> None:
+def backward_scope() -> str:
+    """The scope of operations of a backward pass that a user asks for here."""
+    return transformed(get_scope(), "transpose")
+
+
+def _transpose(
+    trace: LinearTrace,
+    cts: list[Any],
+    kept: set[int],
+    reached: set[int],
+    scopes: tuple[str, str],
+) -> None:
     """Transpose the equations from the last to the first, each at its own line.
 
+    What was in the first of ``scopes`` is in the second.
     ``reached`` are values on which outputs depend, where an equation asks for that.
     """
     rules, record = transpose_rules.rules, trace.take()
@@ -91,7 +107,7 @@ def _transpose(trace: LinearTrace, cts: list[Any], kept: set[int], reached: set[
                 continue
         if reached:
             _reach(trace, args, reached)
-        set_override(backward(source))
+        set_override(backward(source, *scopes))
         try:
             rule = rules.get(primitive) or _find(primitive)
             try:
@@ -167,6 +183,8 @@ def transposed_call(
     avals: Sequence[AbstractValue],
     cotangents: Sequence[Any],
     accumulators: Sequence[Any] | None = None,
+    *,
+    scope: str | None = None,
 ) -> list[Any]:
     """The transpose of a linear function, applied: see :func:`backward_pass`.
 
@@ -178,7 +196,7 @@ def transposed_call(
     unknown = [trace.unknown(a) for a in avals]
     outs = run_under(trace, f, *unknown)
     trace.ended = True  # what is not linear in the unknowns meets them again, and is noticed
-    return backward_pass(trace, unknown, outs, cotangents, accumulators)
+    return backward_pass(trace, unknown, outs, cotangents, accumulators, scope)
 
 
 def at_own_lines(f: Callable[..., Any], *args: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import ShapedArray, float0, typeof
+from dovetail_core import ShapedArray, float0, here, typeof
 from dovetail_core.base.errors import integer_too_large
 from dovetail_core.base.placements import surroundings
 from dovetail_core.xla import arrays
@@ -98,7 +98,8 @@ def put_value(x: Any, sharding: Any, shared: bool = False) -> Any:
     ``shared``: the array may be the memory of ``x``, if that is aligned.
     """
     aval = typeof(x)
-    assert isinstance(aval, ShapedArray), f"{aval} has no array to move"
+    if not isinstance(aval, ShapedArray):
+        raise TypeError(f"device_put takes arrays, got {aval.str_short()}{here()}")
     if aval.dtype == float0:
         return x
     if shared and x.__class__ is np.ndarray:

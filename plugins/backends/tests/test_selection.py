@@ -152,7 +152,7 @@ def test_older_names_of_processes_warn_where_programs_import_jax(monkeypatch):
     assert [f() for f in older] == [0, [0], 1]
     monkeypatch.setitem(sys.modules, "jax", topology)
     for f in older:
-        with pytest.warns(UserWarning, match=f"dovetail.{f.__name__} is an older name of"):
+        with pytest.warns(UserWarning, match=f"{f.__name__} is deprecated in JAX. Use process_"):
             f()
 
 

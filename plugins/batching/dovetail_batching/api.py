@@ -19,6 +19,7 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.base.errors import refuse_mutable_result
+from dovetail_core.base.source import run_transformed
 from dovetail_core.base.wrapping import wraps
 from dovetail_core.dispatch.leaks import leak_checked
 from dovetail_core.interpret.mutable import check_aliases
@@ -73,6 +74,7 @@ def vmap(
             "vmap: in_axes must be an integer, None or a tuple with one entry per positional "
             f"argument, got {type(in_axes).__name__}{here()}"
         )
+    _check_axes(in_axes=in_axes, out_axes=out_axes)
     if axis_size is not None:
         if not hasattr(axis_size, "__index__"):
             raise TypeError(f"vmap: axis_size must be an integer, got {axis_size!r}{here()}")
@@ -93,7 +95,7 @@ def vmap(
 
         def flat(*xs: Any) -> list[Any]:
             a, k = tree_unflatten(in_tree, xs)
-            found, tree = tree_flatten(fun(*a, **k))
+            found, tree = tree_flatten(run_transformed("vmap", fun, *a, **k))
             out_tree[:] = [tree]
             for y in found:
                 _check_result(name, y, tree)
@@ -166,6 +168,17 @@ def _axis(name: str, axis: Axis, leaves: Sequence[Any], dims: Sequence[Any]) -> 
     return axis if axes is None else replace(axis, explicit_mesh_axis=axes)
 
 
+def _check_axes(**axes: Any) -> None:
+    """Raise TypeError unless all leaves are integers, None or specs."""
+    for what, tree in axes.items():
+        for x in tree_leaves(tree, is_leaf=_is_spec):
+            if not (hasattr(x, "__index__") or _is_spec(x)):
+                raise TypeError(
+                    f"vmap: {what}: expected an integer or None, got {x!r} of type "
+                    f"{type(x).__name__}{here()}"
+                )
+
+
 def _is_axis(x: Any) -> bool:
     return not isinstance(x, bool) and (isinstance(x, int) or _is_spec(x))
 
@@ -189,7 +202,7 @@ def _mapped_by_classes(
 
     def flat(*xs: Any) -> list[Any]:
         a, k = tree_unflatten(in_tree, fill(xs))
-        out = fun(*a, **k)
+        out = run_transformed("vmap", fun, *a, **k)
         found, tree = tree_flatten(out, is_leaf=is_vmappable)
         out_dims = _prefix(f"vmap of {name}: out_axes", out_axes, out)
         trace: Any = get_trace()

@@ -199,8 +199,7 @@ def test_the_context() -> None:
         return [x]
 
     p = primitive(rule)
-    with dovetail.named_scope("here"):
-        run(p, X, mode="a")
+    dovetail.jit(lambda x: dovetail.named_scope("here")(p.bind)(x, mode="a"))(X)
     (ctx, params) = seen[0]
     aval = ShapedArray((3,), np.float32)
     assert params == {"mode": "a"} and ctx.primitive is p

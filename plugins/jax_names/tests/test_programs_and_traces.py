@@ -96,8 +96,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend import core, source_info_util
 
-with jax.named_scope("outer"):
-    closed = jax.make_jaxpr(lambda x: jax.named_call(jnp.sin, name="inner")(x) * 2)(1.0)
+@jax.named_scope("outer")
+def doubled(x):
+    return jax.named_call(jnp.sin, name="inner")(x) * 2
+closed = jax.make_jaxpr(doubled)(1.0)
 assert isinstance(closed, core.ClosedJaxpr) and isinstance(closed.jaxpr, core.Jaxpr)
 sin, mul = closed.eqns
 assert isinstance(sin, core.JaxprEqn) and [s.name for s in sin.source_info.name_stack.stack] == [
@@ -110,7 +112,7 @@ assert all(isinstance(v, core.Var) for v in closed.jaxpr.invars + sin.outvars)
 moved = mul.replace(source_info=sin.source_info)
 assert moved.source_info == sin.source_info and moved.primitive is mul.primitive
 jaxpr = closed.jaxpr
-assert jaxpr.debug_info.func_name == "<lambda>" and closed.in_avals == jaxpr.in_avals
+assert jaxpr.debug_info.func_name == "doubled" and closed.in_avals == jaxpr.in_avals
 built = core.Jaxpr(jaxpr.constvars, jaxpr.invars, jaxpr.outvars, jaxpr.eqns, jaxpr.effects,
                    jaxpr.debug_info, False)
 assert built == jaxpr and built.name == jaxpr.name

@@ -222,8 +222,29 @@ def test_text_names_results_and_tells_where_operations_come_from() -> None:
     text = lowered.as_text()
     assert "\"result['y']\"" in text and "\"result['z'][0]\"" in text and "loc(" not in text
     located = lowered.as_text(debug_info=True)
-    for path in ("jit(f)/inner/sin", "jit(f)/scan", "jit(f)/scan/jit(scaled)/mul"):
+    for path in ("jit(f)/inner/sin", "jit(f)/scan/body/jit(scaled)/mul"):
         assert f'"{path}"' in located
     assert "test_stages.py" in located and "x['a']" in located
     # What is shown is the module that is compiled, and does what it says.
     assert lowered.compile()({"a": np.zeros(3, np.float32)})["z"][0].tolist() == [0, 0, 0]
+
+
+def test_operations_have_names_for_those_who_ask() -> None:
+    @named_scope("model")
+    def model(x: Any) -> Any:
+        y = lax.cond(lax.gt(x, 0.0), lax.sin, lax.cos, x)
+        return lax.while_loop(lambda v: lax.lt(v, 3.0), lambda v: lax.add(v, 1.0), y)
+
+    lowered = jit(model).lower(np.float32(1))
+    text = lowered.as_text(debug_info=True)
+    start = "jit(model)/model"
+    for name in ("gt", "cond/branch_1_fun/sin", "cond/branch_0_fun/cos", "while/cond/lt",
+                 "while/body/add"):  # fmt: skip
+        assert f'"{start}/{name}"' in text
+    assert "loc(" not in lowered.as_text()
+
+
+def test_names_of_operations_where_an_argument_is_donated() -> None:
+    lowered = jit(lambda x: lax.mul(x, 2.0), donate_argnums=0).lower(X)
+    assert '"jit(<lambda>)/mul"' in lowered.as_text(debug_info=True)
+    assert "tf.aliasing_output" in lowered.as_text(debug_info=True)

@@ -74,6 +74,20 @@ def test_none_is_the_default_float_among_dtypes() -> None:
     assert dnp.result_type(None) == dnp.result_type(None, dnp.float16) == np.float32
 
 
+BASES = [("float32", "int32"), ("int8", "int32"), ("complex64", "uint8"), ("bfloat16", "int16")]
+
+
+@pytest.mark.parametrize(("base", "exponent"), BASES)
+def test_powers_of_integers_where_promotion_is_strict(base: str, exponent: str) -> None:
+    with numpy_dtype_promotion("strict"):
+        found = dnp.full(2, 2, base) ** dnp.asarray(3, exponent)
+        assert found.dtype == base and found.tolist() == [8, 8]
+        with pytest.raises(ValueError, match="promotion"):
+            dnp.asarray(3, exponent) ** dnp.full(2, 2, "float32")
+        with pytest.raises(ValueError, match="promotion"):
+            dnp.ones(2) ** dnp.arange(2)
+
+
 def test_vander_where_promotion_is_strict() -> None:
     with numpy_dtype_promotion("strict"):
         np.testing.assert_array_equal(dnp.vander(dnp.arange(3.0))[2], [4, 2, 1])

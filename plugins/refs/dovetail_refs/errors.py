@@ -4,7 +4,8 @@ from __future__ import annotations
 
 
 class RefTypeError(TypeError, ValueError):
-    """A value of another type than the reference that it is written to; JAX's is a ValueError."""
+    """A value that is no reference, or of another type than the one that it is written to; JAX's is
+    a ValueError."""
 
 
 class RefIndexError(IndexError, ValueError):

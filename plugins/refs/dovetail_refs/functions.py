@@ -76,7 +76,7 @@ def _place(what: str, ref: Any, idx: Any) -> tuple[Any, Index]:
     )
     aval = typeof(base)
     if not isinstance(aval, AbstractRef):
-        raise TypeError(
+        raise RefTypeError(
             f"{what} takes a reference, got a value of type {aval.str_short()}"
             f"{here()}. Make one with dovetail.new_ref(value)."
         )
@@ -268,6 +268,10 @@ class Access:
         """Add a cotangent to what is held: what ``vjp(f, x)[1].with_refs`` does."""
         addupdate(self, ..., cotangent)
 
+    def addupdate(self, value: Any) -> None:
+        """Add a value to what is held."""
+        addupdate(self, ..., value)
+
     def __len__(self) -> int:
         shape = cast(Any, self).shape
         if not shape:
@@ -279,10 +283,10 @@ class Access:
 
 
 _methods = vars(Access)
-for _name_of in ("at", "__getitem__", "__setitem__", "accum", "__len__", "__iter__"):
+for _name_of in ("at", "__getitem__", "__setitem__", "accum", "addupdate", "__len__", "__iter__"):
     setattr(TransformedRef, _name_of, _methods[_name_of])
 # Traced references find them in their type, an operator without its underscores.
-for _name_of in ("at", "accum"):
+for _name_of in ("at", "accum", "addupdate"):
     setattr(AbstractRef, _name_of, _methods[_name_of])
 for _operator in ("getitem", "setitem", "len", "iter"):
     setattr(AbstractRef, f"_{_operator}", _methods[f"__{_operator}__"])

@@ -119,7 +119,7 @@ def _checked(items: tuple[Any, ...], aval: Any, operands: Sequence[Any]) -> tupl
     """The items with static integers counted from the front; raises where one is out of range."""
     taken = sum(x[0] in ("int", "slice", "at") for x in items)
     if taken > aval.ndim:
-        raise IndexError(
+        raise RefIndexError(
             f"too many indices{here()}: {taken} for a reference of type "
             f"{aval.str_short()}, which has {aval.ndim} axes"
         )

@@ -349,3 +349,27 @@ def test_errors_of_types_and_indices_are_those_of_values_too():
         ref[0] = 1.5
     with pytest.raises(ValueError, match="index 5 is out of range"):
         ref[5]
+
+
+def test_errors_are_those_that_jax_raises_too() -> None:
+    with pytest.raises(ValueError, match="swap takes a reference"):
+        dovetail.ref.swap(dnp.ones(2), 0, 1.0)
+    with pytest.raises(ValueError, match="too many indices"):
+        dovetail.new_ref(dnp.ones(2))[0, 0]
+    with pytest.raises(ValueError, match=MUTABLE):
+        dovetail.jit(dovetail.new_ref)(dnp.float32(1))
+
+
+@pytest.mark.parametrize("f", [dnp.asarray, dnp.array, dnp.ravel, dovetail.device_put])
+def test_a_reference_is_no_array(f: Any) -> None:
+    with pytest.raises(TypeError, match=r"takes (arrays|values), got .*Ref"):
+        f(dovetail.new_ref(dnp.ones(2)))
+
+
+def test_what_a_reference_says_of_its_array() -> None:
+    x = dnp.ones(2)
+    ref = dovetail.new_ref(x)
+    ref.addupdate(x)
+    assert ref.sharding == x.sharding and ref[...].tolist() == [2, 2]
+    dovetail.jit(lambda r: r.addupdate(x))(ref)
+    assert ref[...].tolist() == [3, 3]

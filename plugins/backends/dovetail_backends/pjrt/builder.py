@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -115,10 +116,13 @@ class Builder(Emitter):
     ) -> list[Val]:
         """The results of the program number ``index`` on the operands."""
         outs = list(self.outs)
-        branches = [lambda b, p=p: b.inline(p, operands) for p in programs]
+        branches = [partial(self._branch, i, p, operands) for i, p in enumerate(programs)]
         if effects.has_order(programs):
             return effects.case(self, index, branches, outs)
         return self.op("stablehlo.case", [index], outs, "", [self.region([], f) for f in branches])
+
+    def _branch(self, i: int, program: ClosedJaxpr, operands: Sequence[Val], b: Any) -> list[Val]:
+        return b.inline(program, operands)
 
     def while_loop(
         self,

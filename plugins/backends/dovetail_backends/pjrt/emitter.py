@@ -53,6 +53,7 @@ class ModuleText:
         marks: whether operations have the annotations of their equations (module ``marking``).
         partition: where it runs if that is on several devices.
         parts: within what each device runs by itself, who they are.
+        located: the name that those of operations begin with, where they have some.
         divides: whether types tell how values are divided.
         path: where what is being written comes from, where that is said (module ``locating``);
             None elsewhere.
@@ -68,10 +69,10 @@ class ModuleText:
         self.platform = platform
         self.partition = partition
         self.parts: Parts | None = None
+        self.located = ""
         self.divides = partition is not None and partition.grid.told
         self.annotated = annotated
         self.marks = marks
-        self.path: str | None = None
         self.functions: list[str] = []
         self.callbacks: list[Callable[..., Any]] = []
         self.names: dict[Any, str] = {}
@@ -82,12 +83,11 @@ class ModuleText:
     @property
     def is_watched(self) -> bool:
         """Whether more is wanted of equations than their operations."""
-        return self.annotated or self.marks or self.path is not None
+        return self.annotated or self.marks
 
     def beside(self) -> ModuleText:
         """An empty module whose text is to become part of this one."""
         made = ModuleText(self.platform, self.annotated, self.marks)
-        made.path = self.path
         made.callbacks = self.callbacks
         return made
 

@@ -1,50 +1,82 @@
-"""Where operations come from, in the text of modules that are shown: none that is compiled has it.
+"""Operations with locations: names of the scopes and primitives that they come from, and lines.
 
-An operation's location is a name and a line. The name is a path: of the program, the operations
-whose sub-programs it is in, the user's scopes, and the operation: ``jit(f)/while/scope/sin``.
+Names are as ``jit(f)/jvp(model)/sin``; what a loop or branch holds is within it. Modules are
+written so only for those who read them: equal modules with names of their own would be compiled
+each by itself.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
-from dovetail_core import Eqn
+from dovetail_core import ClosedJaxpr, Eqn
+from dovetail_core.base.naming import inside
 
 from ..tables import StablehloRule
 from .attributes import string
-from .builder import Builder
 from .emitter import Val
+from .marking import MarkingBuilder
 
-_HAS_LOCATION = re.compile(r" loc\(.*\)\n\Z")
 
+class LocatingBuilder(MarkingBuilder):
+    """A builder whose operations have the names of their equations, and the user's lines."""
 
-class LocatingBuilder(Builder):
-    """A builder whose operations say where they come from."""
+    __slots__ = ("_location",)
 
-    __slots__ = ()
+    def __init__(self, module: Any) -> None:
+        super().__init__(module)
+        self._location = ""
 
     def _watched(self, eqn: Eqn, rule: StablehloRule, operands: Sequence[Val]) -> Any:
-        start, outer = len(self.lines), self.module.path
-        name = eqn.primitive.name
-        called = eqn.params.get("name") if name == "jit" else None
-        inner = f"jit({called})" if called is not None else name
-        self.module.path = path = "/".join(filter(None, (outer, _scope(eqn), inner)))
+        outer = self.module.located, self._location
+        scope = eqn.source.scope if eqn.source is not None else ""
+        path = f"{self.module.located}/{scope}" if scope else self.module.located
+        self._location = f"loc({string(f'{path}/{eqn.primitive.name}')}{_line(eqn)})"
+        self.module.located = inside(path, _label(eqn))
         try:
-            out = rule(self, *operands, **eqn.params)
+            return super()._watched(eqn, rule, operands)
         finally:
-            self.module.path = outer
-        place = f" loc({string(path)}{_line(eqn)})\n"
-        self.lines[start:] = [
-            x if _HAS_LOCATION.search(x) else x[:-1] + place for x in self.lines[start:]
-        ]
+            self.module.located, self._location = outer
+
+    def op(self, name: str, *args: Any, **kwargs: Any) -> Any:
+        """Emit an operation (:meth:`Emitter.op`) with the location of the equation it is for."""
+        out = super().op(name, *args, **kwargs)
+        if self._location and name != "stablehlo.constant":  # constants are shared
+            self.lines[-1] = f"{self.lines[-1][:-1]} {self._location}\n"
         return out
 
+    def while_loop(
+        self,
+        carry: Sequence[Val],
+        condition: Callable[..., Sequence[Val]],
+        body: Callable[..., Sequence[Val]],
+        programs: Sequence[ClosedJaxpr] = (),
+    ) -> list[Val]:
+        """A loop (:meth:`Builder.while_loop`), in which it is told what is the condition."""
+        condition, body = self._within("cond", condition), self._within("body", body)
+        return super().while_loop(carry, condition, body, programs)
 
-def _scope(eqn: Eqn) -> str:
-    return eqn.source.scope if eqn.source is not None else ""
+    def _branch(self, i: int, program: ClosedJaxpr, operands: Sequence[Val], b: Any) -> list[Val]:
+        return self._within(f"branch_{i}_fun", super()._branch)(i, program, operands, b)
+
+    def _within(self, name: str, f: Callable[..., Any]) -> Callable[..., Any]:
+        def emit(*args: Any) -> Any:
+            outer = self.module.located
+            self.module.located = f"{outer}/{name}"
+            try:
+                return f(*args)
+            finally:
+                self.module.located = outer
+
+        return emit
+
+
+def _label(eqn: Eqn) -> str:
+    """What is shown around the operations that an equation holds."""
+    name = eqn.params.get("name") if eqn.primitive.regions else None
+    return f"{eqn.primitive.name}({name})" if isinstance(name, str) else eqn.primitive.name
 
 
 def _line(eqn: Eqn) -> str:

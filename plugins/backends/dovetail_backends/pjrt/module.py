@@ -99,8 +99,8 @@ def lower_module(
     if not keep_unused:
         in_place = [isinstance(d, InPlace) for d in donated]
         jaxpr, kept = dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), in_place)
-    module = ModuleText(platform, annotated, are_used(), partition)
-    module.parts, module.path = parts, f"jit({name})" if located else None
+    module = ModuleText(platform, annotated, located or are_used(), partition)
+    module.parts, module.located = parts, f"jit({name})"
     b = (LocatingBuilder if located else MarkingBuilder if module.marks else Builder)(module)
     passed = [(c, v) for c, v in zip(program.consts, jaxpr.constvars) if not is_in_module(c)]
     const_args = b.arguments([v.aval for _, v in passed])

@@ -111,18 +111,19 @@ def _grouped(what: str, axis_name: Names, groups: Any) -> dict[str, Any]:
     params = named_axes(axis_name)
     if groups is None:
         return params
-    manual = manual_axes()
-    if len(params["axes"]) != 1 or params["axes"][0] not in manual:
-        raise NotImplementedError(
-            f"{what}: axis_index_groups is not supported under vmap, nor over several axes"
-            f"{place()}. Give the name of one axis of a mesh, within shard_map."
-        )
     found = tuple([tuple([int(i) for i in g]) for g in groups])
-    (size,) = params["axis_sizes"]
-    if sorted(i for g in found for i in g) != list(range(size)) or len(set(map(len, found))) != 1:
+    size, alone = prod(params["axis_sizes"]), len(params["axes"]) == 1
+    mapped = not alone or params["axes"][0] not in manual_axes()
+    partition = sorted(i for g in found for i in g) == list(range(size))
+    if alone and not (partition and (mapped or len(set(map(len, found))) == 1)):
         raise ValueError(
             f"{what}: axis_index_groups must be groups of one length that have each of the {size} "
             f"positions once, got {groups!r}{place()}"
+        )
+    if mapped:
+        raise NotImplementedError(
+            f"{what}: axis_index_groups is not supported under vmap, nor over several axes"
+            f"{place()}. Give the name of one axis of a mesh, within shard_map."
         )
     return {"axes": params["axes"], "axis_sizes": (len(found[0]),), "groups": found}
 

@@ -346,6 +346,24 @@ def test_python_control_flow_with_disable_jit() -> None:
         assert int(lax.fori_loop(0, 4, lambda i, v: v + i, 0)) == 6
 
 
+def test_python_control_flow_under_transformations_with_disable_jit() -> None:
+    def loop(x: Any) -> Any:
+        return lax.while_loop(lambda c: c < 30, lambda c: c * x, x)
+
+    def branchy(x: Any) -> Any:
+        return lax.cond(x > 0, lambda y: y * y if y > 1 else y, lambda y: y, x)
+
+    def steps(c: Any, t: Any) -> Any:
+        return (c * t if c > 0 else c), float(t)
+
+    with disable_jit(True):
+        close(grad(loop)(np.float32(2)), 5 * 2.0**4)
+        close(grad(branchy)(np.float32(3)), 6)
+        close(grad(lambda x: lax.scan(steps, x, X[:2])[0])(np.float32(2)), X[0] * X[1])
+        found = vmap(lambda n: lax.fori_loop(0, n, lambda i, c: c + i, 0))(np.arange(4))
+    assert found.tolist() == [0, 0, 1, 3]
+
+
 def test_dead_code_in_loops_and_branches() -> None:
     def f(x: Any) -> Any:
         (a, b), ys = lax.scan(

@@ -11,8 +11,7 @@ from dovetail_core.base.arguments import integer, string
 from dovetail_core.base.source import warn_here
 from dovetail_jit import fused
 from dovetail_lax import dtypes
-from dovetail_numpy import fusion
-from dovetail_numpy.operands import names_of, positions_of
+from dovetail_numpy import fusion, operands
 
 from ..arguments import array, axes_of, inexact
 from .softmax import Array, ArrayLike, Axis
@@ -50,8 +49,8 @@ def standardize(
             f"standardize: algorithm must be 'fast' or 'stable', got {algorithm!r}{here()}"
         )
     x = inexact("standardize", x)
-    names = names_of(axis)
-    axes: Any = axes_of("standardize", positions_of(axis) if names else axis, len(x.shape))
+    names = operands.names_of(axis)
+    axes: Any = axes_of("standardize", operands.positions_of(axis) if names else axis, len(x.shape))
     axes += names
     return _standardize(x, mean, variance, epsilon, where, axes=axes, stable=algorithm == "stable")
 

@@ -13,8 +13,7 @@ from dovetail_core import Option, config, get_trace, here
 from dovetail_core.base.options import as_bool
 from dovetail_jit import fused, one_call
 from dovetail_lax import dtypes
-from dovetail_numpy import fusion, rank_promotion
-from dovetail_numpy.operands import names_of, positions_of
+from dovetail_numpy import fusion, operands, rank_promotion
 
 from ..arguments import array, axes_of, inexact, mask
 from ..primitives import log_softmax_p, logsumexp_p, softmax_p, spread
@@ -53,7 +52,7 @@ def softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Ar
         ValueError: an axis is out of bounds or given twice.
     """
     x = _numbers("softmax", x)
-    if names_of(axis):
+    if operands.names_of(axis):
         e = lax.exp(_below_greatest(x, axis, where))
         return lax.div(e, dnp.sum(e, axis, keepdims=True))
     axes = axes_of("softmax", axis, len(x.shape))
@@ -67,7 +66,7 @@ def softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Ar
 def log_softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Array:
     """The logarithm of :func:`softmax`; where ``where`` is false, minus infinity."""
     x = _numbers("log_softmax", x)
-    if names_of(axis):
+    if operands.names_of(axis):
         below = _below_greatest(x, axis, where)
         return lax.sub(below, lax.log(dnp.sum(lax.exp(below), axis, keepdims=True)))
     axes = axes_of("log_softmax", axis, len(x.shape))
@@ -125,8 +124,8 @@ def logsumexp(
         shape = a.shape if b is None else np.broadcast_shapes(a.shape, factors.shape)
     except ValueError as e:
         raise ValueError(f"logsumexp: a and b do not broadcast{here()}: {e}") from None
-    names = names_of(axis)
-    axes = axes_of("logsumexp", positions_of(axis) if names else axis, len(shape))
+    names = operands.names_of(axis)
+    axes = axes_of("logsumexp", operands.positions_of(axis) if names else axis, len(shape))
     if b is None and where is None and not return_sign and not names:
         if not keepdims:
             return logsumexp_p.bind(a, axes=axes)

@@ -39,11 +39,20 @@ def as_array(name: str, x: ArrayLike, position: int = 0) -> Array:
         TypeError: ``x`` is a list, or otherwise no array; names the function and the position.
     """
     if hasattr(x, "aval") and not stands_for_array(x):
+        _refuse_mutable(name, x)
         return x
     value = operand(name, x, position)
     if hasattr(value, "aval"):
         return value
     return _put_checked(value)
+
+
+def _refuse_mutable(name: str, x: Any) -> None:
+    if x.aval.is_mutable:
+        raise TypeError(
+            f"{name} takes arrays, got {x.aval.str_short()}{here()}, which is mutable. Pass what "
+            "it holds: ref[...]"
+        )
 
 
 def _put_checked(value: Any) -> Array:
@@ -89,6 +98,7 @@ def array(
         )
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
     if hasattr(object, "aval") and not stands_for_array(object):
+        _refuse_mutable("array", object)
         out = object if wanted is None else lax.convert_element_type(object, wanted)
         out = lax.copy_p.bind(out) if copy and out is object else out
     else:

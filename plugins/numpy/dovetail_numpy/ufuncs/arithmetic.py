@@ -9,6 +9,7 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, Tracer, here, is_inexact, typeof
 from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused, one_call
@@ -130,6 +131,9 @@ class _Power(Binary):
         base, exponent = avals
         if base.dtype.kind == "b":
             base = ShapedArray(base.shape, INT32)
+        counts = exponent.dtype.kind in "iu" and exponent.shape == ()
+        if counts and dtypes.numpy_dtype_promotion.value == "strict":
+            return base.dtype, base.weak_type  # one exponent says how often to multiply
         dtype, weak = common_type([base, exponent], self.inexact)
         if dtype.kind in "iu":
             return dtype, weak and exponent.dtype.kind != "b"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import EVAL, ClosedJaxpr, get_trace, typeof
+from dovetail_core import EVAL, ClosedJaxpr, Tracer, get_trace, typeof
 from dovetail_core.base.options import disable_jit
 from dovetail_core.dispatch.axes import varying_around
 from dovetail_core.interpret.mutable import check_aliases
@@ -70,8 +70,8 @@ def switch(
             f"switch: the index must be an integer scalar, got {aval.str_short()}{place()}. "
             "Convert it, for example with .astype('int32')."
         )
-    if disable_jit.value and get_trace() is EVAL:
-        return branches[min(max(int(index), 0), len(branches) - 1)](*operands)
+    if disable_jit.value and (known := _known(index)) is not None:
+        return branches[min(max(int(known), 0), len(branches) - 1)](*operands)
     if len(branches) == 1:
         return branches[0](*operands)
     if get_trace() is EVAL:
@@ -83,6 +83,11 @@ def switch(
     index = convert_element_type_p.bind(index, new_dtype=np.dtype(np.int32), weak_type=False)
     index = clamp(np.int32(0), index, np.int32(len(branches) - 1))
     return _bind("switch", index, branches, operands)
+
+
+def _known(x: Any) -> Any:
+    """The value by which Python can choose, if it has one."""
+    return x.concrete() if isinstance(x, Tracer) else x
 
 
 def _switch_again(branches: Sequence[Any], statics: Any, index: Any, *operands: Any) -> Any:
@@ -196,8 +201,8 @@ def cond(
             f"cond: the predicate must be a boolean scalar, got {aval.str_short()}{place()}. "
             "Reduce it (.any(), .all()), or use where or select to choose element by element."
         )
-    if disable_jit.value and get_trace() is EVAL:
-        return true_fun(*operands) if pred else false_fun(*operands)
+    if disable_jit.value and (known := _known(pred)) is not None:
+        return true_fun(*operands) if known else false_fun(*operands)
     if get_trace() is EVAL:
         found = call_at_rest("cond", _cond_again, (true_fun, false_fun), (), pred, *operands)
         if found is not UNKNOWN:

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import EVAL, Tracer, get_trace, typeof
+from dovetail_core import EVAL, ConcretizationTypeError, Tracer, get_trace, typeof
 from dovetail_core.base.options import disable_jit
 from dovetail_core.dispatch.axes import varying_around
 from dovetail_core.interpret.mutable import writes
 from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
 from dovetail_core.rules.traced import stands_for
-from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
+from dovetail_core.tree.util import tree_flatten, tree_map, tree_structure, tree_unflatten
+from dovetail_core.types.algebra import algebra
 from dovetail_core.types.avals import NOWHERE
 
 from ...dtypes import kind_of
@@ -87,11 +88,11 @@ def while_of(
 ) -> Any:
     """:func:`while_loop`, for the function named ``what``."""
     provider = None if scheme is None else checkpointing(what, scheme)
-    if disable_jit.value and get_trace() is EVAL:
-        value = init_val
-        while cond_fun(value):
-            value = body_fun(value)
-        return value
+    if disable_jit.value:
+        try:
+            return _in_python(cond_fun, body_fun, init_val)
+        except ConcretizationTypeError:  # the condition is not known
+            pass
     leaves, tree = tree_flatten(init_val)
     in_tree = tree_flatten((init_val,))[1]
     over, outer = NOWHERE, get_trace()  # the axes over which the number of rounds varies
@@ -129,6 +130,19 @@ def _moving_loop(condition: Staged, body: Staged, leaves: Sequence[Any]) -> list
     for i in fixed:  # in rising order
         outs.insert(i, leaves[i])
     return outs
+
+
+_HOST_VALUES = (bool, int, float, complex, np.ndarray, np.generic)
+
+
+def _in_python(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], value: Any) -> Any:
+    def array(x: Any) -> Any:
+        return algebra().array(x, typeof(x)) if isinstance(x, _HOST_VALUES) else x
+
+    value = tree_map(array, value)
+    while cond_fun(value):
+        value = body_fun(value)
+    return value
 
 
 def _plain_loop(condition: Staged, body: Staged, leaves: Sequence[Any]) -> list[Any]:
@@ -207,7 +221,7 @@ def fori_loop(
             raise OverflowError(
                 f"fori_loop: from {lower} to {upper} is more than 2**63 - 1 iterations{place()}"
             )
-    if disable_jit.value and get_trace() is EVAL:
+    if disable_jit.value and not any(x is None for x in known):
         value, own = init_val, _first_index(lower, upper, dtype)[0].__class__
         for i in range(lower, upper):
             value = body_fun(i if own is int else dtype.type(i), value)

@@ -89,7 +89,7 @@ def scan_of(
     x_types = operand_types(x_leaves, x_tree, f"{what}: xs")
     refuse_mutable(what, "sliced into steps", x_types, lambda: paths(x_tree, "xs"))
     n = _length(xs, length)
-    if disable_jit.value and get_trace() is EVAL:
+    if disable_jit.value:
         return _in_python(f, init, x_leaves, x_tree, n, reverse)
     _check_whole(what, x_types)
     in_tree = tree_flatten((init, xs))[1]
