@@ -24,7 +24,7 @@ def test_scopes_add_up_and_end():
             assert found() == {"b": "2", "c": "3"}
             source = current_source()
             assert source is not None and source.scope == "part"
-            assert annotations_of(backward(source)) == {"b": "2", "c": "3"}
+            assert annotations_of(backward(source, "", "")) == {"b": "2", "c": "3"}
         assert found() == {"a": "1", "b": "2"} and trace_context() == inside != before
     assert found() == {} and trace_context() == before
 

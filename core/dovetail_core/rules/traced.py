@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from ..base.caches import ByIdentity
 from ..base.options import check_tracer_leaks, disable_jit
-from ..base.source import get_scope, here
+from ..base.source import get_scope, here, without_names
 from ..base.wrapping import callable_name
 from ..dispatch.axes import axes_key
 from ..dispatch.primitive import EVAL, get_trace
@@ -148,7 +148,7 @@ def keep(f: Any, key: Hashable, consts: Sequence[Any], program: Any, result: Any
 
 def _key(f: Any, key: Hashable) -> tuple[Any, Hashable]:
     """Whose results they are, and what tells these apart."""
-    whole = key, trace_context(), axes_key(), get_scope()
+    whole = key, trace_context(), axes_key(), without_names(get_scope())
     behind = getattr(f, "stands_for", None) if f.__class__ is FunctionType else None
     return (f, whole) if behind is None else (behind[0], (behind[1], whole))
 

@@ -169,10 +169,14 @@ def _axis(name: str, axis: Axis, leaves: Sequence[Any], dims: Sequence[Any]) -> 
 
 
 def _check_axes(**axes: Any) -> None:
-    """Raise TypeError unless all leaves are integers, None or specs."""
+    """Raise TypeError for leaves that are numbers or arrays and say no axis.
+
+    What else there is, as names and specs, the types of arguments must understand.
+    """
     for what, tree in axes.items():
         for x in tree_leaves(tree, is_leaf=_is_spec):
-            if not (hasattr(x, "__index__") or _is_spec(x)):
+            is_number = isinstance(x, (float, complex)) or hasattr(x, "dtype")
+            if is_number and not hasattr(x, "__index__"):
                 raise TypeError(
                     f"vmap: {what}: expected an integer or None, got {x!r} of type "
                     f"{type(x).__name__}{here()}"

@@ -46,8 +46,12 @@ def test_mapped_values_that_are_no_arrays_are_named(wrong: Any) -> None:
 AXES: list[tuple[type[Exception], str, Call]] = [
     (TypeError, "in_axes: expected an integer or None, got True", lambda: vmap(lax.sin, True)(A)),
     (TypeError, "in_axes must be an integer, None or a tu", lambda: vmap(lax.sin, 0.0)(A)),
-    (TypeError, "in_axes: expected an integer or None, go", lambda: vmap(lax.sin, (0, "a"))),
-    (TypeError, "out_axes: expected an integer or None, g", lambda: vmap(lax.sin, 0, "a")),
+    (
+        TypeError,
+        r"in_axes.1.: expected an integer or None, g",
+        lambda: vmap(lax.mul, (0, "a"))(A, A),
+    ),
+    (TypeError, "out_axes: expected an integer or None, g", lambda: vmap(lax.sin, 0, "a")(A)),
     (TypeError, r"out_axes: expected an integer .* 1\.5", lambda: vmap(lax.sin, 0, 1.5)(A)),
     (TypeError, "axis_size must be an integer", lambda: vmap(lax.sin, axis_size="3")(A)),  # type: ignore[arg-type]
     (ValueError, r"axis 0 of kwargs\['y'\], which has type f32", lambda: vmap(lax.sin)(y=1.0)),

@@ -78,7 +78,7 @@ for names, masks in {
     "reduce_window_max reduce_window_min": like(primitives()["reduce_window_sum"]),
     "mul dot_general conv_general_dilated": _products,
     "gather": _gather,
-    "scatter_sub scatter_mul scatter_min scatter_max": _scatter,
+    "scatter-sub scatter-mul scatter-min scatter-max": _scatter,
     "sort": _sort,
 }.items():
     for name in names.split():

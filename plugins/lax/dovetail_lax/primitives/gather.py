@@ -134,7 +134,7 @@ def _type(
 
 
 def _define(primitive: Primitive, takes_bool: bool = True) -> None:
-    name = primitive.name
+    name = primitive.variable.removesuffix("_p")
 
     def rule(
         operand: ShapedArray,

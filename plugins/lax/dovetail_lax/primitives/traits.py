@@ -23,8 +23,8 @@ MOVES_FROM_SEVERAL = """
 OF_NUMBERS = """
     argmax argmin conv_general_dilated cummax cummin cumprod cumsum cumlogsumexp dot_general
     ragged_dot_general reduce_max reduce_min reduce_prod reduce_sum reduce_window_max
-    reduce_window_min reduce_window_prod reduce_window_sum scatter_add scatter_max scatter_min
-    scatter_mul scatter_sub select_and_gather_add select_and_scatter_add top_k
+    reduce_window_min reduce_window_prod reduce_window_sum scatter-add scatter-max scatter-min
+    scatter-mul scatter-sub select_and_gather_add select_and_scatter_add top_k
 """
 LINEAR = f"{MOVES} neg real imag conj reduce_sum cumsum reduce_window_sum fft div"
 LINEAR_JOINTLY = "concatenate stack optimization_barrier"
@@ -184,8 +184,8 @@ def _said() -> dict[str, dict[str, Any]]:
     say(LINEAR_JOINTLY, linear=(slice(None),))
     say(BILINEAR, linear=((0,), (1,)))
     say("add sub complex pad dynamic_update_slice", linear=((0, 1),))
-    say("scatter scatter_add scatter_sub", linear=((0, 2),))
-    say("scatter_mul select_and_gather_add select_and_scatter_add", linear=((0,),))
+    say("scatter scatter-add scatter-sub", linear=((0, 2),))
+    say("scatter-mul select_and_gather_add select_and_scatter_add", linear=((0,),))
     for name, operand in {"triangular_solve": 1, "tridiagonal_solve": 3, "ormqr": 2}.items():
         say(name, linear=((operand,),))
     say("gather", linear=_gather)
@@ -202,7 +202,7 @@ def _said() -> dict[str, dict[str, Any]]:
     say("select_n", monotone=".+")
     say("dynamic_update_slice", monotone="++.")
     say("gather", monotone="+.")
-    say("scatter scatter_add", monotone="+.+")
+    say("scatter scatter-add", monotone="+.+")
 
     say(ELEMENTWISE, elementwise=True)
     say(COMMUTATIVE, commutative=True)
