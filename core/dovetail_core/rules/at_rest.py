@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from ..base.caches import ByIdentity, Cache, identity
 from ..base.options import check_tracer_leaks, disable_jit
-from ..dispatch.primitive import EVAL
 from ..dispatch.tracer import Tracer
 from ..ir.programs import ClosedJaxpr
 from ..registry.discovery import registry
@@ -22,7 +21,7 @@ from ..types.avals import typeof
 from ..xla.arrays import ArrayImpl
 from ..xla.config import trace_context
 from .alive import keeps_any, keeps_only_itself
-from .evaluation import eval_jaxpr, eval_rules
+from .evaluation import eval_jaxpr, evaluates_otherwise
 from .staging import consts_to_inputs, stage
 from .unchanged import KEPT, Results, look_at
 
@@ -49,8 +48,8 @@ class _Known(NamedTuple):
         """The call's result."""
         operands = (*self.consts, *leaves)
         call = registry().provider("program_caller", default=None)
-        own = EVAL.rules is eval_rules.rules  # otherwise somebody evaluates operations in their way
-        if call is not None and own and keeps_only_itself(self.program):
+        whole = keeps_only_itself(self.program) and not evaluates_otherwise()
+        if call is not None and whole:
             outs = call(self.program, name, operands)
         else:
             outs = eval_jaxpr(self.program.jaxpr, [], *operands)

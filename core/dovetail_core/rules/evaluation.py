@@ -29,6 +29,12 @@ eval_rules: RuleTable[EvalRule] = RuleTable("eval", signature=EvalRule)
 EVAL.rules, EVAL.miss = eval_rules.rules, eval_rules.miss
 
 
+def evaluates_otherwise() -> bool:
+    """Whether somebody has other rules for evaluation now, by which each operation is to go: what
+    else is compiled whole is not."""
+    return EVAL.rules is not eval_rules.rules
+
+
 def def_impl(primitive: Primitive) -> Callable[[EvalRule], EvalRule]:
     """Decorator: compute ``primitive`` on concrete values by a Python function."""
     return eval_rules.register(primitive)

@@ -29,6 +29,7 @@ from dovetail_core.base.caches import Cache
 from dovetail_core.interpret.mutable import check_aliases
 from dovetail_core.ir.programs import open_program, walk
 from dovetail_core.rules.alive import keeps_only_itself
+from dovetail_core.rules.evaluation import evaluates_otherwise
 from dovetail_core.tree.errors import explain_arguments
 from dovetail_core.tree.util import calls, tree_structure, tree_unflatten
 from dovetail_core.xla.calls import make_call
@@ -275,7 +276,8 @@ def fused(
 
         def miss(*args: Any, **kwargs: Any) -> Any:
             staged = get_trace() is not EVAL
-            if (staged and not shared) or (unless is not None and unless(*args, **kwargs)):
+            plain = (staged and not shared) or (not staged and evaluates_otherwise())
+            if plain or (unless is not None and unless(*args, **kwargs)):
                 return f(*args, **kwargs), None, True
             arguments = take_apart(f, args, kwargs, nums, names)
             if staged and not any(isinstance(x, np.ndarray) for x in arguments.leaves):

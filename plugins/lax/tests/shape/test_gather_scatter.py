@@ -8,6 +8,7 @@ import pytest
 
 import dovetail_lax as lax
 from dovetail_ad import grad
+from dovetail_backends.testing import evaluated_by_reference
 from dovetail_batching import vmap
 from dovetail_core import ShapedArray, stage_closed
 from dovetail_core.testing import assert_same
@@ -161,3 +162,16 @@ def test_modes_by_name():
     assert GatherScatterMode.from_any(None) is GatherScatterMode.FILL_OR_DROP
     assert GatherScatterMode.from_any("clip") is GatherScatterMode.CLIP
     assert GatherScatterMode.from_any(GatherScatterMode.ONE_HOT) is GatherScatterMode.ONE_HOT
+
+
+@pytest.mark.parametrize("mode", ["clip", "drop"])
+@pytest.mark.parametrize("by_numpy", [True, False])
+def test_nothing_is_written_into_an_empty_operand(mode: str, by_numpy: bool) -> None:
+    """A place before its beginning is none either."""
+    numbers = ScatterDimensionNumbers((), (0,), (0,))
+    places = np.array([[-1], [0], [1]], np.int32)
+    with evaluated_by_reference(by_numpy):
+        found = lax.scatter_add(
+            np.zeros(0, np.float32), places, np.ones(3, np.float32), numbers, mode=mode
+        )
+    assert found.shape == (0,)

@@ -106,6 +106,8 @@ def _scatter(
     mode: GatherScatterMode,
 ) -> Array:
     out = np.array(operand)
+    if not out.size:  # whose windows are empty, and updates may not be
+        return out
     sizes = window_sizes(operand.shape, updates.shape, dimension_numbers)
     dn = as_gather(dimension_numbers)
     if mode is GatherScatterMode.PROMISE_IN_BOUNDS:
