@@ -14,7 +14,7 @@ from dovetail_core.xla import fork
 from dovetail_core.xla.client import Device
 from dovetail_core.xla.interrupts import threads_can_import, wait_at_exit
 
-from .compilation import compile_module, executable_key, lower
+from .compilation import executable_for
 
 
 class Compilation:
@@ -94,17 +94,12 @@ def waiting() -> list[Compilation]:
 
 
 def compile_meanwhile(program: ClosedJaxpr, name: str, device: Device, profile: str) -> Compilation:
-    """Lower a program for a device now, and compile it as soon as those before it are compiled."""
-    key = executable_key(device, (), False, None, profile)
-    module = lower(program, name, "cpu", profile=profile)
+    """Lower and compile a program for a device, as soon as those before it are compiled."""
     carry = config.carried()
 
     def make() -> None:
-        if key in program.cache:
-            return
         carry()
-        made = compile_module(module, program, device, profile=profile, shared=True)
-        program.cache.setdefault(key, made)
+        executable_for(program, name, device, profile=profile)
 
     found = Compilation(make)
     _queue.add(found)
