@@ -10,11 +10,12 @@ in pytest its own.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from dovetail_core.base.source import here, is_hidden
+from dovetail_core.tree.util import tree_flatten, tree_unflatten
 
 from .debug import callback
 
@@ -65,10 +66,19 @@ def breakpoint(
         raise ValueError(f"debug.breakpoint: num_frames is at least 1, got {num_frames}{here()}")
     frames, variables = _noted(sys._getframe(1), filter_frames, num_frames)  # pyright: ignore[reportPrivateUsage]
 
-    def stop(*values: Any) -> None:
-        _stop(frames, list(values))
+    leaves, tree = tree_flatten(variables, _is_iterator)
+    iterators = {i: x for i, x in enumerate(leaves) if _is_iterator(x)}
 
-    callback(stop, *variables, ordered=ordered)
+    def stop(*values: Any) -> None:
+        found = [iterators.get(i, x) for i, x in enumerate(values)]
+        _stop(frames, tree_unflatten(tree, found))
+
+    callback(stop, *[None if _is_iterator(x) else x for x in leaves], ordered=ordered)
+
+
+def _is_iterator(x: Any) -> bool:
+    """Whether a variable is an iterator: trees warn of such, who expect a container."""
+    return isinstance(x, Iterator)
 
 
 def _noted(

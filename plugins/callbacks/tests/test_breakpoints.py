@@ -63,8 +63,8 @@ def test_frames_around_it_and_odd_variables(stops):
         return x
 
     def outer(z):
-        unhashable, module = odd, np
-        return inner(z + 1), unhashable, module
+        unhashable, module, numbers = odd, np, (i for i in range(3))
+        return inner(z + 1), unhashable, module, numbers
 
     jit(lambda z: outer(z)[0])(np.float32(1))
     effects_barrier()
