@@ -8,7 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from dovetail_core.tree.util import tree_flatten, tree_leaves
+from dovetail_core.tree.util import tree_flatten
 
 from .absent import public
 
@@ -43,9 +43,9 @@ def check_close(
     Raises:
         AssertionError: they differ.
     """
-    structures = tree_flatten(xs)[1], tree_flatten(ys)[1]
-    assert structures[0] == structures[1], f"trees differ: {structures[0]} and {structures[1]}"
-    for x, y in zip(map(np.asarray, tree_leaves(xs)), map(np.asarray, tree_leaves(ys))):
+    (ours, tree), (theirs, other) = tree_flatten(xs), tree_flatten(ys)
+    assert tree == other, f"trees differ: {tree} and {other}"
+    for x, y in zip(map(np.asarray, ours), map(np.asarray, theirs)):
         assert x.shape == y.shape, f"shapes differ: {x.shape} and {y.shape}"
         wide = [v.astype(np.float32) if v.dtype in _NARROW else v for v in (x, y)]
         np.testing.assert_allclose(

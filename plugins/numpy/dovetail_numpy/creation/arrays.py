@@ -105,7 +105,7 @@ def array(
         out = _from_host(object, wanted)
     if ndmin > out.ndim:
         out = lax.expand_dims(out, range(ndmin - out.ndim))
-    place = device if out_sharding is None else placing.chosen(device, out_sharding)
+    place = placing.chosen(device, out_sharding)
     return out if place is None else placing.to_device(out, place)
 
 

@@ -43,7 +43,7 @@ def _filled_at(
     """The same on a device, or divided: a large one is made in its parts."""
     if dtype == float0:
         return cast("Array", np.zeros(shape, float0))  # what stands for no derivative is NumPy's
-    place = device if out_sharding is None else placing.chosen(device, out_sharding)
+    place = placing.chosen(device, out_sharding)
     if place is None:
         return _filled(shape, value, dtype, weak)
     weak = weak and (device is None or placing.is_traced())  # what is put somewhere is not
@@ -54,7 +54,7 @@ def _filled_at(
 
 
 def _placed(x: Array, device: Any, out_sharding: Any = None) -> Array:
-    place = device if out_sharding is None else placing.chosen(device, out_sharding)
+    place = placing.chosen(device, out_sharding)
     return x if place is None else placing.to_device(x, place)
 
 

@@ -50,11 +50,13 @@ def is_traced() -> bool:
 
 
 def chosen(device: Any, out_sharding: Any) -> Any:
-    """Where an array is to be that ``out_sharding`` is given for.
+    """Where an array is to be that may be given either.
 
     Raises:
         ValueError: there is a device, too. TypeError: it is no sharding over devices of a mesh.
     """
+    if out_sharding is None:
+        return device
     if device is not None:
         raise ValueError(
             f"device and out_sharding are both given{called()}: {short_repr(device)} and "

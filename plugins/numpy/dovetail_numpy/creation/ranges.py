@@ -46,7 +46,7 @@ def arange(
     dt = common_type(types)[0] if dtype is None else dtypes.as_dtype(dtype)
     if stop is None:
         bounds = [0, *bounds[:1], *bounds[1:]]
-    place = device if out_sharding is None else placing.chosen(device, out_sharding)
+    place = placing.chosen(device, out_sharding)
     out = _arange(bounds, dt)
     return out if place is None else placing.to_device(out, place)
 
