@@ -132,15 +132,14 @@ from .rules.tables import Origin as Origin, RuleTable as RuleTable, generation a
 from .types.algebra import Algebra as Algebra, algebra as algebra
 from .types.avals import (
     AbstractValue as AbstractValue,
-    ExtendedDType as ExtendedDType,
     ShapedArray as ShapedArray,
+)
+from .types.dtypes import (
+    ExtendedDType as ExtendedDType,
     canonical_dtype as canonical_dtype,
     float0 as float0,
     is_inexact as is_inexact,
-    is_value as is_value,
-    register_type as register_type,
     short_dtype as short_dtype,
-    typeof as typeof,
 )
 from .types.effects import (
     NO_EFFECTS as NO_EFFECTS,
@@ -161,6 +160,11 @@ from .types.high import (
     register_hitype as register_hitype,
     with_leading as with_leading,
     without_leading as without_leading,
+)
+from .types.typeof import (
+    is_value as is_value,
+    register_type as register_type,
+    typeof as typeof,
 )
 
 

@@ -18,7 +18,7 @@ from dovetail_core.registry import discovery, entries
 from dovetail_core.rules.dce import dce_rules
 from dovetail_core.rules.evaluation import eval_rules
 from dovetail_core.testing import fresh_registry
-from dovetail_core.types.avals import type_handlers
+from dovetail_core.types.typeof import type_handlers
 
 INSTALLED = entries.installed
 TABLES = (eval_rules, dce_rules, to_lo_rules)

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     )
     from dovetail_core.base.source import named_call as named_call, named_scope as named_scope
     from dovetail_core.registry.configuration import config as config
-    from dovetail_core.types.avals import float0 as float0, typeof as typeof
+    from dovetail_core.types.dtypes import float0 as float0
+    from dovetail_core.types.typeof import typeof as typeof
     from dovetail_custom_rules.public import *
     from dovetail_jit.public import *
     from dovetail_lax.dtypes import numpy_dtype_promotion as numpy_dtype_promotion

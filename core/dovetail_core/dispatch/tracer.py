@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from ..base import errors
 from ..base.source import Source, current_source, describe
-from ..types.avals import AbstractValue, ShapedArray, register_type
+from ..types.avals import AbstractValue, ShapedArray
+from ..types.typeof import register_type
 from .primitive import Trace
 
 T = TypeVar("T", bound=Trace)

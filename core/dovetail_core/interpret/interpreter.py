@@ -22,7 +22,7 @@ from ..rules.evaluation import at_their_types
 from ..rules.staging import stage, stage_closed
 from ..tree.util import tree_flatten, tree_unflatten
 from ..types.algebra import algebra
-from ..types.avals import typeof
+from ..types.typeof import typeof
 from .extension import Extension, Inside, Misfit, refuse_second
 
 Visit = Callable[[Eqn, list[Any]], Any]

@@ -19,7 +19,9 @@ from ..ir.programs import ClosedJaxpr
 from ..rules.checks import check_results
 from ..rules.staging import stage_closed
 from ..rules.tables import RuleTable
-from ..types.avals import AbstractValue, is_inexact, typeof
+from ..types.avals import AbstractValue
+from ..types.dtypes import is_inexact
+from ..types.typeof import typeof
 from ..xla.config import trace_context
 from .carrier import Carrier
 from .mutable import apply_local, concerns

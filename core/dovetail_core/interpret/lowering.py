@@ -18,8 +18,9 @@ from ..registry.discovery import registry
 from ..rules.checks import check_results
 from ..rules.evaluation import eval_rules
 from ..rules.tables import RuleTable
-from ..types.avals import AbstractValue, typeof
+from ..types.avals import AbstractValue
 from ..types.high import low_types, take_apart, with_leading, without_leading
+from ..types.typeof import typeof
 from .carrier import Carrier
 from .control_flow import lift_regions
 from .lifting import LiftTrace, lift_program

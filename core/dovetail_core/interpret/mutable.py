@@ -17,8 +17,9 @@ from ..dispatch.primitive import Primitive, Trace, get_trace, set_trace
 from ..dispatch.tracer import Tracer
 from ..ir.programs import ClosedJaxpr
 from ..registry.discovery import registry
-from ..types.avals import AbstractValue, typeof
+from ..types.avals import AbstractValue
 from ..types.effects import Effect, InputEffect, ReadEffect
+from ..types.typeof import typeof
 
 
 class LocalValue(Tracer[Trace]):

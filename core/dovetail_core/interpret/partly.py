@@ -14,7 +14,7 @@ from ..dispatch.primitive import get_trace
 from ..ir.programs import Atom, ClosedJaxpr, Eqn, Literal, Var
 from ..rules.evaluation import at_their_types, eval_jaxpr
 from ..rules.staging import StagedTracer, StagingTrace
-from ..types.avals import typeof
+from ..types.typeof import typeof
 
 LeftAlone = Callable[[Eqn], bool]
 """Whether an equation is left alone where its operands are; it has no variable of a high type."""

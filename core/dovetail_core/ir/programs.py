@@ -12,8 +12,9 @@ from ..base.places import SourceInfo
 from ..base.source import Source
 from ..dispatch.primitive import HeldProgram, Primitive
 from ..dispatch.tracer import Tracer
-from ..types.avals import AbstractValue, numpy_dtype, typeof
+from ..types.avals import AbstractValue, numpy_dtype
 from ..types.effects import NO_EFFECTS, Effects, RetypeEffect, program_effects
+from ..types.typeof import typeof
 from .debug_info import DebugInfo
 from .nesting import Remembering
 

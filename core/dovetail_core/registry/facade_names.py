@@ -23,11 +23,11 @@ KERNEL = Manifest(
         "config": "dovetail_core.registry.configuration:config",
         "enable_checks": "dovetail_core.base.options:enable_checks",
         "enable_x64": "dovetail_core.base.options:enable_x64",
-        "float0": "dovetail_core.types.avals:float0",
+        "float0": "dovetail_core.types.dtypes:float0",
         "make_user_context": "dovetail_core.base.options:make_user_context",
         "named_call": "dovetail_core.base.source:named_call",
         "named_scope": "dovetail_core.base.source:named_scope",
-        "typeof": "dovetail_core.types.avals:typeof",
+        "typeof": "dovetail_core.types.typeof:typeof",
     },
     surfaces={
         "errors": "dovetail_core.base.errors",

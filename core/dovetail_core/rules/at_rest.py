@@ -17,7 +17,7 @@ from ..dispatch.tracer import Tracer
 from ..ir.programs import ClosedJaxpr
 from ..registry.discovery import registry
 from ..tree.util import tree_flatten, tree_unflatten
-from ..types.avals import typeof
+from ..types.typeof import typeof
 from ..xla.arrays import ArrayImpl
 from ..xla.config import trace_context
 from .alive import keeps_any, keeps_only_itself

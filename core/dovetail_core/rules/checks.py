@@ -7,7 +7,8 @@ from typing import Any, NoReturn, cast
 
 from ..base.source import current_source, describe
 from ..dispatch.primitive import Primitive
-from ..types.avals import AbstractValue, is_as_said, is_value, typeof
+from ..types.avals import AbstractValue, is_as_said
+from ..types.typeof import is_value, typeof
 from .tables import RuleTable
 
 

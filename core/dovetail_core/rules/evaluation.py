@@ -12,7 +12,9 @@ from ..base.source import get_override, get_scope, set_override, within
 from ..dispatch.primitive import EVAL, Primitive, get_trace, run_under
 from ..ir.programs import ClosedJaxpr, Jaxpr, Literal, Var
 from ..types.algebra import algebra
-from ..types.avals import AbstractValue, is_wide, numpy_dtype, typeof
+from ..types.avals import AbstractValue, numpy_dtype
+from ..types.dtypes import is_wide
+from ..types.typeof import typeof
 from ..xla.config import enable_x64_state
 from .tables import RuleTable
 

@@ -19,8 +19,10 @@ from ..dispatch.tracer import Tracer, check_alive
 from ..ir.programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from ..ir.regions import RegionInterface
 from ..ir.verification import check_jaxpr
-from ..types.avals import AbstractValue, float0, typeof, varied
+from ..types.avals import AbstractValue, varied
+from ..types.dtypes import float0
 from ..types.effects import Effects, RetypeEffect
+from ..types.typeof import typeof
 from ..xla.config import tracing_state
 from .gc import end_tracing, start_tracing
 

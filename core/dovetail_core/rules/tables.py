@@ -15,8 +15,8 @@ from ..registry.aside import set_aside
 from ..registry.discovery import distribution_of, registry
 from ..registry.foreign import Unfinished, attempt, import_whole, spell
 from ..registry.plugins import KERNEL_RULES, Plugin
-from ..types.avals import typeof
 from ..types.dividing import is_ambiguous
+from ..types.typeof import typeof
 from ..xla.config import Config
 from .filling import Change, Filling, Modules, Origin as Origin, by_family, is_being_made, is_due
 

@@ -23,7 +23,7 @@ from ..base.wrapping import callable_name
 from ..dispatch.axes import axes_key
 from ..dispatch.primitive import EVAL, get_trace
 from ..dispatch.tracer import Tracer
-from ..types.avals import typeof
+from ..types.typeof import typeof
 from ..xla.config import trace_context
 from .alive import keeps_any
 from .staging import stage

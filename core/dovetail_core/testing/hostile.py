@@ -16,7 +16,8 @@ import numpy as np
 
 from ..base.options import enable_x64
 from ..ir.programs import programs_in
-from ..types import avals
+from ..types import dtypes
+from ..types.avals import ShapedArray
 from .samples import Sample, is_wide
 
 Operands = Mapping[int, Any]
@@ -54,7 +55,7 @@ def hostile(sample: Sample, *, values: bool = True) -> Iterator[tuple[str, Sampl
             tagged ``"tame"`` in any case.
     """
     kinds: dict[str, Iterable[Sample]] = {"mixed": _mixed(sample)}
-    numbers = all(type(a) is avals.ShapedArray and not a.is_high for a in sample.avals)
+    numbers = all(type(a) is ShapedArray and not a.is_high for a in sample.avals)
     if numbers and not [*programs_in(dict(sample.params))]:
         kinds |= {"size": _sizes(sample), "weak": _weak(sample), "dtype": _dtypes(sample)}
         if values and "tame" not in sample.tags:
@@ -89,7 +90,7 @@ def _derived(sample: Sample, operands: Operands, what: str, *tags: str) -> Sampl
     more = set(sample.tags) | set(tags)
     if any(np.size(x) == 0 for x in args):
         more.add("empty")
-    if any(avals.is_wide(x.dtype) for x in args if hasattr(x, "dtype")):
+    if any(dtypes.is_wide(x.dtype) for x in args if hasattr(x, "dtype")):
         more.add("wide")
     return replace(sample, args=args, tags=frozenset(more), name=f"{sample.label}; {what}")
 

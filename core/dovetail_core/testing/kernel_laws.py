@@ -18,9 +18,10 @@ from ..rules.evaluation import eval_jaxpr
 from ..rules.staging import stage_closed
 from ..text.parser import parse_ir
 from ..text.printer import print_ir, printed_constants
-from ..types.avals import AbstractValue, typeof
+from ..types.avals import AbstractValue
 from ..types.effects import InputEffect
 from ..types.high import low_types
+from ..types.typeof import typeof
 from .laws import law, skip
 from .oracles import assert_close
 from .samples import Sample

@@ -8,7 +8,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from ..types.avals import ShapedArray, is_inexact
+from ..types.avals import ShapedArray
+from ..types.dtypes import is_inexact
 
 Arrays = Sequence[Any]
 ArrayFunction = Callable[..., Sequence[Any]]

@@ -14,7 +14,8 @@ from ..base.options import enable_x64
 from ..dispatch.primitive import Inferred, Primitive
 from ..ir.programs import ClosedJaxpr, Jaxpr
 from ..registry.discovery import registry
-from ..types.avals import AbstractValue, typeof
+from ..types.avals import AbstractValue
+from ..types.typeof import typeof
 
 
 def _no_params() -> dict[str, Any]:

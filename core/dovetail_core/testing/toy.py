@@ -15,8 +15,9 @@ from ..dispatch.primitive import Primitive
 from ..ir.programs import Eqn
 from ..rules.dce import dce_rules
 from ..rules.evaluation import def_impl
-from ..types.avals import AbstractValue, ShapedArray, typeof
+from ..types.avals import AbstractValue, ShapedArray
 from ..types.effects import IOEffect
+from ..types.typeof import typeof
 from .samples import Sample
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..dispatch.traits import NO_TRAITS
-from ..types.avals import ShapedArray, is_inexact
+from ..types.avals import ShapedArray
+from ..types.dtypes import is_inexact
 from .laws import law
 from .oracles import random_like, tolerance, widened
 from .samples import Sample

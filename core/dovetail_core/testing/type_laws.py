@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from ..interpret.lowering import lower_values
-from ..types.avals import AbstractValue, typeof
+from ..types.avals import AbstractValue
 from ..types.high import HiType, MissingMethod, take_apart
+from ..types.typeof import typeof
 from .laws import law
 from .oracles import assert_same, random_like
 from .samples import Sample

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple, cast
 import ml_dtypes
 import numpy as np
 
-from ..types.avals import AbstractValue, ExtendedDType, ShapedArray, float0, short_dtype
+from ..types.avals import AbstractValue, ShapedArray
+from ..types.dtypes import ExtendedDType, float0, short_dtype
 from ..types.effects import (
     AccumulateEffect,
     IOEffect,

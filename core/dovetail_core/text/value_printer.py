@@ -11,7 +11,8 @@ import numpy as np
 from ..dispatch.primitive import Primitive
 from ..dispatch.tracer import Tracer
 from ..ir.programs import ClosedJaxpr, Jaxpr
-from ..types.avals import AbstractValue, ExtendedDType, numpy_dtype, short_dtype
+from ..types.avals import AbstractValue, numpy_dtype
+from ..types.dtypes import ExtendedDType, short_dtype
 from .numerals import number_text
 from .syntax import Kind, field_names, find_dtype, kind_of, numbered, word
 

@@ -11,9 +11,10 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ..registry.discovery import registry
-from .avals import AbstractValue, ShapedArray, typeof
+from .avals import AbstractValue, ShapedArray
 from .dividing import divided_as
 from .roles import cotangent_vma, has_roles
+from .typeof import typeof
 
 
 class Algebra(Protocol):

@@ -1,27 +1,23 @@
-"""Types of values: abstract values, shaped arrays, and how a Python value gets its type."""
+"""Types of values: abstract values and shaped arrays."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
 from operator import index
 from threading import RLock
 from typing import Any, ClassVar, final
 from weakref import WeakValueDictionary
 
-import ml_dtypes
 import numpy as np
 
-from ..base.errors import StandsForArray, array_too_large, masked_array
-from ..base.source import called, current_source, describe, short_repr
+from ..base.errors import array_too_large
+from ..base.source import current_source, describe
 from ..registry.discovery import registry
-from ..xla.config import enable_x64_state
 from ..xla.fork import renew_in_child
 from .dividing import dividing, dividing_or_none
+from .dtypes import DType, ExtendedDType, float0, is_inexact, short_dtype
 from .roles import cotangent_vma, text_of, vma_of
-
-DType = np.dtype[Any]
 
 
 class AbstractValue:
@@ -99,58 +95,6 @@ class AbstractValue:
         """The spelling used in printed IR."""
         return repr(self)
 
-
-class ExtendedDType:
-    """Base of element types that NumPy lacks (for example a random key's); identity is equality.
-
-    An array of such elements is made of arrays of numbers of its own shape, of the element types
-    ``low``, and operations that move elements about happen to each of them. Without any the type is
-    one of typing alone: no program can be compiled that has it.
-    """
-
-    __slots__ = ()
-    is_interned = True
-    name: ClassVar[str] = "extended"
-    itemsize: ClassVar[int] = 0
-    kind: ClassVar[str] = "X"
-    """None of the letters by which NumPy tells element types apart; ``char`` likewise."""
-    char: ClassVar[str] = "X"
-    low: tuple[DType, ...] = ()
-    remedy: ClassVar[str] = "Convert it first."
-    """What errors advise where such elements are given in place of numbers."""
-
-    def arrays_of(self, value: Any) -> Sequence[Any]:
-        """The arrays, as many and of the types that ``low`` says, that ``value`` is made of."""
-        raise NotImplementedError(f"{type(self).__name__} has no arrays: define arrays_of")
-
-    def value_of(self, arrays: Sequence[Any]) -> Any:
-        """The value that is made of ``arrays`` (concrete or traced ones)."""
-        raise NotImplementedError(f"{type(self).__name__} has no arrays: define value_of")
-
-    @property
-    def tangent(self) -> Any:
-        """The element type of tangents; None where such elements have none."""
-        return None
-
-    def converts_from(self, dtype: Any) -> bool:
-        """Whether numbers of type ``dtype`` can be converted to such elements."""
-        return False
-
-    def converts_to(self, dtype: Any) -> bool:
-        """Whether such elements can be converted to numbers of type ``dtype``."""
-        return False
-
-    def zeros(self, shape: tuple[int, ...]) -> Any:
-        """The zero of tangents of this type; None where all that it is made of is zero."""
-        return None
-
-    def add(self, x: Any, y: Any) -> Any:
-        """The sum of two tangents of this type."""
-        raise NotImplementedError(f"{type(self).__name__} has no sums: define add")
-
-
-float0: DType = np.dtype([("float0", np.void, 0)])
-"""The dtype of tangents of integer and boolean values: it holds nothing."""
 
 _interned: WeakValueDictionary[tuple[Any, ...], ShapedArray] = WeakValueDictionary()
 _interning = RLock()  # a finaliser may make types while its thread is making one
@@ -398,178 +342,10 @@ def undivided(aval: Any) -> Any:
     return aval if aval.divided is None else aval.update(sharding=None)
 
 
-_SHORT = {"float": "f", "bfloat": "bf", "complex": "c", "uint": "u", "int": "i"}
-
-
-def short_dtype(dtype: Any) -> str:
-    """``float32`` as ``f32`` and so on; ``bool`` and unusual types keep their names."""
-    if dtype == float0:
-        return "float0"
-    name: str = dtype.name
-    stem = name.rstrip("0123456789")
-    return _SHORT[stem] + name[len(stem) :] if stem in _SHORT and stem != name else name
-
-
-_inexact: dict[Any, bool] = {}
-
-
-def is_inexact(dtype: Any) -> bool:
-    """Whether ``dtype`` is a floating-point or complex type (also ml_dtypes' floats)."""
-    known = _inexact.get(dtype)
-    if known is None:
-        known = not isinstance(dtype, ExtendedDType) and dtype != float0 and _is_float(dtype)
-        _inexact[dtype] = known
-    return known
-
-
-def _is_float(dtype: Any) -> bool:
-    if np.issubdtype(dtype, np.inexact):
-        return True
-    try:
-        ml_dtypes.finfo(dtype)
-    except ValueError:
-        return False
-    return True
-
-
 def numpy_dtype(aval: AbstractValue) -> DType | None:
     """The element type of an array of numbers that NumPy can hold; None for every other type."""
     dtype: Any = aval.dtype if isinstance(aval, ShapedArray) else None
     return None if isinstance(dtype, ExtendedDType) or dtype == float0 else dtype
-
-
-_NARROW: dict[DType, DType] = {
-    np.dtype(np.float64): np.dtype(np.float32),
-    np.dtype(np.int64): np.dtype(np.int32),
-    np.dtype(np.uint64): np.dtype(np.uint32),
-    np.dtype(np.complex128): np.dtype(np.complex64),
-}
-
-
-def is_wide(dtype: Any) -> bool:
-    """Whether arrays have this element type only where ``enable_x64`` is on."""
-    return dtype in _NARROW
-
-
-def canonical_dtype(dtype: Any) -> DType:
-    """``dtype`` as arrays hold it: in the machine's byte order, and 64-bit types narrowed to 32
-    bits unless ``enable_x64`` is on."""
-    if isinstance(dtype, ExtendedDType):
-        return dtype  # type: ignore[return-value]
-    dt = dtype_named(dtype)
-    if not dt.isnative:
-        dt = dt.newbyteorder("=")
-    return dt if enable_x64_state.value else _NARROW.get(dt, dt)
-
-
-class NotDtype(TypeError, ValueError):
-    """An array was given where its dtype is wanted."""
-
-
-def dtype_named(dtype: Any) -> np.dtype[Any]:
-    """``np.dtype(dtype)``.
-
-    Raises:
-        TypeError: it names no dtype. NotDtype: it is an array, which has one.
-    """
-    is_array = hasattr(dtype, "aval")
-    try:
-        if is_array:
-            raise TypeError
-        return np.dtype(dtype)
-    except Exception:
-        raise (NotDtype if is_array else TypeError)(
-            f"dtype must be an element type, its name or a scalar type, got {short_repr(dtype)} of "
-            f"type {type(dtype).__name__}{called()}. Give for example 'float32', or the .dtype "
-            "of an array."
-        ) from None
-
-
-TypeHandler = Callable[[Any], AbstractValue]
-type_handlers: dict[type, TypeHandler] = {}
-"""What says the types of values, by their Python class (see :func:`register_type`)."""
-
-
-def register_type(cls: type, handler: TypeHandler) -> None:
-    """Say that instances of ``cls`` are values, of the abstract type ``handler(x)``."""
-    type_handlers[cls] = handler
-
-
-def typeof(x: Any) -> AbstractValue:
-    """The abstract type of a value: an array, a tracer, a NumPy value, a Python scalar, or what
-    a plugin registers.
-
-    Raises:
-        TypeError: ``x`` is of no registered type; the message says which types are.
-        ValueError: ``x`` is a masked array.
-    """
-    handler = type_handlers.get(x.__class__) or _inherited(x)
-    return handler(x)
-
-
-def is_value(x: Any) -> bool:
-    """Whether ``typeof(x)`` is defined."""
-    if not any(c in type_handlers for c in type(x).__mro__):
-        return False
-    try:
-        typeof(x)
-    except (TypeError, ValueError):  # an array of strings, say
-        return False
-    return True
-
-
-def _inherited(x: Any) -> TypeHandler:
-    masks = sys.modules.get("numpy.ma")  # slow to import, and unused where it is not
-    masked = getattr(masks, "MaskedArray", None)  # None, too, while another thread imports it
-    if masked is not None and isinstance(x, masked):
-        raise masked_array()
-    for base in type(x).__mro__:
-        if base in type_handlers:
-            type_handlers[type(x)] = type_handlers[base]
-            return type_handlers[base]
-    if registry().import_types() or any(c in type_handlers for c in type(x).__mro__):
-        return type_handlers.get(x.__class__) or _inherited(x)
-    shown = short_repr(x)
-    kind = StandsForArray if hasattr(x, "__jax_array__") else TypeError
-    raise kind(
-        f"{shown} of type {type(x).__name__} is not a valid "
-        "array value. Pass an array, a NumPy value or a Python scalar; for a container of arrays "
-        "register its type as a pytree (dovetail.tree_util.register_pytree_node); mark other "
-        f"arguments of jitted functions as static (static_argnums, static_argnames){called()}."
-    )
-
-
-def _scalar_handler(wide: str, narrow: str) -> TypeHandler:
-    types = {True: ShapedArray((), wide, True), False: ShapedArray((), narrow, True)}
-    return lambda x: types[enable_x64_state.value]
-
-
-def _numpy_type(x: Any) -> ShapedArray:
-    dtype = x.dtype
-    long = dtype.char in "gG" and dtype.kind in "fc"  # more than 64 bits per number
-    if long or dtype.kind in "OSUMm" or (dtype.kind == "V" and not _is_number(dtype)):
-        why = "only numbers and booleans can be traced"
-        if long:
-            why = "only numbers and booleans of 64 bits can be, devices hold no such elements"
-        raise TypeError(
-            f"an array of dtype {dtype} is not a valid array value{called()}: {why}. Convert it "
-            "first, for example with x.astype(float)."
-        )
-    return ShapedArray(x.shape, canonical_dtype(dtype))
-
-
-def _is_number(dtype: Any) -> bool:
-    """Whether a dtype of NumPy's kind V is one of ml_dtypes' numbers, or float0."""
-    return dtype == float0 or (dtype.fields is None and dtype.type is not np.void)
-
-
-_bool_type = ShapedArray((), np.bool_)
-register_type(bool, lambda x: _bool_type)
-register_type(int, _scalar_handler("int64", "int32"))
-register_type(float, _scalar_handler("float64", "float32"))
-register_type(complex, _scalar_handler("complex128", "complex64"))
-register_type(np.ndarray, _numpy_type)
-register_type(np.generic, _numpy_type)
 
 
 def is_as_said(found: Any, wanted: Any) -> bool:

@@ -15,7 +15,8 @@ from ..base.source import current_source, describe
 from ..registry.discovery import registry
 from ..tree.util import tree_flatten
 from .algebra import zeros
-from .avals import AbstractValue, ShapedArray, is_as_said, register_type, typeof
+from .avals import AbstractValue, ShapedArray, is_as_said
+from .typeof import register_type, typeof
 
 
 class HiType(AbstractValue):

@@ -35,7 +35,7 @@ from dovetail_core.interpret.mutable import apply_local, concerns
 from dovetail_core.rules.checks import check_results
 from dovetail_core.rules.evaluation import at_their_types
 from dovetail_core.types.algebra import algebra
-from dovetail_core.types.avals import is_wide
+from dovetail_core.types.dtypes import is_wide
 from dovetail_core.xla.config import enable_x64_state
 
 from .tables import partial_eval_rules

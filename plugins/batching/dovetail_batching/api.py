@@ -27,15 +27,15 @@ from dovetail_core.tree.util import (
     keystr,
     tree_flatten,
     tree_flatten_with_path,
-    tree_leaves,
     tree_structure,
     tree_unflatten,
 )
 from dovetail_core.types.avals import are_divided
 
+from .axes import check_axes, common_size, input_dims, is_spec, leaf_names, spread_over
 from .summing import summed
 from .trace import Axis, Batched, batch_values, carrier_of
-from .vmappable import check_spec, classes, elements, is_vmappable, length_of, whole
+from .vmappable import classes, elements, is_vmappable, whole
 
 
 def vmap(
@@ -69,12 +69,12 @@ def vmap(
         raise TypeError(f"vmap takes a function, got {fun!r} of type {type(fun).__name__}{here()}")
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)  # type: ignore[arg-type]
-    if not (in_axes is None or isinstance(in_axes, (int, tuple)) or _is_spec(in_axes)):
+    if not (in_axes is None or isinstance(in_axes, (int, tuple)) or is_spec(in_axes)):
         raise TypeError(
             "vmap: in_axes must be an integer, None or a tuple with one entry per positional "
             f"argument, got {type(in_axes).__name__}{here()}"
         )
-    _check_axes(in_axes=in_axes, out_axes=out_axes)
+    check_axes(in_axes=in_axes, out_axes=out_axes)
     if axis_size is not None:
         if not hasattr(axis_size, "__index__"):
             raise TypeError(f"vmap: axis_size must be an integer, got {axis_size!r}{here()}")
@@ -84,8 +84,8 @@ def vmap(
     @wraps(fun)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         leaves, in_tree = tree_flatten((args, kwargs), is_leaf=is_vmappable if classes else None)
-        dims = _input_dims(name, in_axes, args, kwargs, leaves)
-        size = _axis_size(name, axis_size, args, kwargs, leaves, dims)
+        dims = input_dims(name, in_axes, args, kwargs, leaves)
+        size = common_size(name, axis_size, args, kwargs, leaves, dims)
         _check_mutable(name, args, kwargs, leaves)
         out_tree: list[Any] = []
         axis = _axis(name, Axis(size, axis_name, _as_tuple(spmd_axis_name)), leaves, dims)
@@ -103,7 +103,7 @@ def vmap(
 
         results = leak_checked(batch_values)(flat, axis, leaves, dims)
         tree = tree_unflatten(out_tree[0], [x for x, _ in results])
-        out_dims = _prefix(f"vmap of {name}: out_axes", out_axes, tree)
+        out_dims = spread_over(f"vmap of {name}: out_axes", out_axes, tree)
         return tree_unflatten(out_tree[0], _placed(place, tree, results, out_dims))
 
     return mapped
@@ -119,8 +119,8 @@ def mapped_arguments(
         TypeError, ValueError: as :func:`vmap`.
     """
     leaves, in_tree = tree_flatten((args, kwargs))
-    dims = _input_dims(name, in_axes, args, kwargs, leaves)
-    return leaves, in_tree, dims, _axis_size(name, axis_size, args, kwargs, leaves, dims)
+    dims = input_dims(name, in_axes, args, kwargs, leaves)
+    return leaves, in_tree, dims, common_size(name, axis_size, args, kwargs, leaves, dims)
 
 
 def mapped_results(name: str, out_axes: Any, result: Any) -> list[int | None]:
@@ -129,7 +129,7 @@ def mapped_results(name: str, out_axes: Any, result: Any) -> list[int | None]:
     Raises:
         TypeError, ValueError: as :func:`vmap`.
     """
-    return _prefix(f"vmap of {name}: out_axes", out_axes, result)
+    return spread_over(f"vmap of {name}: out_axes", out_axes, result)
 
 
 class MixedAxes(ShardingTypeError, ValueError):
@@ -168,31 +168,8 @@ def _axis(name: str, axis: Axis, leaves: Sequence[Any], dims: Sequence[Any]) -> 
     return axis if axes is None else replace(axis, explicit_mesh_axis=axes)
 
 
-def _check_axes(**axes: Any) -> None:
-    """Raise TypeError for leaves that are numbers or arrays and say no axis.
-
-    What else there is, as names and specs, the types of arguments must understand.
-    """
-    for what, tree in axes.items():
-        for x in tree_leaves(tree, is_leaf=_is_spec):
-            is_number = isinstance(x, (float, complex)) or hasattr(x, "dtype")
-            if is_number and not hasattr(x, "__index__"):
-                raise TypeError(
-                    f"vmap: {what}: expected an integer or None, got {x!r} of type "
-                    f"{type(x).__name__}{here()}"
-                )
-
-
-def _is_axis(x: Any) -> bool:
-    return not isinstance(x, bool) and (isinstance(x, int) or _is_spec(x))
-
-
 def _as_tuple(name: Any) -> Any:
     return name if name is None or isinstance(name, tuple) else (name,)
-
-
-def _is_spec(x: Any) -> bool:
-    return bool(classes) and any(isinstance(x, known.spec_type) for known in classes.values())
 
 
 def _mapped_by_classes(
@@ -208,7 +185,7 @@ def _mapped_by_classes(
         a, k = tree_unflatten(in_tree, fill(xs))
         out = run_transformed("vmap", fun, *a, **k)
         found, tree = tree_flatten(out, is_leaf=is_vmappable)
-        out_dims = _prefix(f"vmap of {name}: out_axes", out_axes, out)
+        out_dims = spread_over(f"vmap of {name}: out_axes", out_axes, out)
         trace: Any = get_trace()
         for i, (y, d) in enumerate(zip(found, out_dims)):
             if is_vmappable(y):
@@ -230,7 +207,7 @@ def _mapped_by_classes(
 def _check_mutable(name: str, args: Any, kwargs: Any, leaves: Sequence[Any]) -> None:
     mutable = [i for i, x in enumerate(leaves) if is_value(x) and typeof(x).is_mutable]
     if len(mutable) > 1:
-        names = _leaf_names(args, kwargs)
+        names = leaf_names(args, kwargs)
         what = f"vmap of {name}"
         check_aliases(what, [leaves[i] for i in mutable], [names[i] for i in mutable])
 
@@ -244,158 +221,6 @@ def _check_result(name: str, y: Any, tree: Any) -> None:
         ) from None
     if aval.is_mutable:
         refuse_mutable_result(aval, f"vmap of {name}: it")
-
-
-def _prefix(what: str, axes: Any, tree: Any) -> list[int | None]:
-    """``axes``, an integer, None or a prefix of ``tree``, spread over the leaves of ``tree``."""
-    spread: list[int | None] = []
-
-    def walk(prefix: Any, subtree: Any, path: str) -> None:
-        if classes and is_vmappable(subtree):
-            check_spec(what + path, subtree, prefix)
-            spread.append(prefix)
-            return
-        if is_value(subtree) and isinstance(typeof(subtree), HiType):
-            spread.append(prefix)  # a spec, which the type understands
-            return
-        if prefix is None or _is_axis(prefix):
-            if classes:  # one of them may be in there
-                leaves = tree_leaves(subtree, is_leaf=is_vmappable)
-                for x in leaves:
-                    if is_vmappable(x):
-                        check_spec(what + path, x, prefix)
-                spread.extend([prefix] * len(leaves))
-            else:
-                spread.extend([prefix] * _num_leaves(subtree))
-            return
-        heads, prefix_def = tree_flatten(prefix, is_leaf=lambda x: x is not prefix)
-        if prefix_def.num_leaves == 1 and heads and heads[0] is prefix:
-            raise TypeError(f"{what}{path}: expected an integer or None, got {prefix!r}{here()}")
-        subs, sub_def = tree_flatten(subtree, is_leaf=lambda x: x is not subtree)
-        if prefix_def != sub_def:
-            raise ValueError(
-                f"{what}{path} is a {_describe(prefix)}, but the value there is a "
-                f"{_describe(subtree)}{here()}. Give an integer, None, or a tree that is a "
-                "prefix of the value's structure."
-            )
-        names = _child_paths(subtree)
-        for p, s, n in zip(heads, subs, names):
-            walk(p, s, path + n)
-
-    walk(axes, tree, "")
-    return spread
-
-
-def _num_leaves(tree: Any) -> int:
-    return tree_structure(tree).num_leaves
-
-
-def _describe(tree: Any) -> str:
-    if isinstance(tree, (tuple, list)):
-        return f"{type(tree).__name__} of length {len(tree)}"  # type: ignore[arg-type]
-    if isinstance(tree, dict):
-        return f"dict with keys {sorted(map(repr, tree))}"  # type: ignore[arg-type]
-    return type(tree).__name__
-
-
-def _child_paths(tree: Any) -> list[str]:
-    found, _ = tree_flatten_with_path(tree, is_leaf=lambda x: x is not tree)
-    return [keystr(p) for p, _ in found]
-
-
-def _input_dims(
-    name: str, in_axes: Any, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: list[Any]
-) -> list[int | None]:
-    if isinstance(in_axes, tuple) and len(in_axes) != len(args):  # type: ignore[arg-type]
-        raise ValueError(
-            f"vmap of {name}: in_axes has {len(in_axes)} entries, but {len(args)} positional "  # type: ignore[arg-type]
-            f"arguments were passed{here()}. Give one entry per positional argument (keyword "
-            "arguments are mapped over axis 0)."
-        )
-    dims = _prefix(f"vmap of {name}: in_axes", in_axes, args)
-    dims += [0] * (len(leaves) - len(dims))
-    out: list[int | None] = []
-    for i, (x, d) in enumerate(zip(leaves, dims)):
-        if d is None or (classes and is_vmappable(x)):
-            out.append(d)
-            continue
-        try:
-            aval: Any = typeof(x)
-            if isinstance(aval, HiType):
-                out.append(d)
-                continue
-            if aval.has_mutable_type:
-                raise TypeError(
-                    f"what {aval.str_short()} holds has no one axis. Use None in in_axes for it, "
-                    "and map over what it holds."
-                )
-            ndim = aval.ndim
-        except TypeError as e:
-            where = _leaf_names(args, kwargs)[i]
-            raise type(e)(f"vmap of {name}: {where}{here()}: {e}") from None
-        if not -ndim <= d < ndim:
-            where = _leaf_names(args, kwargs)[i]
-            raise ValueError(
-                f"vmap of {name}: in_axes asks for axis {d} of {where}, which has type "
-                f"{typeof(x).str_short()} ({ndim} axes){here()}. Use None for values that are not "
-                "mapped."
-            )
-        out.append(d % ndim)
-    return out
-
-
-def _leaf_names(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
-    found = [
-        [f"{what}{keystr(p)}" for p, _ in tree_flatten_with_path(tree, is_leaf=is_vmappable)[0]]
-        for what, tree in (("args", args), ("kwargs", kwargs))
-    ]
-    return found[0] + found[1]
-
-
-def _axis_size(
-    name: str,
-    given: int | None,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    leaves: list[Any],
-    dims: Sequence[int | None],
-) -> int:
-    sizes = [None if d is None else _length(x, d) for x, d in zip(leaves, dims)]
-    found = {s for s in sizes if s is not None}
-    if given is not None:
-        found.add(given)
-    if len(found) == 1:
-        return found.pop()
-    if not found:
-        raise ValueError(
-            f"vmap of {name}: no argument is mapped (in_axes is None everywhere){here()}. Map at "
-            "least one, or pass axis_size."
-        )
-    names = _leaf_names(args, kwargs)
-    lines = [
-        f"  {n} has type {_type_name(x)}, mapped over axis {d}, of length {s}"
-        for n, x, d, s in zip(names, leaves, dims, sizes)
-        if s is not None
-    ]
-    asked = f"\n  axis_size={given} was given" if given is not None else ""
-    raise ValueError(
-        f"vmap got inconsistent sizes for array axes to be mapped of {name}{here()}; mapped axes "
-        "must have one length:\n"
-        + "\n".join(lines)
-        + asked
-        + "\nSlice or broadcast them to one length, or pass in_axes with None for those not mapped."
-    )
-
-
-def _type_name(x: Any) -> str:
-    return type(x).__name__ if is_vmappable(x) else typeof(x).str_short()
-
-
-def _length(x: Any, dim: Any) -> int | None:
-    if classes and is_vmappable(x):
-        return length_of(x, dim)
-    aval: Any = typeof(x)
-    return aval.axis_size(dim) if isinstance(aval, HiType) else aval.shape[dim]
 
 
 class _Dependent(ValueError):

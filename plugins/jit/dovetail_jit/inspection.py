@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from typing import Any, cast
 
-from dovetail_core import ClosedJaxpr, primitives, stage, typeof
+from dovetail_core import bound_axis, primitives, typeof
 from dovetail_core.base.caches import forget_all
 from dovetail_core.base.foreign import names_itself
 from dovetail_core.base.options import disable_jit as disable_jit
@@ -29,6 +30,8 @@ def make_jaxpr(
 ) -> Callable[..., Any]:
     """A function that returns the program of ``fun`` for given arguments, without running it.
 
+    It is traced once for arguments of the same types, as ``jit`` traces it.
+
     Args:
         static_argnums: arguments that are compile-time constants.
         axis_env: names and sizes of axes that collectives in ``fun`` may refer to.
@@ -45,33 +48,16 @@ def make_jaxpr(
         arguments = settings.take_apart(args, kwargs)
         arguments = arguments._replace(leaves=described(arguments.leaves))
         avals = settings.avals(arguments, args, kwargs)
-        out_tree: list[Any] = []
-
-        def flat(*xs: Any) -> list[Any]:
-            leaves, tree = tree_flatten(arguments.rebuild(xs))
-            out_tree[:] = [tree]
-            return leaves
-
-        jaxpr, consts = _stage_with(axis_env or (), flat, avals, settings.name)
-        closed = ClosedJaxpr(jaxpr, consts)
+        with ExitStack() as stack:
+            for axis, size in axis_env or ():
+                stack.enter_context(bound_axis(axis, size))
+            program = settings.trace(arguments, avals)
         if not return_shape:
-            return closed
-        return closed, tree_unflatten(out_tree[0], list(map(shape_struct, closed.out_avals)))
+            return program.closed
+        shapes = list(map(shape_struct, program.closed.out_avals))
+        return program.closed, tree_unflatten(program.out_tree, shapes)
 
     return update_wrapper(traced, fun)
-
-
-def _stage_with(axis_env: Sequence[tuple[Any, int]], flat: Any, avals: Any, name: str) -> Any:
-    from contextlib import ExitStack
-
-    from dovetail_core import bound_axis
-    from dovetail_core.rules.traced import tracing
-
-    with ExitStack() as stack:
-        for axis, size in axis_env:
-            stack.enter_context(bound_axis(axis, size))
-        with tracing():
-            return stage(flat, avals, name)
 
 
 @names_itself

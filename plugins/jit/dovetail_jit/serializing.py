@@ -168,7 +168,8 @@ def deserialize_and_load(
     options = xla_options.compile_options(client, device_ids=[d.id for d in devices], **build)
     loaded = execution.deserialize(client, saved.body, devices, options)
     jaxpr = Jaxpr([], list(map(Var, saved.in_avals)), list(map(Var, saved.out_avals)), [])
-    program = Program(ClosedJaxpr(jaxpr), list(saved.consts), out_tree, 0.0)
+    call = ClosedJaxpr(jaxpr)
+    program = Program(call, list(saved.consts), out_tree, 0.0, 0, call)
     made = executable_of(module, loaded, saved.devices[0], program.call)
     made.was_loaded = True
     return Compiled(_Origin(saved, program, in_tree), made)  # type: ignore[arg-type]

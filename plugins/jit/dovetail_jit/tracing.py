@@ -42,13 +42,15 @@ class Program(NamedTuple):
         out_tree: structure of the result.
         seconds: how long tracing took.
         number: programs that are traced later have larger ones.
+        closed: the program as it was traced, with all that it closes over as its constants.
     """
 
     call: ClosedJaxpr
     consts: list[Any]
     out_tree: Any
     seconds: float
-    number: int = 0
+    number: int
+    closed: ClosedJaxpr
 
 
 class Signature(NamedTuple):
@@ -120,7 +122,9 @@ def trace_program(
     with tracing():  # here and in no function of its own, a frame for each level of nested calls
         jaxpr, consts = stage(flat, avals, name)
     seconds = time.perf_counter() - start
-    found = Program(*_embedding(jaxpr, consts), out_tree[0], seconds, next(_numbers))
+    call, passed = _embedding(jaxpr, consts)
+    closed = ClosedJaxpr(jaxpr, consts) if jaxpr.constvars else call
+    found = Program(call, passed, out_tree[0], seconds, next(_numbers), closed)
     if has_hooks("dovetail_traced"):
         manager().hook.dovetail_traced(
             name=name, program=found.call, seconds=seconds, function=f,

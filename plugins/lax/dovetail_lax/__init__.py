@@ -36,20 +36,13 @@ if TYPE_CHECKING:
     )
     from .functions.casts import pcast as pcast, pvary as pvary
     from .functions.collectives import (
-        all_gather as all_gather,
-        all_to_all as all_to_all,
         axis_index as axis_index,
         axis_size as axis_size,
         pbroadcast as pbroadcast,
         pmax as pmax,
         pmean as pmean,
         pmin as pmin,
-        ppermute as ppermute,
-        pshuffle as pshuffle,
         psum as psum,
-        psum_scatter as psum_scatter,
-        pswapaxes as pswapaxes,
-        ragged_all_to_all as ragged_all_to_all,
     )
     from .functions.composite import composite as composite
     from .functions.control_flow import (
@@ -130,6 +123,15 @@ if TYPE_CHECKING:
         dynamic_update_index_in_dim as dynamic_update_index_in_dim,
         dynamic_update_slice as dynamic_update_slice,
         dynamic_update_slice_in_dim as dynamic_update_slice_in_dim,
+    )
+    from .functions.exchanges import (
+        all_gather as all_gather,
+        all_to_all as all_to_all,
+        ppermute as ppermute,
+        pshuffle as pshuffle,
+        psum_scatter as psum_scatter,
+        pswapaxes as pswapaxes,
+        ragged_all_to_all as ragged_all_to_all,
     )
     from .functions.fft import fft as fft
     from .functions.gather import gather as gather, index_take as index_take

@@ -11,7 +11,7 @@ import numpy as np
 from dovetail_core import ExtendedDType, canonical_dtype, float0, typeof
 from dovetail_core.base.foreign import names_itself
 from dovetail_core.base.source import called, here, short_repr
-from dovetail_core.types.avals import dtype_named
+from dovetail_core.types.dtypes import dtype_named
 
 from .lattice import BFLOAT16, FP4, FP8, SMALL_INTS, WEAK
 from .narrowing import explicit

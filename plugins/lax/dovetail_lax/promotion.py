@@ -18,7 +18,7 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.base.source import called
-from dovetail_core.types.avals import dtype_named
+from dovetail_core.types.dtypes import dtype_named
 
 from .element_types import dtype_of
 from .lattice import FP4, FP8, SMALL_INTS, WEAK, join, node

@@ -10,7 +10,7 @@ from dovetail_core import here
 from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
 from dovetail_core.base.source import called, short_repr
-from dovetail_core.types.avals import dtype_named
+from dovetail_core.types.dtypes import dtype_named
 from dovetail_lax import dtypes
 
 from .operands import DTypeLike

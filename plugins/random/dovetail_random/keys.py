@@ -10,7 +10,8 @@ from dovetail_core import Tracer, here, register_type, registry
 from dovetail_core.base.source import called
 from dovetail_core.dispatch.operators import array_methods
 from dovetail_core.tree.util import register_parts
-from dovetail_core.types.avals import ShapedArray, typeof
+from dovetail_core.types.avals import ShapedArray
+from dovetail_core.types.typeof import typeof
 from dovetail_core.xla.arrays import Array
 
 from .lanes import Lanes

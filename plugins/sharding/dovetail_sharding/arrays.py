@@ -14,7 +14,7 @@ from dovetail_core.base import arguments
 from dovetail_core.base.placements import stands_for_place
 from dovetail_core.base.source import here, short_repr
 from dovetail_core.tree.util import broadcast_prefix, tree_flatten
-from dovetail_core.types.avals import ExtendedDType, canonical_dtype
+from dovetail_core.types.dtypes import ExtendedDType, canonical_dtype
 from dovetail_core.xla.arrays import ArrayImpl, assemble, put_sharded
 from dovetail_core.xla.client import Device
 from dovetail_core.xla.shardings import cut_of, single_device_sharding

@@ -42,7 +42,7 @@ _MOVED = (
     "unsafe_get_axis_names_DO_NOT_USE valid_jaxtype"
 ).split()
 _OLD = {name: f"jax.extend.core.{name}" for name in _MOVED}
-_OLD["pytype_aval_mappings"] = "dovetail_core.types.avals.type_handlers"
+_OLD["pytype_aval_mappings"] = "dovetail_core.types.typeof.type_handlers"
 _OLD["trace_ctx"] = "dovetail_jax_names.private.core.trace_ctx"
 _OLD["is_constant_dim"] = "dovetail_jax_names.extending.dimensions.is_constant_dim"
 _OLD["call"] = "dovetail_jax_names.extending.calls.call"

@@ -18,7 +18,7 @@ from dovetail_core.types.roles import Reduced, reduced_in, unreduced_in
 from ..primitives._elementwise import place
 from ..primitives.collectives import pcast_p, pvary_p
 from ._args import operands
-from .collectives import Names, named_axes, varied_over
+from ._named_axes import Names, named_axes, varied_over
 
 
 @names_itself

@@ -12,7 +12,7 @@ from dovetail_core import ShapedArray, canonical_dtype, here, typeof
 from dovetail_core.base import arguments
 from dovetail_core.base.errors import integer_too_large
 from dovetail_core.tree.errors import too_deep
-from dovetail_core.types.avals import dtype_named
+from dovetail_core.types.dtypes import dtype_named
 from dovetail_lax import dtypes
 
 from ..operands import (
