@@ -72,6 +72,30 @@ def g(x: Any, y: Any, *, z: Any, n: int = 2) -> Any:
     return {"a": lax.mul(x["p"], float(n)), "b": (lax.add(y, z),)}
 
 
+def test_programs_are_traced_once_for_all_who_look_at_them() -> None:
+    traced: list[Any] = []
+    held = np.arange(100.0, dtype=np.float32)
+
+    def g(n: int, x: Any) -> Any:
+        traced.append(n)
+        return {"y": lax.add(x, held[:4]), "n": lax.mul(lax.reduce_sum(held, (0,)), x)}
+
+    look = make_jaxpr(g, static_argnums=0)
+    program = look(2, X)
+    assert make_jaxpr(g, static_argnums=0)(2, X) is program and traced == [2]
+    assert eval_shape(jit(g, static_argnums=0), 2, X)["y"] == ShapeDtypeStruct((4,), np.float32)
+    same, shapes = make_jaxpr(g, static_argnums=0, return_shape=True)(2, X)
+    assert same is program and shapes["n"].shape == (4,) and traced == [2]
+    assert jit(g, static_argnums=0)(2, X)["y"].shape == (4,) and traced == [2]
+    assert all(c.shape in {(4,), (100,)} for c in program.consts)
+    assert look(3, X) is not program and traced == [2, 3]
+    assert look(2, ShapeDtypeStruct((4,), np.float32)) is program and len(traced) == 2
+    in_axis = make_jaxpr(g, static_argnums=0, axis_env=[("i", 2)])(2, X)
+    assert in_axis is not program and len(traced) == 3
+    jit(g, static_argnums=0).clear_cache()
+    assert look(2, X) is not program and len(traced) == 4
+
+
 class Described:
     """What has a shape and a dtype, and is no array."""
 
