@@ -9,10 +9,12 @@ SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
 WHEELS := build/wheels
-WORKERS ?= 2
+# One per processor, four at most.
+WORKERS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ $$n -gt 4 ] && n=4; echo $$n)
 
 # The environment of the tests is the repository's alone.
 export PYTHONPATH :=
+export PYTHONDONTWRITEBYTECODE :=
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 

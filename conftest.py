@@ -1,4 +1,5 @@
-"""What all tests share: none leaves the import hook behind, and what they call once is compiled."""
+"""What all tests share: none leaves the import hook behind, and what they call once is compiled,
+without XLA's optimisations, which would take most of their time; in full runs with them."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from importlib.util import find_spec
 
 import pytest
 
+from dovetail_core.base.environment import flag
 from dovetail_core.xla.callbacks import report_as_runtime_errors
 
 
@@ -18,6 +20,10 @@ def pytest_configure() -> None:
         from dovetail_jit.first_calls import interpret_first_calls
 
         interpret_first_calls.state.set_global(0)
+    if not flag("test_full") and find_spec("dovetail_jit"):
+        from dovetail_jit.optimizations import disable_most_optimizations
+
+        disable_most_optimizations.state.set_global(True)
 
 
 @pytest.fixture(autouse=True)
@@ -31,3 +37,12 @@ def without_the_hook() -> Iterator[None]:
     for name in [n for n in sys.modules if n == "jax" or n.startswith("jax.")]:
         del sys.modules[name]
     report_as_runtime_errors(False)
+
+
+@pytest.fixture
+def optimized() -> Iterator[None]:
+    """Programs of this test are compiled as those of users are."""
+    from dovetail_jit.optimizations import disable_most_optimizations
+
+    with disable_most_optimizations(False):
+        yield

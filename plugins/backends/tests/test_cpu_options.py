@@ -22,6 +22,7 @@ from dovetail_jit import jit
 from dovetail_lax import scan
 
 X = np.linspace(0.1, 1.0, 64, dtype=np.float32)
+pytestmark = pytest.mark.usefixtures("optimized")
 
 
 def text(f: Any, *args: Any) -> str:

@@ -44,7 +44,6 @@ IDLE: dict[str, Any] = {
     "debug_leaked_clients_on_clear_backends": False,
     "debug_log_modules": "",
     "disable_bwd_checks": False,
-    "disable_most_optimizations": False,
     "disable_vmap_shmap_error": False,
     "distributed_debug": False,
     "dump_ir_modes": "stablehlo",

@@ -31,6 +31,7 @@ MANIFEST = Manifest(
         "compilation_cache_max_size": "dovetail_jit.disk_cache:cache_max_size",
         "compilation_cache_signed": "dovetail_jit.disk_cache:cache_signed",
         "captured_constants_warn_bytes": "dovetail_jit.captured:captured_constants_warn_bytes",
+        "disable_most_optimizations": "dovetail_jit.optimizations:disable_most_optimizations",
         "by_parts_after": "dovetail_jit.by_parts:by_parts_after",
         "interpret_first_calls": "dovetail_jit.first_calls:interpret_first_calls",
         "no_execution": "dovetail_jit.restrictions:no_execution",

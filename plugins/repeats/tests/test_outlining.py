@@ -129,6 +129,7 @@ def test_checkpointed_layers_and_own_rules():
     agree(dovetail.grad(f), WEIGHTS, X)
 
 
+@pytest.mark.usefixtures("optimized")
 def test_what_an_instance_draws_is_its_own():
     def f(weights: Any, x: Any, key: Any) -> Any:
         for i, w in enumerate(weights):

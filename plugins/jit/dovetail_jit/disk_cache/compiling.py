@@ -12,6 +12,7 @@ from dovetail_core.registry.hooked import has_hooks, manager
 from dovetail_core.xla import fork
 
 from ..compiled_before import found_or_made
+from ..optimizations import fewer_optimizations
 from .options import cache_dir
 
 
@@ -53,8 +54,9 @@ def compile_with_cache(
 
 
 def all_options(platform: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The compiler's options: those that plugins add for a platform, and those that are given."""
-    merged: dict[str, Any] = {}
+    """The compiler's options: those that configuration asks for, that plugins add for a platform,
+    and that are given."""
+    merged = dict(fewer_optimizations(platform))
     if has_hooks("dovetail_compile_options"):
         for found in reversed(manager().hook.dovetail_compile_options(platform=platform)):
             merged.update(found)

@@ -1,0 +1,63 @@
+"""The option by which programs are compiled without XLA's optimisations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dovetail_lax as lax
+import dovetail_numpy as dnp
+from dovetail_backends.cpu_options import EMITTERS
+from dovetail_core import config
+from dovetail_core.xla import execution
+from dovetail_core.xla.options import LEVEL
+from dovetail_jit import jit
+from dovetail_jit.disk_cache.compiling import all_options
+from dovetail_jit.optimizations import disable_most_optimizations
+
+FEW = {LEVEL: 0, "xla_llvm_disable_expensive_passes": True}
+
+
+def test_it_is_off_and_has_a_name_of_its_own(optimized: None) -> None:
+    assert not disable_most_optimizations.value and all_options("cpu", None) == {}
+    assert config.option("disable_most_optimizations") is disable_most_optimizations
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_what_the_compiler_is_told(wanted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on; what is compiled stays."""
+    told: list[dict[str, Any]] = []
+    compile_it = execution.compile
+
+    def note(client: Any, text: str, devices: Any, options: Any, *more: Any) -> Any:
+        told.append(dict(options.env_option_overrides))
+        return compile_it(client, text, devices, options, *more)
+
+    monkeypatch.setattr(execution, "compile", note)
+    x = np.linspace(0.1, 1.0, 600 + wanted, dtype=np.float32)  # a shape that no other test has
+    f = jit(lambda x: dnp.cumsum(lax.sin(x)) @ x)
+    with disable_most_optimizations(wanted):
+        found = f(x)
+        again = jit(lambda x: lax.cos(x) @ x, compiler_options={LEVEL: 1})(x)
+    np.testing.assert_allclose(found, np.cumsum(np.sin(x)) @ x, rtol=1e-4)
+    np.testing.assert_allclose(again, np.cos(x) @ x, rtol=1e-5)
+    first, second = told
+    assert (first.items() >= {**FEW, EMITTERS: False}.items()) == wanted
+    assert second[LEVEL] == 1 and ("xla_llvm_disable_expensive_passes" in second) == wanted
+    f(x)
+    assert len(told) == 2
+
+
+def test_other_platforms_keep_their_emitters() -> None:
+    with disable_most_optimizations(True):
+        assert all_options("cuda", {"xla_gpu_autotune_level": 0}) == {
+            **FEW, "xla_gpu_autotune_level": 0,
+        }  # fmt: skip
+        assert all_options("cpu", {EMITTERS: True})[EMITTERS] is True
+
+
+def test_it_is_a_boolean() -> None:
+    with pytest.raises(ValueError, match="'disable_most_optimizations': expected a bool"):
+        config.update("disable_most_optimizations", "some")
