@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dovetail_backends.cpu_options import EMITTERS
 from dovetail_core import Option, config
 from dovetail_core.base.options import as_bool
 from dovetail_core.xla.options import LEVEL
@@ -19,13 +18,10 @@ disable_most_optimizations = config.add(
         check=as_bool,
     )
 )
-_FEW = {LEVEL: 0, "xla_llvm_disable_expensive_passes": True}
-_FEW_ON_CPUS = {**_FEW, EMITTERS: False}
-"""Where nothing is optimised the fusion emitters take the longest."""
 
 
-def fewer_optimizations(platform: str) -> Mapping[str, Any]:
-    """The compiler's options on a platform that the option asks for: none where it is off."""
+def fewer_optimizations() -> Mapping[str, Any]:
+    """The compiler's options that the option asks for: none where it is off."""
     if not disable_most_optimizations.value:
         return {}
-    return _FEW_ON_CPUS if platform == "cpu" else _FEW
+    return {LEVEL: 0, "xla_llvm_disable_expensive_passes": True}

@@ -56,7 +56,7 @@ def compile_with_cache(
 def all_options(platform: str, options: Mapping[str, Any] | None) -> dict[str, Any]:
     """The compiler's options: those that configuration asks for, that plugins add for a platform,
     and that are given."""
-    merged = dict(fewer_optimizations(platform))
+    merged = dict(fewer_optimizations())
     if has_hooks("dovetail_compile_options"):
         for found in reversed(manager().hook.dovetail_compile_options(platform=platform)):
             merged.update(found)
