@@ -348,12 +348,12 @@ def draw(results: dict[str, list[Row]], path: str) -> None:
         used = [r for r in found if r.has_kernel]
         axis.loglog([r.size for r in used], [r.kernels / r.xla for r in used], ".", color="C0")
         axis.set_title(name, fontsize=9)
-        axis.set_ylim(0.01, 30)
+        axis.set_ylim(0.001, 30)
         axis.minorticks_off()
         axis.tick_params(labelsize=8)
     for axis in axes.flat[len(results) :]:
         axis.set_axis_off()
-    axes.flat[0].legend(fontsize=7, loc="upper right")
+    figure.legend(*axes.flat[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
     figure.supxlabel("elements", fontsize=9)
     figure.supylabel("time with kernels, as a ratio (dots: there is a kernel)", fontsize=9)
     figure.savefig(path, metadata={"Date": None})
