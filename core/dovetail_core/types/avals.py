@@ -115,6 +115,20 @@ def _dimension(d: Any) -> int:
         ) from None
 
 
+def shape_and_dtype(shape: Sequence[Any], dtype: Any) -> tuple[tuple[int, ...], Any]:
+    """A shape and an element type as types have them.
+
+    Raises:
+        TypeError: they are none. ValueError: there is no such array, it is too large.
+    """
+    # What is equal to a dimension to Python (True, NumPy's integers) is not one yet.
+    dims = tuple([d if d.__class__ is int else int(_dimension(d)) for d in shape])
+    dt: Any = dtype if isinstance(dtype, ExtendedDType) else np.dtype(dtype)
+    if prod(filter(None, dims)) * dt.itemsize > LARGEST:
+        raise array_too_large(dims, short_dtype(dt))
+    return dims, dt
+
+
 @final
 class ShapedArray(AbstractValue):
     """The type of an array: ``shape``, ``dtype``, ``weak_type``, ``vma`` and ``divided``.
@@ -157,11 +171,7 @@ class ShapedArray(AbstractValue):
         cls, shape: Sequence[Any], dtype: Any, weak_type: Any, vma: frozenset[Any] = frozenset(),
         sharding: Any = None,
     ) -> ShapedArray:  # fmt: skip
-        # What is equal to a dimension to Python (True, NumPy's integers) is not one yet.
-        dims = tuple([d if d.__class__ is int else int(_dimension(d)) for d in shape])
-        dt: Any = dtype if isinstance(dtype, ExtendedDType) else np.dtype(dtype)
-        if prod(filter(None, dims)) * dt.itemsize > LARGEST:
-            raise array_too_large(dims, short_dtype(dt))
+        dims, dt = shape_and_dtype(shape, dtype)
         plain = (dims, dt, bool(weak_type))
         divided: Any = None
         if sharding is not None and (provider := dividing_or_none()) is not None:

@@ -120,8 +120,6 @@ def lower(
         text = run_passes("module", module.text, platform, divided)
         if text is not module.text:
             module = module.__class__(**{**vars(module), "text": text})
-    if located:
-        return module
     if has_hooks("dovetail_lowered"):
         seconds = time.perf_counter() - start
         manager().hook.dovetail_lowered(

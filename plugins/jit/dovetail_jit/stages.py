@@ -132,11 +132,12 @@ class Traced(Stage):
                 f"{here()}: the platforms are {', '.join(known)}."
             )
         program, donated = self._callable()
-        module = lower(
-            program, settings.name, platform, donated, settings.keep_unused,
-            partition=partition_of(place), layouts=self._told_layouts(),
-        )  # fmt: skip
-        return Lowered(self, module, place, committed)
+        layouts = self._told_layouts()
+        asked = settings.name, platform, tuple(donated), settings.keep_unused
+        # Once for all who look at it: a model's takes as long as tracing it.
+        make = partial(lower, program, *asked, partition=partition_of(place), layouts=layouts)
+        key = "lowered", asked, partition_of(place), layouts, generation.value
+        return Lowered(self, program.memo(key, make), place, committed)
 
     def _told_layouts(self) -> Any:
         bound = boundary_of(self._program.call)

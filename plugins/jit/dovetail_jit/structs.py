@@ -19,6 +19,7 @@ from dovetail_core import (
 )
 from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
+from dovetail_core.types.avals import shape_and_dtype
 
 
 class ShapeDtypeStruct:
@@ -37,15 +38,23 @@ class ShapeDtypeStruct:
     ) -> None:  # fmt: skip
         if dtype is None:
             raise ValueError("ShapeDtypeStruct: dtype must be given")
-        aval = ShapedArray(tuple(shape), dtype, weak_type)
-        self.shape, self.dtype, self.weak_type = aval.shape, aval.dtype, weak_type
-        self._layout = sharding.layout if isinstance(sharding, Format) else None
-        sharding = sharding.sharding if isinstance(sharding, Format) else sharding
-        self.sharding = None if sharding is None else arguments.placement("sharding", sharding)
-        self.manual_axis_type = manual_axis_type
+        dims, dt = shape_and_dtype(shape, dtype)
+        layout: Any = None
+        if sharding is not None:
+            if isinstance(sharding, Format):
+                layout, sharding = sharding.layout, sharding.sharding
+            if sharding is not None:
+                sharding = arguments.placement("sharding", sharding)
+        put = object.__setattr__  # its own refuses
+        put(self, "shape", dims)
+        put(self, "dtype", dt)
+        put(self, "weak_type", weak_type)
+        put(self, "sharding", sharding)
+        put(self, "_layout", layout)
+        put(self, "manual_axis_type", manual_axis_type)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if hasattr(self, name):
+        if name in self.__slots__:
             raise RuntimeError(
                 f"{self!r} is immutable: attribute {name!r} cannot be set{here()}. Make another "
                 f"one with update({name}=...)."
