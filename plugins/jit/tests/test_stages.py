@@ -14,7 +14,7 @@ import dovetail_lax as lax
 from dovetail_batching import vmap
 from dovetail_core import ShapedArray, named_scope
 from dovetail_core.tree.util import tree_leaves, tree_structure
-from dovetail_jit import ShapeDtypeStruct, eval_shape, jit, make_jaxpr
+from dovetail_jit import ShapeDtypeStruct, eval_shape, jit, make_jaxpr, stages
 from dovetail_jit.stages import Wrapped
 from dovetail_refs import new_ref
 
@@ -94,6 +94,26 @@ def test_programs_are_traced_once_for_all_who_look_at_them() -> None:
     assert in_axis is not program and len(traced) == 3
     jit(g, static_argnums=0).clear_cache()
     assert look(2, X) is not program and len(traced) == 4
+
+
+def test_programs_are_lowered_once_for_all_who_look_at_them(monkeypatch: Any) -> None:
+    lowered: list[str] = []
+    lower_it = stages.lower
+
+    def note(program: Any, name: str, platform: str, *more: Any, **others: Any) -> Any:
+        lowered.append(platform)
+        return lower_it(program, name, platform, *more, **others)
+
+    monkeypatch.setattr(stages, "lower", note)
+    g = jit(lambda x: lax.cos(lax.mul(x, x)))
+    text = g.lower(X).as_text()
+    assert g.lower(X).as_text() == g.trace(X).lower().as_text() == text and lowered == ["cpu"]
+    np.testing.assert_allclose(g.lower(X).compile()(X), np.cos(X * X), rtol=1e-6)
+    g.lower(X[:2])
+    g.trace(X).lower(lowering_platforms=("cuda",))
+    assert lowered == ["cpu", "cpu", "cuda"]
+    jit(g, keep_unused=True).lower(X)
+    assert len(lowered) == 4
 
 
 class Described:
