@@ -16,13 +16,14 @@ from dovetail_core.xla.callbacks import report_as_runtime_errors
 
 def pytest_configure() -> None:
     """Unless the environment says otherwise."""
-    if "DOVETAIL_INTERPRET_FIRST_CALLS" not in os.environ and find_spec("dovetail_jit"):
-        from dovetail_jit.first_calls import interpret_first_calls
+    if not find_spec("dovetail_jit"):
+        return
+    from dovetail_jit.first_calls import interpret_first_calls
+    from dovetail_jit.optimizations import disable_most_optimizations
 
+    if "DOVETAIL_INTERPRET_FIRST_CALLS" not in os.environ:
         interpret_first_calls.state.set_global(0)
-    if not flag("test_full") and find_spec("dovetail_jit"):
-        from dovetail_jit.optimizations import disable_most_optimizations
-
+    if not flag("test_full"):
         disable_most_optimizations.state.set_global(True)
 
 

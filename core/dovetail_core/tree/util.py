@@ -77,21 +77,11 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
 
 def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
     """The leaves of a tree, in its fixed order (dict entries by sorted key)."""
-    if is_leaf is None:
-        try:  # a frame less, where all goes well
-            return _take_apart(tree)[0]
-        except Exception:
-            pass
     return tree_flatten(tree, is_leaf)[0]
 
 
 def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> PyTreeDef:
     """The structure of a tree: hashable, comparable, picklable."""
-    if is_leaf is None:
-        try:  # likewise
-            return _take_apart(tree)[1]
-        except Exception:
-            pass
     return tree_flatten(tree, is_leaf)[1]
 
 

@@ -132,11 +132,11 @@ class Traced(Stage):
                 f"{here()}: the platforms are {', '.join(known)}."
             )
         program, donated = self._callable()
-        layouts = self._told_layouts()
         asked = settings.name, platform, tuple(donated), settings.keep_unused
+        rest = {"partition": partition_of(place), "layouts": self._told_layouts()}
         # Once for all who look at it: a model's takes as long as tracing it.
-        make = partial(lower, program, *asked, partition=partition_of(place), layouts=layouts)
-        key = "lowered", asked, partition_of(place), layouts, generation.value
+        make = partial(lower, program, *asked, **rest)
+        key = "lowered", asked, *rest.values(), generation.value
         return Lowered(self, program.memo(key, make), place, committed)
 
     def _told_layouts(self) -> Any:
