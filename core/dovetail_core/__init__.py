@@ -195,7 +195,7 @@ else:
     def __getattr__(name: str) -> object:
         if name != "__all__":
             return _late(name)
-        modules = [n for n, x in globals().items() if isinstance(x, type(_typing))]
+        modules = [n for n, x in [*globals().items()] if isinstance(x, type(_typing))]
         return [n for n in __dir__() if not n.startswith("_") and n not in modules]
 
     __getattr__ = renamed(__name__, _OLD_NAMES, __getattr__)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import operator
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -23,8 +25,10 @@ def fresh_methods():
         if name in vars(Tracer):
             delattr(Tracer, name)
     methods._installed.clear()
+    loaded = methods._load.swap(None)
     methods.install_first_use(Tracer)
     yield
+    methods._load.swap(loaded)
     for name in set(vars(Tracer)) - set(before):
         delattr(Tracer, name)
     for name, value in before.items():
@@ -55,6 +59,31 @@ def provider(site, fresh_methods):
 
 def staged(f):
     return [e.primitive.name for e in stage_closed(lambda x: [f(x)], [F32]).eqns]
+
+
+def test_threads_that_come_while_methods_are_installed_find_those_of_all_classes(
+    site, fresh_methods
+):
+    site.plugin("acme", "providers={'array_methods': 'acme_methods:install'}")
+    site.module("acme_values", "class Value:\n    pass\n")
+    site.module(
+        "acme_methods",
+        "import time\nfrom dovetail_core import Tracer, install_methods\n"
+        "from acme_values import Value\n\n\n"
+        "def install():\n"
+        "    install_methods(Tracer, {'__neg__': lambda x: x})\n"
+        "    time.sleep(0.2)\n"
+        "    install_methods(Value, {'__neg__': lambda x: 'negated'})\n",
+    )
+    from acme_values import Value
+
+    methods.install_first_use(Value)
+    thread = threading.Thread(target=lambda: -Value())
+    thread.start()
+    while "__neg__" not in methods._installed:
+        time.sleep(0.001)
+    assert -Value() == "negated"
+    thread.join()
 
 
 def test_an_operator_loads_the_provider(provider):

@@ -6,6 +6,7 @@ import functools
 import importlib
 import sys
 import threading
+import time
 import types
 from typing import Any, Protocol
 
@@ -479,6 +480,54 @@ def test_another_thread_waits_for_a_table_that_is_being_filled(acme):
     for t in threads:
         t.join()
     assert found == [1, 1, 1]
+
+
+def test_another_thread_sees_no_rule_of_a_module_that_is_not_whole(acme):
+    below = CELLS.replace("return 1", "return BELOW")
+    acme.module("acme.rules", f"{below}\nimport time\ntime.sleep(0.2)\nBELOW = 1\n")
+    table = registry().table("acme.cost")
+    one, _ = primitives()
+    thread = threading.Thread(target=lambda: table[one])
+    thread.start()
+    while one not in table.origins:
+        time.sleep(0.001)
+    assert one not in table.rules and table.entered(one) is not None
+    rule = table.rules.get(one) or table.miss(one)
+    assert rule() == 1
+    thread.join()
+    assert table.rules[one] is rule is table.entered(one)
+
+
+def test_a_module_finds_what_it_has_registered_itself(acme):
+    acme.module(
+        "acme.rules",
+        CELLS
+        + "from acme.primitives import two_p\n"
+        + "assert table.entered(one_p) is _one and table[one_p] is _one\n"
+        + "assert table.entered(two_p) is None and one_p not in table.rules\n"
+        + "table.set(two_p, _one)\ntable.withdraw(two_p)\nassert table.get(two_p) is None\n",
+    )
+    table = registry().table("acme.cost")
+    one, two = primitives()
+    assert table[one]() == 1 and table.problems == [] and table.get(two) is None
+    table.withdraw(one)
+    assert table.entered(one) is None and one not in table.rules
+
+
+def test_rules_that_a_failing_module_replaced_are_there_again(acme):
+    acme.module("acme.rules", CELLS)
+    acme.plugin("late", "contributes={'acme.cost': ('late_rules',)}")
+    acme.module(
+        "late_rules",
+        "import acme.rules\nfrom acme.rules import one_p, table\n"
+        "table.set(one_p, lambda: 2, override=True)\n"
+        "assert table.entered(one_p)() == 2\n1 / 0\n",
+    )
+    table = registry().table("acme.cost")
+    one, _ = primitives()
+    with pytest.warns(RuntimeWarning, match="late_rules fails to import: ZeroDivisionError"):
+        assert table[one]() == 1
+    assert table.entered(one) is table.rules[one] and table.origins[one].replaced is None
 
 
 def test_a_table_knows_its_owner_also_when_it_is_made_with_type_arguments():

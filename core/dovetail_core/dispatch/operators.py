@@ -17,6 +17,7 @@ from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
 from typing import Any, NoReturn
 
 from ..base.errors import PluginError
+from ..base.once import Once
 from ..base.source import current_source, describe
 from ..registry.discovery import registry
 from ..types.avals import ShapedArray
@@ -112,8 +113,11 @@ def load_methods() -> None:
     Raises:
         PluginError: no plugin provides array methods.
     """
-    if not _installed:
-        registry().provider("array_methods")()
+    _load()
+
+
+_load = Once(lambda: (registry().provider("array_methods")(),), inside=lambda: (None,))
+"""Of threads that come at once each installs: a class has all methods when its own are looked for."""
 
 
 def array_methods() -> dict[str, Any]:
@@ -128,7 +132,7 @@ def tracer_attribute(self: Tracer[Any], name: str) -> Any:
         return own_attribute(self, name)
     if name.startswith("_"):
         raise AttributeError(name)
-    if not _installed:
+    if not _load.is_made:
         load_methods()
         if hasattr(type(self), name):
             return getattr(self, name)

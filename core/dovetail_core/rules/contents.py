@@ -230,8 +230,8 @@ def _reader(cls: Any) -> Callable[[Any], list[Any]] | None:
         return None
     if kinds and kinds[-1] is tuple:
         return None if dicts or not all(map(_is_made, kinds[:-1])) else _elements
-    # By name, since descriptors would keep the class alive.
-    named: list[tuple[str, Any]] = [v for c in kinds for v in c.__dict__.items()]
+    # By name, since descriptors would keep the class alive; copied, since it may get attributes.
+    named: list[tuple[str, Any]] = [v for c in kinds for v in c.__dict__.copy().items()]
     members = [n for n, v in named if v.__class__ is _MEMBER]
     places = len(members) + (cls.__dictoffset__ > 0) + (cls.__weakrefoffset__ > 0)
     hidden = cls.__basicsize__ - object.__basicsize__ - 8 * places

@@ -45,7 +45,7 @@ def _unnamed(primitive: Primitive) -> DceRule:
     if primitive.rules is not None:
         return primitive.rules.get("dce", default_rule)
     dce_rules.fill(primitive)
-    if (rule := dce_rules.rules.get(primitive)) is not None:
+    if (rule := dce_rules.entered(primitive)) is not None:
         return rule
     return default_rule if primitive.regions is None else dce_rules.miss(primitive)
 

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from threading import Lock, get_ident
 from typing import Any, NamedTuple
 
 from ..dispatch.primitive import Primitive, packages_with_primitives
 from ..registry.plugins import Plugin
 
 Modules = list[tuple[Plugin, str]]
+
+entering = Lock()  # held for a few instructions, and never while another module's code runs
+
+_importing: dict[int, list[str]] = {}  # by thread: modules of rules, the innermost last
+_held: dict[str, list[Callable[[], bool]]] = {}  # by module: what shows each of its rules
 
 
 class Origin(NamedTuple):
@@ -46,6 +53,42 @@ class Filling:
         # Of this filling and those that it is part of: modules of families, and what they entered.
         self.begun: set[str] = set() if outer is None else outer.begun
         self.entered: list[Origin] = [] if outer is None else outer.entered
+
+
+@contextmanager
+def importing(module: str) -> Iterator[None]:
+    """While this thread imports a module of rules, :func:`hold` keeps those that it registers."""
+    modules = _importing.setdefault(get_ident(), [])
+    modules.append(module)
+    try:
+        yield
+    finally:
+        modules.pop()
+        if not modules:
+            del _importing[get_ident()]
+
+
+def hold(show: Callable[[], bool]) -> bool:
+    """Keep back the rule that ``show`` shows to all threads, until the module that registers it is
+    whole: what the rule uses may be defined below it. Returns False where this thread imports none.
+
+    Called while ``entering`` is held, as ``show`` is, too.
+    """
+    modules = _importing.get(get_ident())
+    if modules is None:
+        return False
+    _held.setdefault(modules[-1], []).append(show)
+    return True
+
+
+def release(module: str) -> bool:
+    """Show what was kept of a module that is whole now. Threads that came while another one
+    imported it do so, too.
+
+    Returns whether any ``show`` did: a program may have been made without its rule.
+    """
+    with entering:
+        return any([show() for show in _held.pop(module, ())])
 
 
 def is_being_made(primitive: Primitive) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
-from threading import Lock, active_count, get_ident
+from threading import active_count, get_ident
 from typing import Any, Generic, TypeVar, cast
 from weakref import WeakSet
 
@@ -18,7 +19,10 @@ from ..registry.plugins import KERNEL_RULES, Plugin
 from ..types.dividing import is_ambiguous
 from ..types.typeof import typeof
 from ..xla.config import Config
-from .filling import Change, Filling, Modules, Origin as Origin, by_family, is_being_made, is_due
+from .filling import (
+    Change, Filling, Modules, Origin as Origin, by_family, entering, hold, importing,
+    is_being_made, is_due, release,
+)  # fmt: skip
 
 RuleT = TypeVar("RuleT", bound=Callable[..., Any])
 Derive = Callable[[Primitive], RuleT | None]
@@ -36,7 +40,10 @@ def made_tables() -> list[RuleTable[Any]]:
     return list(_made)
 
 
-_entering = Lock()  # held for a few instructions, and never while another module's code runs
+
+def _tell_caches() -> None:
+    """Let no program be used that may have been made with other rules."""
+    generation.set_global(generation.value + 1)
 
 
 def within(error: MissingRule, primitive: Primitive) -> MissingRule:
@@ -60,7 +67,8 @@ class RuleTable(Generic[RuleT]):
         empty: what happens where there is no rule and none can be derived, if that is not an error.
 
     ``rules`` is all that an interpreter touches per operation: ``table.rules.get(primitive)``, and
-    on None ``table.miss(primitive)``.
+    on None ``table.miss(primitive)``. What a module registers while the table imports it is in
+    there once the module is whole; before that, :meth:`entered` and :meth:`miss` find it.
     """
 
     def __init__(
@@ -79,6 +87,7 @@ class RuleTable(Generic[RuleT]):
         self.module: str = registering_place()[0]
         self.rules: dict[Primitive, RuleT] = {}
         self.origins: dict[Primitive, Origin] = {}
+        self._held: dict[Primitive, RuleT] = {}  # of modules that are not whole yet
         self._aside: dict[str, str] = {}  # modules that were set aside, and why
         self._derive = derive
         self._fallbacks: dict[Primitive, RuleT] = {}
@@ -128,14 +137,26 @@ class RuleTable(Generic[RuleT]):
         other = filling is None or not filling.is_family
         if self.is_behind or (other and primitive.module in self._families):
             self.fill(primitive)
-        with _entering:
+        with entering:
             old = self.origins.get(primitive)
             if (conflict := self._enter(primitive, rule, new, old)) is None:
                 return
+            late = not primitive.anonymous and self._is_late(primitive, old, new.module)
+            if conflict or hold(partial(self._show, primitive, late)):
+                late = False
+            else:
+                self._show(primitive, late)
         if conflict:
             raise RuleConflict(self._conflict(primitive, cast("Origin", old), new))
-        if not primitive.anonymous and self._is_late(primitive, old, new.module):
-            generation.set_global(generation.value + 1)
+        if late:
+            _tell_caches()
+
+    def _show(self, primitive: Primitive, late: bool) -> bool:
+        """Let interpreters see the rule that was entered, unless it was taken out again."""
+        rule = self._held.pop(primitive, None)
+        if rule is not None:
+            self.rules[primitive] = rule
+        return late
 
     def _is_late(self, primitive: Primitive, old: Origin | None, module: str) -> bool:
         """Whether a program may have been made without the rule that has just been entered."""
@@ -154,10 +175,11 @@ class RuleTable(Generic[RuleT]):
         Raises:
             KeyError: there is none.
         """
-        with _entering:
-            del self.rules[primitive]
+        with entering:
+            if self._held.pop(primitive, None) is None or primitive in self.rules:
+                del self.rules[primitive]
             self.origins.pop(primitive, None)
-        generation.set_global(generation.value + 1)
+        _tell_caches()
 
     def _enter(
         self, primitive: Primitive, rule: RuleT, new: Origin, old: Origin | None
@@ -169,18 +191,18 @@ class RuleTable(Generic[RuleT]):
             if old.kind == "override" and new.kind != "override" and not by_hand:
                 # An override that was registered first (import order is not priority) stays.
                 self.origins[primitive] = old._replace(replaced=new)
-                self._replaces(primitive, self.rules[primitive], rule)
+                self._replaces(primitive, self.entered(primitive), rule)
                 return None
             if new.kind != "override" or (old.kind == "override" and filling is not None):
                 if filling is None or not filling.standard:
                     return True
                 filling.displaced.append(self._conflict(primitive, new, old))
             new = new._replace(replaced=old)
-            self._replaces(primitive, rule, self.rules[primitive])
+            self._replaces(primitive, rule, self.entered(primitive))
         if filling is not None:
-            filling.changes.append(Change(primitive, new, self.rules.get(primitive), old))
+            filling.changes.append(Change(primitive, new, self.entered(primitive), old))
             filling.entered.append(new)
-        self.rules[primitive] = rule
+        self._held[primitive] = rule
         self.origins[primitive] = new
         return False
 
@@ -219,7 +241,9 @@ class RuleTable(Generic[RuleT]):
             filling = self._filling[thread] = Filling()
             try:
                 for module in KERNEL_RULES.get(self.name, ()):
-                    import_module(module)
+                    with importing(module):
+                        import_module(module)
+                    release(module)
                 waiting = self._waiting
                 if not self._filled:
                     found = registry().contributions(self.name)
@@ -283,14 +307,23 @@ class RuleTable(Generic[RuleT]):
             return True
         changes, filling.standard = filling.changes, plugin.is_standard
         before = len(changes)
-        _, error = attempt(lambda: import_whole(module), plugin.whose, plugin.is_standard)
+        with importing(module):
+            _, error = attempt(lambda: import_whole(module), plugin.whose, plugin.is_standard)
         while filling.displaced:
             set_aside(filling.displaced.pop(), more=" The first of them stands.")
-        if error is None or isinstance(error, Unfinished):
-            return error is None
-        with _entering:
-            while len(changes) > before:
-                self._undo(changes.pop())
+        if isinstance(error, Unfinished):
+            return False
+        if error is not None:
+            with entering:
+                while len(changes) > before:
+                    self._undo(changes.pop())
+        if release(module):
+            _tell_caches()
+        if error is not None:
+            self._set_aside(plugin, module, error)
+        return True
+
+    def _set_aside(self, plugin: Plugin, module: str, error: BaseException) -> None:
         why = spell(error)
         text = (
             f"the rules of {plugin.whose} for table {self.name!r} are set aside, because {module} "
@@ -304,15 +337,17 @@ class RuleTable(Generic[RuleT]):
             except BaseException:
                 del self._aside[module]  # strict mode says it each time
                 raise
-        return True
 
     def _undo(self, change: Change) -> None:
         primitive = change.primitive
         if self.origins.get(primitive) is not change.new:
             return  # another thread has replaced it
-        self._replaced.pop((primitive, id(self.rules[primitive])), None)
+        rule = self._held.pop(primitive, None)
+        if rule is None:
+            rule = self.rules.pop(primitive)
+        self._replaced.pop((primitive, id(rule)), None)
         if change.origin is None or change.rule is None:
-            del self.rules[primitive], self.origins[primitive]
+            del self.origins[primitive]
         else:
             # In place: interpreters hold on to the dictionaries.
             self.rules[primitive], self.origins[primitive] = change.rule, change.origin
@@ -329,13 +364,13 @@ class RuleTable(Generic[RuleT]):
             MissingRule: names the primitive, the table, who owns them, and how to add the rule.
         """
         self.fill(primitive)
-        rule = self.rules.get(primitive)
+        rule = self.entered(primitive)
         if rule is None and primitive.rules is not None:
             rule = cast("RuleT | None", primitive.rules.get(self.name))
         if rule is None and self._derive is not None:
             rule = self._derived(self._derive, primitive)
             if rule is not None and not primitive.anonymous:
-                with _entering:  # a module may have declared one meanwhile
+                with entering:  # a module may have declared one meanwhile
                     rule = self.rules.setdefault(primitive, rule)
                     self.origins.setdefault(primitive, Origin(self.module, 0, "derived"))
         if rule is None:
@@ -477,6 +512,14 @@ class RuleTable(Generic[RuleT]):
 
     def _aside_note(self) -> str:
         return f" Set aside: {'; '.join(self.problems)}." if self.problems else ""
+
+    def entered(self, primitive: Primitive) -> RuleT | None:
+        """The rule that the table has, filling and deriving nothing, or None.
+
+        For who adds to rules: a module finds here what it has registered itself.
+        """
+        found = self._held.get(primitive)
+        return self.rules.get(primitive) if found is None else found
 
     def get(self, primitive: Primitive) -> RuleT | None:
         """The rule of ``primitive``, filling and deriving as needed, or None."""

@@ -97,7 +97,7 @@ def _enter_child() -> None:
         setattr(_b.ArrayImpl, name, _on_host(getattr(_b.ArrayImpl, name)))
     _b.batched_block_until_ready = _wait_for_each
     _b.PjitFunctionCache.clear_all()  # so that every call asks Python, and comes to a refusal
-    for client in _clients:
+    for client in [*_clients]:
         if client.platform == "cpu":
             for array in client.live_arrays():
                 if not array.is_deleted() and not array.is_ready():

@@ -120,7 +120,7 @@ def register(primitive: Primitive, *structures: type) -> Callable[[Any], Any]:
     """
 
     def add(rule: Any) -> Any:
-        cases = structured_rules.rules.get(primitive)
+        cases = structured_rules.entered(primitive)
         if cases is None:
             structured_rules.set(primitive, cases := Cases(primitive))
         if structures in cases.rules:

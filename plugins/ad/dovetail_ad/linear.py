@@ -117,7 +117,7 @@ class LinearTrace(Trace):
                 rule = partial_eval_rules.miss(primitive)
             elif partial_eval_rules.is_behind:
                 partial_eval_rules.fill()
-                rule = partial_eval_rules.rules.get(primitive)
+                rule = partial_eval_rules.entered(primitive)
         if rule is None:
             return self.record(primitive, args, params)
         outer = get_trace()

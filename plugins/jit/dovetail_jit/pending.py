@@ -57,7 +57,7 @@ def call_with_callbacks(call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 
 def _settle() -> None:
     """Wait for programs with callbacks whose results live, at the end of the process."""
-    for client in _callers:
+    for client in [*_callers]:
         for array in client.live_arrays():
             with suppress(BaseException):  # whoever wanted to know has waited
                 array.block_until_ready()

@@ -165,10 +165,10 @@ def _add_context(digest: Digest) -> None:
         digest.add(context[name], f"the option {name}")
     add_foreign_nodes(digest)
     for table in sorted(made_tables(), key=lambda t: t.name):
-        for primitive, origin in table.origins.items():
+        for primitive, origin in [*table.origins.items()]:  # others may add
             if not is_library(origin.module) and origin.kind != "derived":
                 digest.tag("rule", table.name, primitive.name, origin.kind)
-                digest.add(table.rules[primitive], f"the rule of {primitive.name}")
+                digest.add(table.entered(primitive), f"the rule of {primitive.name}")
 
 
 def _add_files(digest: Digest, paths: Sequence[str]) -> None:

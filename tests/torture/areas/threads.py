@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import random
 import sys
 import tempfile
@@ -58,6 +59,7 @@ def attempt(rng: random.Random, begin: Callable[[str], None]) -> None:
     kind = rng.choice([*_KINDS])
     begin(kind)
     sys.setswitchinterval(1e-6)
+    os.environ["DOVETAIL_STRICT"] = "1"  # what fails in a plugin is told with its traceback
     with tempfile.TemporaryDirectory() as name:
         _write_plugin(Path(name))
         sys.path.insert(0, name)

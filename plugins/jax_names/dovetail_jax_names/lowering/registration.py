@@ -125,7 +125,7 @@ def _lowering_of(prim: Primitive, keeps: bool = False) -> Lowering:
 
     ``keeps``: where the other's rule is still wanted for some platforms.
     """
-    found: Any = stablehlo_rules.get(prim) if keeps else stablehlo_rules.rules.get(prim)
+    found: Any = stablehlo_rules.get(prim) if keeps else stablehlo_rules.entered(prim)
     made = Lowering(prim)
     if isinstance(found, Lowering):
         made.default, made.platforms = found.default, found.platforms

@@ -57,15 +57,17 @@ class Lowerings(MutableMapping[Primitive, LoweringRuleEntry]):
         register_lowering(primitive, rule, self.platform)
 
     def __delitem__(self, primitive: Primitive) -> None:
-        found: Any = stablehlo_rules.rules.get(primitive)
+        found: Any = stablehlo_rules.entered(primitive)
         if not isinstance(found, Lowering) or primitive not in self:
             raise KeyError(primitive)
         if self.platform is not None:
             register_lowering(primitive, None, self.platform)  # type: ignore[arg-type]
-            del stablehlo_rules.rules[primitive].platforms[self.platform]  # type: ignore[attr-defined]
+            found = stablehlo_rules.entered(primitive)
+            del found.platforms[self.platform]
         else:
             register_lowering(primitive, None)  # type: ignore[arg-type]
-            stablehlo_rules.rules[primitive].default = None  # type: ignore[attr-defined]
+            found = stablehlo_rules.entered(primitive)
+            found.default = None
 
     def __iter__(self) -> Iterator[Primitive]:
         stablehlo_rules.fill()
