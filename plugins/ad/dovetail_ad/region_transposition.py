@@ -33,6 +33,7 @@ from dovetail_core import (
 from dovetail_core.types.algebra import add, algebra, zeros
 
 from .linear import LinearTrace, is_linear, run_linear
+from .regions import not_linear, split_regions
 from .tables import TransposeRule, transpose_rules
 from .transposition import at_own_lines, backward_pass, derive_transpose, transpose_program
 from .zeros import transposed_type
@@ -50,7 +51,7 @@ def _of_regions(primitive: Primitive) -> TransposeRule:
 
     def rule(cotangent: Any, *args: Any, **params: Any) -> list[Any]:
         interface: RegionInterface = primitive.regions(params)  # type: ignore[misc]
-        _check_transposable(primitive, interface)
+        _check_transposable(primitive, interface, args)
         return _Transposition(primitive, interface, args, params, cotangent).run()
 
     return rule
@@ -60,9 +61,15 @@ class OpenEndedLoop(MissingRule, ValueError):
     """A loop is differentiated in reverse mode whose iterations are not counted beforehand."""
 
 
-def _check_transposable(primitive: Primitive, interface: RegionInterface) -> None:
+def _check_transposable(
+    primitive: Primitive, interface: RegionInterface, args: Sequence[Any]
+) -> None:
     title = interface.title or primitive.name
+    if interface.control is not None and is_linear(args[interface.control]):
+        raise not_linear(primitive, interface)
     if interface.is_open_ended:
+        if split_regions(interface, [is_linear(x) for x in args]).decide(interface):
+            raise not_linear(primitive, interface)
         remedy = f" {interface.remedy}" if interface.remedy else ""
         raise OpenEndedLoop(
             f"{title}{describe_source(current_source())} cannot be differentiated in reverse mode: "

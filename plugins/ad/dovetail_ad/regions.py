@@ -51,11 +51,24 @@ def derive_partial_eval(primitive: Primitive) -> Callable[..., list[Any]] | None
     def rule(trace: LinearTrace, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
         interface: RegionInterface = primitive.regions(params)  # type: ignore[misc]
         found = split_regions(interface, [trace.owns(x) for x in args])
+        if found.decide(interface):
+            if any([typeof(x).is_mutable for x in args]):  # noqa: C419
+                raise not_linear(primitive, interface)
+            return trace.record(primitive, args, params)
         if interface.is_open_ended:
             return _run_twice(primitive, trace, args, params, interface, found)
         return _Linearization(primitive, interface, found, args).run(trace)
 
     return rule
+
+
+def not_linear(primitive: Primitive, interface: RegionInterface) -> MissingRule:
+    """The error for an application that unknown values decide (see :meth:`SplitRegions.decide`)."""
+    return MissingRule(
+        f"{interface.title or primitive.name}{describe_source(current_source())} is not linear: "
+        "its predicate depends on a value in which the function that is being transposed should "
+        "be linear."
+    )
 
 
 class SplitRegions(NamedTuple):
@@ -70,6 +83,15 @@ class SplitRegions(NamedTuple):
     splits: list[Split]
     unknown: list[bool]
     out_unknown: list[bool]
+
+    def decide(self, interface: RegionInterface) -> bool:
+        """Whether unknown operands decide which region runs, or how often: nothing can run yet."""
+        if interface.control is not None and self.unknown[interface.control]:
+            return True
+        return any(
+            CONTROL in region.results and any(split.out_unknown)
+            for region, split in zip(interface.regions, self.splits)
+        )
 
 
 def split_regions(interface: RegionInterface, unknown: Sequence[bool]) -> SplitRegions:
@@ -283,19 +305,10 @@ def _run_twice(
 
     Its residuals cannot be stacked, so the record computes the known values again beside the linear
     ones. It can be evaluated but not transposed.
-
-    Raises:
-        MissingRule: the loop is not linear in the unknowns: they say when it ends.
     """
     operands, results = slots_of(interface, args)
     parts: list[Part] = []
     for region, split in zip(interface.regions, found.splits):
-        if CONTROL in region.results and any(split.out_unknown):
-            raise MissingRule(
-                f"{interface.title or primitive.name}{describe_source(current_source())} is not "
-                "linear: its predicate depends on a value in which the function that is being "
-                "transposed should be linear."
-            )
         n, known = split.num_known_outputs, split.known
         wanted = [k < n for k in range(len(known.out_avals))]
         ins = [operands[i] for i in region.operands if not found.unknown[i]]

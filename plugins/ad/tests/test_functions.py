@@ -12,6 +12,7 @@ from dovetail_ad import hessian, jacfwd, jacrev, jvp, linear_transpose, lineariz
 from dovetail_core import MissingRule, UnexpectedTracerError, enable_x64, float0
 from dovetail_core.tree.util import tree_leaves
 from dovetail_core.xla.arrays import Array
+from dovetail_custom_rules import custom_jvp
 from dovetail_jit import jit
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
@@ -268,6 +269,36 @@ def test_a_while_loop_that_the_unknown_ends_is_not_linear() -> None:
 
     message = r"while_loop at .* is not linear: its predicate depends on a value in which"
     with pytest.raises(MissingRule, match=message):
+        linear_transpose(f, X)(T)
+
+
+DECIDED = {
+    "while_loop": lambda x: lax.while_loop(
+        lambda c: lax.lt(total(c), np.float32(3)), lambda c: c + c, x
+    ),
+    "cond": lambda x: lax.cond(lax.lt(total(x), np.float32(3)), lambda c: c + c, lambda c: c, x),
+    "switch": lambda x: lax.switch(
+        lax.convert_element_type(total(x), np.int32), [lambda c: c, lambda c: c + c], x
+    ),
+}
+
+
+@pytest.mark.parametrize("f", list(DECIDED.values()), ids=list(DECIDED))
+def test_what_a_tangent_decides_is_evaluated_but_not_transposed(f: Any) -> None:
+    """By a rule that is not linear: the linear function is what the rule says, once it runs."""
+
+    @custom_jvp
+    def g(x: Any) -> Any:
+        return x
+
+    g.defjvp(lambda primals, tangents: (primals[0], f(tangents[0])))
+    for t in (T, 9 * T):
+        want = jvp(g, (X,), (t,))[1]
+        np.testing.assert_array_equal(linearize(g, X)[1](t), want)
+        np.testing.assert_array_equal(linearize(jit(g), X)[1](t), want)
+    with pytest.raises(MissingRule, match="is not linear: its predicate depends on a value in wh"):
+        vjp(g, X)[1](T)
+    with pytest.raises(MissingRule, match="is not linear: its predicate depends on a value in wh"):
         linear_transpose(f, X)(T)
 
 
