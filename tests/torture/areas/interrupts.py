@@ -67,6 +67,10 @@ def _interrupted(do: Callable[[], Any], delay: float) -> bool:
             signal.setitimer(signal.ITIMER_REAL, 0)
     except KeyboardInterrupt:
         return True
+    except RuntimeError as e:
+        if isinstance(e.__cause__, KeyboardInterrupt):  # CPython 3.11 puts one in a __set_name__ so
+            return True
+        raise
     return False
 
 
