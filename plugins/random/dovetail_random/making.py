@@ -172,8 +172,9 @@ def _word(data: Any) -> Any:
         return U32.type(data)
     if isinstance(data, float):
         return U32.type(int(data))
-    if getattr(data, "shape", None) != () or isinstance(data.dtype, KeyType):
-        what = f"an array of shape {data.shape}" if hasattr(data, "shape") else repr(data)
+    is_scalar = getattr(data, "shape", None) == () and hasattr(data, "dtype")
+    if not is_scalar or isinstance(data.dtype, KeyType):
+        what = f"an array of shape {data.shape}" if hasattr(data, "dtype") else repr(data)
         raise TypeError(
             f"fold_in takes a scalar as data, got {what}{here()}. Use dovetail.vmap to "
             f"fold in several."

@@ -102,6 +102,7 @@ KEYS: list[tuple[Call, type[Exception], str]] = [
     ),
     (lambda: random.fold_in(key, "x"), TypeError, "fold_in takes a scalar as data, got 'x'"),
     (lambda: random.fold_in(key, key), TypeError, "fold_in takes a scalar as data"),
+    (lambda: random.fold_in(key, np.dtype("int8")), TypeError, r"as data, got dtype\('int8'\)"),
     (
         lambda: random.split(key, -1),
         ValueError,

@@ -25,6 +25,8 @@ def _items(name: str, arrays: Any) -> list[Any]:
         whole = as_array(name, arrays)
         if not whole.shape:
             raise TypeError(f"{name} takes a sequence of arrays, got a scalar{here()}")
+        if not whole.shape[0]:
+            raise _nothing(name)
         if name == "dstack":  # by slices, for which array types of others have rules
             return [lax.index_in_dim(whole, i, keepdims=False) for i in range(whole.shape[0])]
         return list(lax.unstack(whole))
@@ -34,8 +36,12 @@ def _items(name: str, arrays: Any) -> list[Any]:
             "arrays into a list."
         )
     if not arrays:
-        raise ValueError(f"{name} needs at least one array{here()}")
+        raise _nothing(name)
     return [as_array(name, x, i) for i, x in enumerate(arrays)]
+
+
+def _nothing(name: str) -> ValueError:
+    return ValueError(f"{name} needs at least one array{here()}")
 
 
 def _same_type(arrays: list[Any], dtype: Any) -> list[Any]:
@@ -58,8 +64,8 @@ def concatenate(arrays: Any, axis: int | None = 0, dtype: DTypeLike = None) -> A
     items = _items("concatenate", arrays)
     if axis is None:
         return _join(*(ravel(x) for x in items), axis=0, dtype=dtype)
-    shape = items[0].shape if items else ()
-    if not items or not all(x.shape for x in items):
+    shape = items[0].shape
+    if not all(x.shape for x in items):
         raise ValueError(
             f"concatenate: scalars cannot be concatenated{here()}. Use stack for them."
         )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import ShapedArray, Tracer, here, is_inexact, typeof
+from dovetail_core import ShapedArray, here, is_inexact, typeof
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_lax import dtypes
 
@@ -167,12 +167,12 @@ def known_exponent(x: Any, y: Any) -> int | None:
     """
     if isinstance(y, _WHOLE):
         return int(y)
-    if isinstance(y, Tracer) or getattr(y, "shape", None) != () or y.dtype.kind not in "iu":
+    if not isinstance(y, (np.ndarray, ArrayImpl)) or y.shape != () or y.dtype.kind not in "iu":
         return None
     if isinstance(y, np.ndarray):
         return int(y)
     whole = isinstance(x, _WHOLE) or getattr(getattr(x, "dtype", None), "kind", "") in "biu"
-    return int(y) if whole and isinstance(y, ArrayImpl) else None
+    return int(y) if whole else None
 
 
 def integer_power(x: ArrayLike, n: int) -> Any:
