@@ -46,19 +46,16 @@ def kernel_alone(monkeypatch):
     monkeypatch.setattr(entries, "installed", lambda group: ([], []))
     for name in ("PLUGINS", "DISABLE_PLUGINS", "STRICT"):
         monkeypatch.delenv(f"DOVETAIL_{name}", raising=False)
-    tables = [
-        (t, dict(t.rules), dict(t.origins), (t._filled, t._waiting, t._packages, t._families))
-        for t in TABLES
-    ]
+    tables = [(t, dict(t.rules), dict(t.origins), dict(vars(t._contributions))) for t in TABLES]
     names, handlers = dict(primitive._named), dict(type_handlers)
     for table in TABLES:
-        table._filled = False
+        table._contributions.is_loaded = False
         for p in [p for p, o in table.origins.items() if o.kind == "derived"]:
             del table.rules[p], table.origins[p]
     with fresh_registry():
         yield
     for table, rules, origins, filled in tables:
-        table._filled, table._waiting, table._packages, table._families = filled
+        vars(table._contributions).update(filled)
         for now, then in ((table.rules, rules), (table.origins, origins)):
             now.clear()
             now.update(then)

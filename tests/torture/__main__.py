@@ -27,7 +27,7 @@ def main() -> int:
 
 
 def _tell_failures(report: Report, seed: int) -> None:
-    shown = 10
+    shown = 40
     for failure in report.failures[:shown]:
         again = f"--only {report.area} --seed {seed} --number {failure.number}"
         print(f"--- {report.area}, {failure.kind} (again: {again})\n{failure.text}", flush=True)

@@ -116,8 +116,13 @@ def load_methods() -> None:
     _load()
 
 
-_load = Once(lambda: (registry().provider("array_methods")(),), inside=lambda: (None,))
-"""Of threads that come at once each installs: a class has all methods when its own are looked for."""
+def _install() -> bool:
+    registry().provider("array_methods")()
+    return True
+
+
+# Of threads that come at once each installs: whoever goes on finds the methods of all classes.
+_load = Once(_install, inside=lambda: False)
 
 
 def array_methods() -> dict[str, Any]:

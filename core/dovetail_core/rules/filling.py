@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from threading import Lock, get_ident
 from typing import Any, NamedTuple
 
 from ..dispatch.primitive import Primitive, packages_with_primitives
 from ..registry.plugins import Plugin
+from ..xla.config import Config
 
 Modules = list[tuple[Plugin, str]]
+
+generation = Config(
+    "dovetail_generation", 0, include_in_jit_key=True, include_in_trace_context=True
+)
+"""Grows when a rule is replaced or added after its table was filled; part of every cache key."""
 
 entering = Lock()  # held for a few instructions, and never while another module's code runs
 
@@ -56,7 +62,7 @@ class Filling:
 
 
 @contextmanager
-def importing(module: str) -> Iterator[None]:
+def importing(module: str) -> Generator[None]:
     """While this thread imports a module of rules, :func:`hold` keeps those that it registers."""
     modules = _importing.setdefault(get_ident(), [])
     modules.append(module)
@@ -88,7 +94,13 @@ def release(module: str) -> bool:
     Returns whether any ``show`` did: a program may have been made without its rule.
     """
     with entering:
-        return any([show() for show in _held.pop(module, ())])
+        late = [show() for show in _held.pop(module, ())]
+    return any(late)
+
+
+def tell_caches() -> None:
+    """Let no program be used that may have been made with other rules."""
+    generation.set_global(generation.value + 1)
 
 
 def is_being_made(primitive: Primitive) -> bool:

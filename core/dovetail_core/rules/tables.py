@@ -4,33 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from importlib import import_module
-from threading import active_count, get_ident
+from threading import active_count
 from typing import Any, Generic, TypeVar, cast
 from weakref import WeakSet
 
 from ..base.errors import DovetailError, MissingRule, RegistryError, RuleConflict
 from ..base.source import callable_name, current_source, describe, registering_place
-from ..dispatch.primitive import Primitive, packages_with_primitives
-from ..registry.aside import set_aside
+from ..dispatch.primitive import Primitive
 from ..registry.discovery import distribution_of, registry
-from ..registry.foreign import Unfinished, attempt, import_whole, spell
-from ..registry.plugins import KERNEL_RULES, Plugin
 from ..types.dividing import is_ambiguous
 from ..types.typeof import typeof
-from ..xla.config import Config
+from .contributions import Contributions
 from .filling import (
-    Change, Filling, Modules, Origin as Origin, by_family, entering, hold, importing,
-    is_being_made, is_due, release,
-)  # fmt: skip
+    Change,
+    Origin as Origin,
+    entering,
+    generation as generation,
+    hold,
+    is_being_made,
+    tell_caches,
+)
 
 RuleT = TypeVar("RuleT", bound=Callable[..., Any])
 Derive = Callable[[Primitive], RuleT | None]
-
-generation = Config(
-    "dovetail_generation", 0, include_in_jit_key=True, include_in_trace_context=True
-)
-"""Grows when a rule is replaced or added after its table was filled; part of every cache key."""
 
 _made: WeakSet[RuleTable[Any]] = WeakSet()
 
@@ -38,12 +34,6 @@ _made: WeakSet[RuleTable[Any]] = WeakSet()
 def made_tables() -> list[RuleTable[Any]]:
     """The tables that there are in this process."""
     return list(_made)
-
-
-
-def _tell_caches() -> None:
-    """Let no program be used that may have been made with other rules."""
-    generation.set_global(generation.value + 1)
 
 
 def within(error: MissingRule, primitive: Primitive) -> MissingRule:
@@ -88,15 +78,10 @@ class RuleTable(Generic[RuleT]):
         self.rules: dict[Primitive, RuleT] = {}
         self.origins: dict[Primitive, Origin] = {}
         self._held: dict[Primitive, RuleT] = {}  # of modules that are not whole yet
-        self._aside: dict[str, str] = {}  # modules that were set aside, and why
         self._derive = derive
         self._fallbacks: dict[Primitive, RuleT] = {}
         self._replaced: dict[tuple[Primitive, int], tuple[RuleT, RuleT]] = {}  # by the override
-        self._filled = False
-        self._waiting: Modules = []  # modules of rules of nothing that is there
-        self._families: dict[str, Modules] = {}  # not imported yet, by modules of primitives
-        self._packages = 0  # with primitives, when it was filled
-        self._filling: dict[int, Filling] = {}  # by thread
+        self._contributions = Contributions(name, self._undo)
         _made.add(self)
 
     def register(self, primitive: Primitive, *, override: bool = False) -> Callable[[RuleT], RuleT]:
@@ -133,9 +118,9 @@ class RuleTable(Generic[RuleT]):
     def set(self, primitive: Primitive, rule: RuleT, *, override: bool = False) -> None:
         """Add the rule of ``primitive`` with ``rule`` (see :meth:`register`)."""
         new = Origin(*registering_place(), "override" if override else "declared")
-        filling = self._filling.get(get_ident())
+        filling = self._contributions.filling
         other = filling is None or not filling.is_family
-        if self.is_behind or (other and primitive.module in self._families):
+        if self.is_behind or (other and primitive.module in self._contributions.families):
             self.fill(primitive)
         with entering:
             old = self.origins.get(primitive)
@@ -149,7 +134,7 @@ class RuleTable(Generic[RuleT]):
         if conflict:
             raise RuleConflict(self._conflict(primitive, cast("Origin", old), new))
         if late:
-            _tell_caches()
+            tell_caches()
 
     def _show(self, primitive: Primitive, late: bool) -> bool:
         """Let interpreters see the rule that was entered, unless it was taken out again."""
@@ -160,12 +145,11 @@ class RuleTable(Generic[RuleT]):
 
     def _is_late(self, primitive: Primitive, old: Origin | None, module: str) -> bool:
         """Whether a program may have been made without the rule that has just been entered."""
-        filling = self._filling.get(get_ident())
+        filling = self._contributions.filling
         if old is None:
-            if not self._filled or filling is not None or is_being_made(primitive):
+            if filling is not None or is_being_made(primitive):
                 return False
-            # Another table's filling may import what waits here: there were no such primitives.
-            return all(module != waiting for _, waiting in self._waiting)
+            return self._contributions.came_later(module)
         came_now = filling is not None and any(new is old for new in filling.entered)
         return not came_now or active_count() > 1  # another thread may have met what it replaces
 
@@ -179,26 +163,26 @@ class RuleTable(Generic[RuleT]):
             if self._held.pop(primitive, None) is None or primitive in self.rules:
                 del self.rules[primitive]
             self.origins.pop(primitive, None)
-        _tell_caches()
+        tell_caches()
 
     def _enter(
         self, primitive: Primitive, rule: RuleT, new: Origin, old: Origin | None
     ) -> bool | None:
         """Add a rule; whether it conflicts with another one, or None: nothing is to be done."""
-        filling = self._filling.get(get_ident())
+        filling = self._contributions.filling
         if old is not None and old.kind != "derived" and old[:2] != new[:2]:
-            by_hand = self._filled and filling is None
+            by_hand = self._contributions.is_loaded and filling is None
             if old.kind == "override" and new.kind != "override" and not by_hand:
                 # An override that was registered first (import order is not priority) stays.
                 self.origins[primitive] = old._replace(replaced=new)
-                self._replaces(primitive, self.entered(primitive), rule)
+                self._replaces(primitive, cast("RuleT", self.entered(primitive)), rule)
                 return None
             if new.kind != "override" or (old.kind == "override" and filling is not None):
                 if filling is None or not filling.standard:
                     return True
                 filling.displaced.append(self._conflict(primitive, new, old))
             new = new._replace(replaced=old)
-            self._replaces(primitive, rule, self.entered(primitive))
+            self._replaces(primitive, rule, cast("RuleT", self.entered(primitive)))
         if filling is not None:
             filling.changes.append(Change(primitive, new, self.entered(primitive), old))
             filling.entered.append(new)
@@ -235,108 +219,12 @@ class RuleTable(Generic[RuleT]):
         Raises:
             PluginError: ``DOVETAIL_STRICT=1`` is set and a module is set aside.
         """
-        thread = get_ident()
-        begun = thread in self._filling
-        if not begun and (not self._filled or self.is_behind):
-            filling = self._filling[thread] = Filling()
-            try:
-                for module in KERNEL_RULES.get(self.name, ()):
-                    with importing(module):
-                        import_module(module)
-                    release(module)
-                waiting = self._waiting
-                if not self._filled:
-                    found = registry().contributions(self.name)
-                    waiting, self._families = by_family(found)
-                self._fill_with(filling, waiting)
-            finally:
-                del self._filling[thread]
-        if primitive is not None and primitive.module in self._families:
-            self._fill_families([primitive.module])
-        elif primitive is None and self._families and not begun:
-            self._fill_families([*self._families])
-
-    def _fill_families(self, homes: list[str]) -> None:
-        """Import the rules of the primitives of some modules."""
-        thread = get_ident()
-        outer = self._filling.get(thread)
-        filling = self._filling[thread] = Filling(outer, is_family=True)
-        try:
-            for home in homes:
-                modules = self._families.get(home, ())
-                if all([self._load_once(filling, *x) for x in modules]):  # noqa: C419
-                    self._families.pop(home, None)
-        finally:
-            if outer is None:
-                del self._filling[thread]
-            else:
-                self._filling[thread] = outer
-
-    def _load_once(self, filling: Filling, plugin: Plugin, module: str) -> bool:
-        """As :meth:`_load`, but for a module that this thread is importing."""
-        if module in filling.begun:
-            return False
-        filling.begun.add(module)
-        try:
-            return self._load(filling, plugin, module)
-        finally:
-            filling.begun.discard(module)
-
-    def _fill_with(self, filling: Filling, waiting: Modules) -> None:
-        """Import those modules of which there are primitives, the ones of others' first."""
-        loaded = True
-        while True:
-            packages = len(packages_with_primitives)
-            due = [(plugin, module) for plugin, module in waiting if is_due(plugin, module)]
-            if not due:
-                break
-            waiting = [x for x in waiting if x not in due]
-            unfinished = [x for x in due if not self._load(filling, *x)]
-            loaded = loaded and not unfinished
-        if loaded:
-            self._waiting, self._packages, self._filled = waiting, packages, True
+        self._contributions.load(primitive)
 
     @property
     def is_behind(self) -> bool:
         """Whether it was filled before there were primitives of packages with rules for them."""
-        return bool(self._waiting) and self._packages != len(packages_with_primitives)
-
-    def _load(self, filling: Filling, plugin: Plugin, module: str) -> bool:
-        """Import a module of rules; False where that is to be tried again."""
-        if module in self._aside:
-            return True
-        changes, filling.standard = filling.changes, plugin.is_standard
-        before = len(changes)
-        with importing(module):
-            _, error = attempt(lambda: import_whole(module), plugin.whose, plugin.is_standard)
-        while filling.displaced:
-            set_aside(filling.displaced.pop(), more=" The first of them stands.")
-        if isinstance(error, Unfinished):
-            return False
-        if error is not None:
-            with entering:
-                while len(changes) > before:
-                    self._undo(changes.pop())
-        if release(module):
-            _tell_caches()
-        if error is not None:
-            self._set_aside(plugin, module, error)
-        return True
-
-    def _set_aside(self, plugin: Plugin, module: str, error: BaseException) -> None:
-        why = spell(error)
-        text = (
-            f"the rules of {plugin.whose} for table {self.name!r} are set aside, because {module} "
-            f"fails to import: {why}{'' if why.endswith('.') else '.'} Fix the module, or disable "
-            "the plugin (DOVETAIL_DISABLE_PLUGINS)."
-        )
-        said = f"{module} of plugin {plugin.name!r} ({why})"
-        if self._aside.setdefault(module, said) is said:  # no other thread was first
-            try:
-                set_aside(text, error)
-            except BaseException:
-                del self._aside[module]  # strict mode says it each time
-                raise
+        return self._contributions.is_behind
 
     def _undo(self, change: Change) -> None:
         primitive = change.primitive
@@ -355,7 +243,7 @@ class RuleTable(Generic[RuleT]):
     @property
     def problems(self) -> list[str]:
         """Contributions that were set aside, and why."""
-        return [*self._aside.values()]
+        return [*self._contributions.aside.values()]
 
     def miss(self, primitive: Primitive) -> RuleT:
         """The slow path of a lookup: fill the table, else derive a rule and keep it, else raise.

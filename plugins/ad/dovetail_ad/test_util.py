@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from math import inf
 from numbers import Real
 from types import NoneType
 from typing import Any, TypeAlias
@@ -60,7 +61,7 @@ def check_grads(
 
     Raises:
         AssertionError: a derivative is wrong; names the function, the derivative and the place.
-        TypeError, ValueError: ``args`` is not a sequence, or ``order`` or a mode is none.
+        TypeError, ValueError: ``args`` is not a sequence, or ``order``, a mode or ``eps`` is none.
     """
     if not isinstance(args, (tuple, list)):
         raise TypeError(
@@ -96,6 +97,7 @@ def check_jvp(
 
     Raises:
         AssertionError: value or tangent are wrong; names the place in the result.
+        ValueError: ``eps`` is not a positive number.
     """
     point = _Point(f, args, err_msg or f"check_jvp of {function_name(f)}")
     value, tangent = f_jvp(tuple(args), point.tangent_tree)
@@ -210,6 +212,15 @@ def _derivative(
     return pull_back
 
 
+def _check_step(eps: Any) -> None:
+    try:
+        is_step = eps is None or 0 < float(eps) < inf
+    except (TypeError, ValueError):
+        is_step = False
+    if not is_step:
+        raise ValueError(f"eps, the step of finite differences, is a positive number, not {eps!r}")
+
+
 class _Point:
     """A function at a point: values, a random direction, and the difference along it."""
 
@@ -232,6 +243,7 @@ class _Point:
         The longest has the least rounding; a shorter one is right where high derivatives are large.
         The error is that of the longest.
         """
+        _check_step(eps)
         try:
             return compare(eps)
         except AssertionError:

@@ -183,6 +183,9 @@ def test_misuse_is_named() -> None:
     for modes in ("forward", (), ("fwd", "bwd")):
         with pytest.raises(ValueError, match="modes are 'fwd', 'rev' and 'lin', got"):
             check_grads(smooth, (X,), 1, modes)
+    for eps in (0, -1e-3, float("inf"), X, "small"):
+        with pytest.raises(ValueError, match="step of finite differences, is a positive number"):
+            check_grads(smooth, (X,), 1, eps=eps)  # type: ignore[arg-type]
 
 
 def test_a_tolerance_is_not_negative() -> None:

@@ -13,7 +13,9 @@ from dovetail_core.xla.config import enable_x64_state
 
 from .dtypes import kind_of, scalar_dtype
 
-_ORDER = {"bool": 0, "signed": 1, "unsigned": 1, "floating": 2, "complex": 3, "other": -1}
+_ORDER = {
+    "extended": -1, "other": -1, "bool": 0, "signed": 1, "unsigned": 1, "floating": 2, "complex": 3,
+}  # fmt: skip
 _RANK = {int: 1, float: 2, complex: 3}
 PYTHON_SCALARS = frozenset([bool, int, float, complex])
 FLOATS = {False: np.dtype(np.float32), True: np.dtype(np.float64)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -129,6 +131,10 @@ def test_reshape_leaves_numpy_arrays_what_they_are():
     assert isinstance(dnp.ravel(whole), dnp.ndarray)
 
 
+RECURSIVE: list[Any] = []
+RECURSIVE.append(RECURSIVE)
+
+
 @pytest.mark.parametrize(("call", "error", "text"), [
     (lambda x: dnp.reshape(np.ones(3), (2, 2)), ValueError, r"cannot reshape array .* at .*test_m"),
     (lambda x: dnp.sort(x, kind="stable"), TypeError, "sort: kind is not supported"),
@@ -141,6 +147,9 @@ def test_reshape_leaves_numpy_arrays_what_they_are():
     (lambda x: dnp.broadcast_to(x, (3,)), ValueError, r"\(2, 3\) does not broadcast to .*\(3,\)"),
     (lambda x: dnp.concatenate([]), ValueError, "concatenate needs at least one array"),
     (lambda x: dnp.concatenate(x[:0]), ValueError, "concatenate needs at least one array"),
+    (lambda x: dnp.choose(np.arange(2), x[:0]), ValueError, "at least one array of choices"),
+    (lambda x: dnp.lexsort(1j), TypeError, "lexsort takes a sequence of keys, got a scalar"),
+    (lambda x: dnp.pad(x, RECURSIVE), ValueError, "pad cannot take these arguments"),
     (lambda x: dnp.stack(x[:0]), ValueError, "stack needs at least one array"),
     (lambda x: dnp.vstack(x[:0]), ValueError, "vstack needs at least one array"),
     (lambda x: dnp.pow(x, np.dtype("int8")), TypeError, r"position 1, got Int8DType"),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import Option, Primitive, ShapedArray, config, here
+from dovetail_core import Option, Primitive, ShapedArray, config, here, typeof
 from dovetail_core.base.options import as_bool
 
 from .implementations import Implementation, register_prng_impl
@@ -177,12 +177,14 @@ def threefry_2x32(keypair: Any, count: Any) -> Any:
     key = (
         tuple(keypair) if isinstance(keypair, (tuple, list)) else tuple(keypair[w] for w in (0, 1))
     )
-    flat = lax.reshape(count, (prod(count.shape),))
-    if any(np.dtype(x.dtype) != U32 for x in (*key, flat)):
+    kinds: list[Any] = [getattr(typeof(x), "dtype", None) for x in (*key, count)]
+    if any(kind != U32 for kind in kinds):
+        *key_kinds, kind = map(str, kinds)
         raise TypeError(
-            "threefry_2x32 takes uint32 arrays, got a key of "
-            f"{', '.join(str(k.dtype) for k in key)} and counters of {count.dtype}{here()}"
+            f"threefry_2x32 takes uint32 arrays, got a key of {', '.join(key_kinds)} and counters "
+            f"of {kind}{here()}"
         )
+    flat = lax.reshape(count, (prod(np.shape(count)),))
     size = flat.shape[0]
     half = (size + 1) // 2
     padded = lax.pad(flat, ZERO, [(0, 2 * half - size, 0)])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import dovetail_lax as lax
 import dovetail_numpy as dnp
 import dovetail_random as random
 from dovetail_jit import jit
@@ -102,6 +103,9 @@ KEYS: list[tuple[Call, type[Exception], str]] = [
     ),
     (lambda: random.fold_in(key, "x"), TypeError, "fold_in takes a scalar as data, got 'x'"),
     (lambda: random.fold_in(key, key), TypeError, "fold_in takes a scalar as data"),
+    (lambda: lax.select(True, key, 1.0), TypeError, r"one dtype, got f32\[\]~ and key<fry>\[\]"),
+    (lambda: lax.pad(key[None], 1, [(0, 1, 0)]), TypeError, "key<fry> and a padding_value of d"),
+    (lambda: lax.add(key, 1), TypeError, "lax.add does not accept an operand of dtype key<fry>"),
     (lambda: random.fold_in(key, np.dtype("int8")), TypeError, r"as data, got dtype\('int8'\)"),
     (
         lambda: random.split(key, -1),

@@ -133,6 +133,8 @@ def test_types() -> None:
         TypeError, match="threefry_2x32 takes uint32 arrays, got a key of uint32, uint32"
     ):
         random.threefry_2x32(dnp.zeros(2, "uint32"), dnp.zeros(3, "int32"))
+    with pytest.raises(TypeError, match="'a' of type str is not a valid array value"):
+        random.threefry_2x32(dnp.zeros(2, "uint32"), "a")
 
 
 @pytest.mark.parametrize("n", [0, 1, 6, 7])

@@ -32,7 +32,7 @@ def concatenate(operands: ArrayLike, dimension: int) -> Array:
     if not arrays:
         raise ValueError(f"lax.concatenate needs at least one array, got none{place()}.")
     if len(arrays) == 1 and not on_host(arrays[0]):
-        axis_in("concatenate", "dimension", dimension, len(arrays[0].shape))
+        axis_in("concatenate", "dimension", dimension, len(shape_of(arrays[0])))
         return arrays[0]
     if dimension.__class__ is not int or dimension < 0:
         dimension = axis_in("concatenate", "dimension", dimension, len(shape_of(arrays[0])))

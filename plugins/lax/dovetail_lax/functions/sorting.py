@@ -38,7 +38,7 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
         *args,
         dimension=_axis("sort", "dimension", dimension, types[0].shape),
         is_stable=bool(is_stable),
-        num_keys=num_keys,
+        num_keys=arguments.integer("num_keys", num_keys),
     )
     return tuple(out) if several else out[0]
 

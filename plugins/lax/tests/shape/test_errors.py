@@ -26,6 +26,8 @@ WRONG = [
     (lambda: lax.reshape(M, (5,)), TypeError,
      r"lax.reshape got an operand of shape \(3, 4\) and new_sizes \(5,\) at .*test_errors.*: 12 "
      r"elements do not fit. Give sizes whose product is 12"),
+    (lambda: lax.concatenate("O", 0), TypeError, "'O' of type str is not a valid array"),
+    (lambda: lax.sort((M, M), num_keys=[1]), TypeError, "num_keys must be an integer, got"),
     (lambda: lax.reshape(M, (-1, 3)), TypeError, r"must not be negative.*dovetail.numpy.reshape"),
     (lambda: lax.reshape(M, "ab"), TypeError, r"lax.reshape: new_sizes must be a sequence of int"),
     (lambda: lax.reshape(M, (12,), (0, 0)), TypeError, r"permutation \(0, 0\).*each of 0, 1 once"),

@@ -224,6 +224,8 @@ def choose(a: ArrayLike, choices: Any, out: None = None, mode: str = "raise") ->
         )
     rows: Sequence[Any] = list(choices) if isinstance(choices, (list, tuple)) else list(
         lax.unstack(as_array("choose", choices, 1)))  # fmt: skip
+    if not rows:
+        raise ValueError(f"choose needs at least one array of choices{here()}")
     values = promote("choose", *rows)
     n = len(values)
     if mode == "raise":

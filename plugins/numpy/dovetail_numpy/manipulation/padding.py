@@ -58,11 +58,11 @@ def _pairs(what: str, given: Any, ndim: int, convert_item: Any) -> tuple[tuple[A
     return tuple((convert_item(a), convert_item(b)) for a, b in pairs)
 
 
-def _has_arrays(given: Any) -> bool:
+def _has_arrays(given: Any, deep: int = 2) -> bool:
     if hasattr(given, "aval"):
         return bool(given.shape)
     return isinstance(given, (list, tuple)) and any(
-        _has_arrays(g) or hasattr(g, "aval") for g in given
+        hasattr(g, "aval") or (deep and _has_arrays(g, deep - 1)) for g in given
     )
 
 

@@ -95,6 +95,8 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
     rows: Sequence[Any] = keys
     if not isinstance(keys, (list, tuple)):
         whole = as_array("lexsort", keys)
+        if not whole.shape:
+            raise TypeError(f"lexsort takes a sequence of keys, got a scalar{here()}")
         rows = [lax.index_in_dim(whole, i, keepdims=False) for i in range(whole.shape[0])]
     arrays = [as_array("lexsort", k, i) for i, k in enumerate(rows)]
     if not arrays:

@@ -167,12 +167,13 @@ def known_exponent(x: Any, y: Any) -> int | None:
     """
     if isinstance(y, _WHOLE):
         return int(y)
-    if not isinstance(y, (np.ndarray, ArrayImpl)) or y.shape != () or y.dtype.kind not in "iu":
+    array: Any = y if isinstance(y, (np.ndarray, ArrayImpl)) else None
+    if array is None or array.shape != () or array.dtype.kind not in "iu":
         return None
     if isinstance(y, np.ndarray):
         return int(y)
     whole = isinstance(x, _WHOLE) or getattr(getattr(x, "dtype", None), "kind", "") in "biu"
-    return int(y) if whole else None
+    return int(array) if whole else None
 
 
 def integer_power(x: ArrayLike, n: int) -> Any:

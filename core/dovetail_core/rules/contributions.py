@@ -1,0 +1,163 @@
+"""The modules that contribute to a rule table: which are imported when, and which set aside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from threading import get_ident
+
+from ..dispatch.primitive import Primitive, packages_with_primitives
+from ..registry.aside import set_aside
+from ..registry.discovery import registry
+from ..registry.foreign import Unfinished, attempt, import_whole, spell
+from ..registry.plugins import KERNEL_RULES, Plugin
+from .filling import (
+    Change,
+    Filling,
+    Modules,
+    by_family,
+    entering,
+    importing,
+    is_due,
+    release,
+    tell_caches,
+)
+
+
+class Contributions:
+    """Those to one table, by the manifests of plugins.
+
+    Args:
+        table: its name.
+        undo: takes back what a module that fails has entered.
+
+    Attributes:
+        is_loaded: whether those that were due when the table was filled are imported.
+        families: not imported yet, by the modules of primitives of which they have rules.
+        aside: modules that were set aside, and why.
+    """
+
+    def __init__(self, table: str, undo: Callable[[Change], None]) -> None:
+        self.table = table
+        self.is_loaded = False
+        self.families: dict[str, Modules] = {}
+        self.aside: dict[str, str] = {}
+        self._undo = undo
+        self._waiting: Modules = []  # with rules of nothing that is there
+        self._packages = 0  # with primitives, when the table was filled
+        self._filling: dict[int, Filling] = {}  # by thread
+
+    @property
+    def filling(self) -> Filling | None:
+        """What this thread does, if it fills the table."""
+        return self._filling.get(get_ident())
+
+    def came_later(self, module: str) -> bool:
+        """Whether rules of ``module`` come after all that was due. Another table's filling may
+        import what waits here: there were no such primitives."""
+        return self.is_loaded and all(module != waiting for _, waiting in self._waiting)
+
+    def load(self, primitive: Primitive | None = None) -> None:
+        """Import the modules that are due, once (see ``RuleTable.fill``)."""
+        thread = get_ident()
+        begun = thread in self._filling
+        if not begun and (not self.is_loaded or self.is_behind):
+            filling = self._filling[thread] = Filling()
+            try:
+                for module in KERNEL_RULES.get(self.table, ()):
+                    with importing(module):
+                        import_module(module)
+                    release(module)
+                waiting = self._waiting
+                if not self.is_loaded:
+                    found = registry().contributions(self.table)
+                    waiting, self.families = by_family(found)
+                self._load_due(filling, waiting)
+            finally:
+                del self._filling[thread]
+        if primitive is not None and primitive.module in self.families:
+            self._load_families([primitive.module])
+        elif primitive is None and self.families and not begun:
+            self._load_families([*self.families])
+
+    def _load_families(self, homes: list[str]) -> None:
+        """Import the rules of the primitives of some modules."""
+        thread = get_ident()
+        outer = self._filling.get(thread)
+        filling = self._filling[thread] = Filling(outer, is_family=True)
+        try:
+            for home in homes:
+                modules = self.families.get(home, ())
+                if all([self._load_once(filling, *x) for x in modules]):  # noqa: C419
+                    self.families.pop(home, None)
+        finally:
+            if outer is None:
+                del self._filling[thread]
+            else:
+                self._filling[thread] = outer
+
+    def _load_once(self, filling: Filling, plugin: Plugin, module: str) -> bool:
+        """As :meth:`_load`, but for a module that this thread is importing."""
+        if module in filling.begun:
+            return False
+        filling.begun.add(module)
+        try:
+            return self._load(filling, plugin, module)
+        finally:
+            filling.begun.discard(module)
+
+    def _load_due(self, filling: Filling, waiting: Modules) -> None:
+        """Import those modules of which there are primitives, the ones of others' first."""
+        loaded = True
+        while True:
+            packages = len(packages_with_primitives)
+            due = [(plugin, module) for plugin, module in waiting if is_due(plugin, module)]
+            if not due:
+                break
+            waiting = [x for x in waiting if x not in due]
+            unfinished = [x for x in due if not self._load(filling, *x)]
+            loaded = loaded and not unfinished
+        if loaded:
+            self._waiting, self._packages, self.is_loaded = waiting, packages, True
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether it was filled before there were primitives of packages with rules for them."""
+        return bool(self._waiting) and self._packages != len(packages_with_primitives)
+
+    def _load(self, filling: Filling, plugin: Plugin, module: str) -> bool:
+        """Import a module of rules; False where that is to be tried again."""
+        if module in self.aside:
+            return True
+        changes, filling.standard = filling.changes, plugin.is_standard
+        before = len(changes)
+        with importing(module):
+            _, error = attempt(lambda: import_whole(module), plugin.whose, plugin.is_standard)
+        while filling.displaced:
+            set_aside(filling.displaced.pop(), more=" The first of them stands.")
+        if isinstance(error, Unfinished):
+            return False
+        if error is not None:
+            with entering:
+                while len(changes) > before:
+                    self._undo(changes.pop())
+        if release(module):
+            tell_caches()
+        if error is not None:
+            self._set_aside(plugin, module, error)
+        return True
+
+    def _set_aside(self, plugin: Plugin, module: str, error: BaseException) -> None:
+        why = spell(error)
+        text = (
+            f"the rules of {plugin.whose} for table {self.table!r} are set aside, because {module} "
+            f"fails to import: {why}{'' if why.endswith('.') else '.'} Fix the module, or disable "
+            "the plugin (DOVETAIL_DISABLE_PLUGINS)."
+        )
+        said = f"{module} of plugin {plugin.name!r} ({why})"
+        if self.aside.setdefault(module, said) is said:  # no other thread was first
+            try:
+                set_aside(text, error)
+            except BaseException:
+                del self.aside[module]  # strict mode says it each time
+                raise
