@@ -63,7 +63,7 @@ class Filling:
 
 @contextmanager
 def importing(module: str) -> Generator[None]:
-    """While this thread imports a module of rules, :func:`hold` keeps those that it registers."""
+    """While this thread imports a module of rules, those that it registers wait (`when_whole`)."""
     modules = _importing.setdefault(get_ident(), [])
     modules.append(module)
     try:
@@ -74,17 +74,17 @@ def importing(module: str) -> Generator[None]:
             del _importing[get_ident()]
 
 
-def hold(show: Callable[[], bool]) -> bool:
-    """Keep back the rule that ``show`` shows to all threads, until the module that registers it is
-    whole: what the rule uses may be defined below it. Returns False where this thread imports none.
+def when_whole(show: Callable[[], bool]) -> bool:
+    """Call ``show``, which shows a rule to all threads: now, or, where this thread imports a module
+    of rules, once that is whole, since what the rule uses may be defined below it.
 
-    Called while ``entering`` is held, as ``show`` is, too.
+    Called while ``entering`` is held, as ``show`` is, too. Returns what it did; False if it waits.
     """
     modules = _importing.get(get_ident())
     if modules is None:
-        return False
+        return show()
     _held.setdefault(modules[-1], []).append(show)
-    return True
+    return False
 
 
 def release(module: str) -> bool:

@@ -20,9 +20,9 @@ from .filling import (
     Origin as Origin,
     entering,
     generation as generation,
-    hold,
     is_being_made,
     tell_caches,
+    when_whole,
 )
 
 RuleT = TypeVar("RuleT", bound=Callable[..., Any])
@@ -126,11 +126,10 @@ class RuleTable(Generic[RuleT]):
             old = self.origins.get(primitive)
             if (conflict := self._enter(primitive, rule, new, old)) is None:
                 return
-            late = not primitive.anonymous and self._is_late(primitive, old, new.module)
-            if conflict or hold(partial(self._show, primitive, late)):
-                late = False
-            else:
-                self._show(primitive, late)
+            late = False
+            if not conflict:
+                late = self._is_late(primitive, old, new.module)
+                late = when_whole(partial(self._show, primitive, late))
         if conflict:
             raise RuleConflict(self._conflict(primitive, cast("Origin", old), new))
         if late:
@@ -145,6 +144,8 @@ class RuleTable(Generic[RuleT]):
 
     def _is_late(self, primitive: Primitive, old: Origin | None, module: str) -> bool:
         """Whether a program may have been made without the rule that has just been entered."""
+        if primitive.anonymous:
+            return False
         filling = self._contributions.filling
         if old is None:
             if filling is not None or is_being_made(primitive):

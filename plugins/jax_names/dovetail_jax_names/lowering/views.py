@@ -60,14 +60,12 @@ class Lowerings(MutableMapping[Primitive, LoweringRuleEntry]):
         found: Any = stablehlo_rules.entered(primitive)
         if not isinstance(found, Lowering) or primitive not in self:
             raise KeyError(primitive)
+        register_lowering(primitive, None, self.platform)  # type: ignore[arg-type]
+        made: Any = stablehlo_rules.entered(primitive)
         if self.platform is not None:
-            register_lowering(primitive, None, self.platform)  # type: ignore[arg-type]
-            found = stablehlo_rules.entered(primitive)
-            del found.platforms[self.platform]
+            del made.platforms[self.platform]
         else:
-            register_lowering(primitive, None)  # type: ignore[arg-type]
-            found = stablehlo_rules.entered(primitive)
-            found.default = None
+            made.default = None
 
     def __iter__(self) -> Iterator[Primitive]:
         stablehlo_rules.fill()

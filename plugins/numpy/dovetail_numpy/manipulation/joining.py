@@ -25,23 +25,20 @@ def _items(name: str, arrays: Any) -> list[Any]:
         whole = as_array(name, arrays)
         if not whole.shape:
             raise TypeError(f"{name} takes a sequence of arrays, got a scalar{here()}")
-        if not whole.shape[0]:
-            raise _nothing(name)
         if name == "dstack":  # by slices, for which array types of others have rules
-            return [lax.index_in_dim(whole, i, keepdims=False) for i in range(whole.shape[0])]
-        return list(lax.unstack(whole))
-    if not isinstance(arrays, (list, tuple)):
+            rows = [lax.index_in_dim(whole, i, keepdims=False) for i in range(whole.shape[0])]
+        else:
+            rows = list(lax.unstack(whole))
+    elif isinstance(arrays, (list, tuple)):
+        rows = [as_array(name, x, i) for i, x in enumerate(arrays)]
+    else:
         raise TypeError(
             f"{name} takes a sequence of arrays, got {type(arrays).__name__}{here()}. Put the "
             "arrays into a list."
         )
-    if not arrays:
-        raise _nothing(name)
-    return [as_array(name, x, i) for i, x in enumerate(arrays)]
-
-
-def _nothing(name: str) -> ValueError:
-    return ValueError(f"{name} needs at least one array{here()}")
+    if not rows:
+        raise ValueError(f"{name} needs at least one array{here()}")
+    return rows
 
 
 def _same_type(arrays: list[Any], dtype: Any) -> list[Any]:

@@ -167,11 +167,13 @@ def known_exponent(x: Any, y: Any) -> int | None:
     """
     if isinstance(y, _WHOLE):
         return int(y)
-    array: Any = y if isinstance(y, (np.ndarray, ArrayImpl)) else None
-    if array is None or array.shape != () or array.dtype.kind not in "iu":
+    if not isinstance(y, (np.ndarray, ArrayImpl)):
         return None
-    if isinstance(y, np.ndarray):
-        return int(y)
+    array: Any = y
+    if array.shape != () or array.dtype.kind not in "iu":
+        return None
+    if isinstance(array, np.ndarray):
+        return int(array)
     whole = isinstance(x, _WHOLE) or getattr(getattr(x, "dtype", None), "kind", "") in "biu"
     return int(array) if whole else None
 
