@@ -10,7 +10,7 @@ import pytest
 import dovetail_lax as lax
 from dovetail_ad import grad, jacfwd, jacrev, jvp
 from dovetail_batching import vmap
-from dovetail_core import MissingRule, dce_closed
+from dovetail_core import MissingRule, dce_closed, typeof
 from dovetail_core.base.options import disable_jit
 from dovetail_jit import jit, make_jaxpr
 
@@ -282,6 +282,11 @@ def test_what_branches_pass_through_does_not_depend_on_the_choice() -> None:
     outs = vmap(f, (0, None, None), (None, None, 0, 0))(np.array([0, 1]), x, y)
     close(outs[2], [X, 2 * X])
     close(outs[1], 2 * X)
+    same = lambda p, v: lax.cond(p > 0, lambda v: v, lambda v: v, v)  # noqa: E731
+    for given in (3.0, np.float32(3), 3, X):  # numbers and arrays of NumPy, too
+        kept = vmap(same, (0, None), None)(np.arange(3), given)
+        assert typeof(kept) == typeof(given)
+        close(kept, given)
     (eqn,) = [e for e in make_jaxpr(f)(0, x, y).eqns if e.primitive is lax.cond_p]
     assert len(eqn.outvars) == 2
     close(grad(lambda v: total(f(1, v, v)[0] * 3.0))(x), 3 + 0 * X)

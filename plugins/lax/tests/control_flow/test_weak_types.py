@@ -1,7 +1,8 @@
-"""Loops whose values start as Python scalars, which take the types that the body gives them."""
+"""Python scalars in control flow: loops whose values start as some, branches that return some."""
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import dovetail_lax as lax
 from dovetail_ad import grad
+from dovetail_batching import vmap
 from dovetail_jit import jit
 
 V = np.arange(5, dtype=np.float32)
@@ -65,11 +67,22 @@ def test_unrolling_by_nothing_is_no_unrolling() -> None:
     )
 
 
-@pytest.mark.parametrize("run", [jit, lambda f: f])
-def test_results_of_branches_are_as_weak_as_those_of_the_first(run: Any) -> None:
-    strong, weak = lambda x: np.float32(2), lambda x: x
-    choose = lambda *branches: run(lambda x: lax.switch(0, branches, x))(1.0).weak_type  # noqa: E731
-    assert choose(weak, strong) and choose(weak, weak, strong)
-    assert not choose(strong, weak) and not choose(strong, strong)
-    assert run(lambda x: lax.cond(x > 3, strong, weak, x))(1.0).weak_type  # the first is for False
-    assert not run(lambda x: lax.cond(x > 3, weak, strong, x))(1.0).weak_type
+@pytest.mark.parametrize("weak, strong", [(1.0, np.float32(2)), (3, np.int32(4)), (1j, None)])
+def test_results_of_branches_are_strongly_typed_where_one_is(weak: Any, strong: Any) -> None:
+    strong = np.complex64(2 + 1j) if strong is None else strong
+    for kinds in permutations([weak, weak, strong]):
+        for i, want in enumerate(kinds):
+            branches = [lambda k=k: lax.add(k, 0 * k) for k in kinds]
+            for run in (lax.switch, jit(lambda n, b=branches: lax.switch(n, b))):
+                found = run(i, branches) if run is lax.switch else run(i)
+                assert found.dtype == np.asarray(strong).dtype and not found.weak_type
+                assert complex(found) == want
+            mapped = vmap(lambda n, b=branches: lax.switch(n, b))(np.arange(3))
+            assert not mapped.weak_type
+            np.testing.assert_array_equal(mapped, kinds)
+    for kinds in permutations([weak, weak * 2, weak * 3]):
+        assert lax.switch(1, [lambda k=k: k for k in kinds]).weak_type
+    for order in ([weak, strong], [strong, weak]):
+        first, second = [lambda k=k: k for k in order]
+        assert not lax.cond(True, first, second).weak_type
+        assert not lax.platform_dependent(cpu=first, default=second).weak_type

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from dovetail_core import EVAL, ClosedJaxpr, Tracer, get_trace, typeof
+from dovetail_core import EVAL, ClosedJaxpr, ShapedArray, Tracer, float0, get_trace, typeof
 from dovetail_core.base.options import disable_jit
 from dovetail_core.dispatch.axes import varying_around
 from dovetail_core.interpret.mutable import check_aliases
@@ -24,6 +25,7 @@ from ._staging import (
     check_structure,
     check_types,
     close_together,
+    join_weak,
     name_of,
     operand_types,
     paths,
@@ -119,24 +121,27 @@ def _bind(what: str, index: Any, functions: Sequence[Any], operands: Sequence[An
         programs = [_without(p, through) for p in programs]
     outs = cond_p.bind(index, *given, branches=tuple(programs))
     for at, operand in through.items():  # in rising order
-        outs.insert(at, given[operand])
+        outs.insert(at, _array(given[operand]))
     return tree_unflatten(staged[0].out_tree, outs)
 
 
 def _passed_through(programs: Sequence[ClosedJaxpr], given: Sequence[Any]) -> dict[int, int]:
-    """Results that are an operand whatever is chosen, and which: these do not depend on the choice.
-
-    Operands that are no arrays yet (Python's numbers, NumPy's arrays) become such in the branches.
-    """
-    places = [{v: i for i, v in enumerate(p.invars)} for p in programs]
+    """Results that are an operand whatever is chosen, and which: these do not depend on the choice."""
+    places: list[dict[Any, int]] = [{v: i for i, v in enumerate(p.invars)} for p in programs]
     found: dict[int, int] = {}
-    for at, first in enumerate(programs[0].outvars):
-        operand = places[0].get(first)  # type: ignore[arg-type]
-        if operand is None or not hasattr(given[operand], "aval"):
-            continue
-        if all(of.get(p.outvars[at]) == operand for of, p in zip(places, programs)):  # type: ignore[arg-type]
-            found[at] = operand
+    for at in range(len(programs[0].outvars)):
+        first, *others = [of.get(p.outvars[at]) for of, p in zip(places, programs)]
+        if first is not None and all(operand == first for operand in others):
+            found[at] = first
     return found
+
+
+def _array(x: Any) -> Any:
+    """A number or an array of NumPy as a result, which is an array; other values as they are."""
+    aval = typeof(x)
+    if hasattr(x, "aval") or not isinstance(aval, ShapedArray) or aval.dtype == float0:
+        return x
+    return convert_element_type_p.bind(x, new_dtype=aval.dtype, weak_type=aval.weak_type)
 
 
 def _without(program: ClosedJaxpr, results: dict[int, int]) -> ClosedJaxpr:
@@ -153,7 +158,8 @@ def _staged(what: str, functions: Sequence[Any], in_tree: Any, avals: Sequence[A
 
 
 def agree(what: str, functions: Sequence[Any], staged: list[Staged]) -> list[Staged]:
-    """Branches that return the types of the first, where they do but for weak types.
+    """Branches that return results of one type: of a strong one where any branch's is strong, in
+    whatever order they are.
 
     Raises:
         TypeError: they do not; names the branches and the place in the result.
@@ -166,7 +172,8 @@ def agree(what: str, functions: Sequence[Any], staged: list[Staged]) -> list[Sta
         context = f"{what}: the branches' results"
         names = paths(first.out_tree, "result")
         check_types(context, label[0], first.out_avals, label[i], s.out_avals, names)
-    return [with_strong_outputs(s, first.out_avals) for s in staged]
+    wanted = [reduce(join_weak, avals) for avals in zip(*(s.out_avals for s in staged))]
+    return [with_strong_outputs(s, wanted) for s in staged]
 
 
 def cond(
