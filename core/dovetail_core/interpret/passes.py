@@ -4,28 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ..base.errors import RegistryError
 from ..base.options import enable_checks
 from ..ir.verification import check_jaxpr
 from ..registry.aside import set_aside
 from ..registry.discovery import registry
+from ..registry.plugins import Plugin, Registry
+from .pass_checks import same_module, same_program
+from .pass_order import misspelt, ordered
 
 Stage = Literal["hi", "ir", "module"]
 
 
 @dataclass(frozen=True)
 class Pass:
-    """A rewriting of programs at one stage.
+    """A rewriting of programs at one stage. What a program takes and returns stays of its types.
 
     Attributes:
-        name: unique name.
+        name: unique among the passes of its stage.
         stage: ``hi`` (before high types are lowered), ``ir`` (before lowering; both take and
-            return a ``ClosedJaxpr``), or ``module`` (StableHLO text to StableHLO text).
+            return a ``ClosedJaxpr``), or ``module`` (takes StableHLO as text, and returns it as
+            text, bytecode or ``ir.Module``).
         run: the function.
-        before, after: names of passes of the same stage that it must precede or follow.
+        before, after: names of passes of the same stage that it must precede or follow. Those of
+            plugins that are not there do not matter.
         platforms: for which programs are compiled that it is for; all if empty.
         divides: whether it is for programs that are divided among devices, too.
     """
@@ -39,42 +43,16 @@ class Pass:
     divides: bool = True
 
 
-def ordered(passes: list[Pass]) -> list[Pass]:
-    """Passes in an order that respects ``before`` and ``after``, by name where free.
+class _Found(NamedTuple):
+    """The passes of a registry, in order, and what messages call each."""
 
-    Raises:
-        RegistryError: the constraints contradict each other; names the passes of the cycle.
-    """
-    by_name = {p.name: p for p in sorted(passes, key=lambda p: p.name)}
-    needs = {n: {a for a in p.after if a in by_name} for n, p in by_name.items()}
-    for n, p in by_name.items():
-        for b in p.before:
-            if b in needs:
-                needs[b].add(n)
-    sorter = TopologicalSorter(needs)
-    try:
-        sorter.prepare()
-    except CycleError as e:
-        cycle = " -> ".join(e.args[1])
-        raise RegistryError(f"passes contradict each other's order: {cycle}") from e
-    found: list[Pass] = []
-    ready: list[str] = []
-    while sorter.is_active():
-        ready = sorted([*ready, *sorter.get_ready()])
-        if ready:
-            name = ready.pop(0)
-            found.append(by_name[name])
-            sorter.done(name)
-    return found
+    registry: Registry
+    by_stage: dict[Stage, list[Pass]]
+    labels: dict[tuple[Stage, str], str]
 
 
 _STAGES: tuple[Stage, ...] = ("hi", "ir", "module")
-_by_stage: dict[Stage, list[Pass]] = {}
-
-
-def forget_passes() -> None:
-    """Ask the registry again at the next use (it has changed)."""
-    _by_stage.clear()
+_found: list[_Found] = []  # at most one
 
 
 def _fits(thing: Any) -> str:
@@ -83,42 +61,122 @@ def _fits(thing: Any) -> str:
         return f"it is a {type(thing).__name__}, not a dovetail_core.Pass"
     if thing.stage not in _STAGES:
         return f"its stage is {thing.stage!r}, not one of {', '.join(_STAGES)}"
-    names: list[Any] = [thing.name, *thing.before, *thing.after]
+    given: list[Any] = [thing.before, thing.after, thing.platforms]
+    if any(isinstance(names, str) for names in given):
+        return "its before, after and platforms must be tuples of strings, and one is a string"
+    names: list[Any] = [thing.name, *thing.before, *thing.after, *thing.platforms]
     return "" if all(isinstance(n, str) for n in names) else "it names passes by other than strings"
 
 
-def _find_passes() -> dict[Stage, list[Pass]]:
-    """The passes of each stage, in order; one that contradicts those before it is set aside."""
-    accepted: list[Pass] = []
-    for each in registry().load_all("passes", _fits):
-        try:
-            ordered([p for p in [*accepted, each] if p.stage == each.stage])
-            accepted.append(each)
-        except RegistryError as e:
-            set_aside(f"the pass {each.name!r} is set aside: {e}. Correct one of them.", e)
-    return {stage: ordered([p for p in accepted if p.stage == stage]) for stage in _STAGES}
+def _find_passes(found: Registry) -> _Found:
+    """The passes of each stage, in order; one that contradicts those before it is set aside.
+
+    Raises:
+        RegistryError: two plugins have a pass of one name; says whose they are.
+    """
+    for (kind, _), text in found.clashes.items():
+        if kind == "passes":  # all are asked for, and it is not to be guessed which is meant
+            raise RegistryError(text)
+    accepted: list[tuple[Pass, Plugin]] = []
+    for entry, each in found.load_each("passes", _fits).items():
+        same = [(p, owner) for p, owner in accepted if p.stage == each.stage]
+        whose = found.owner("passes", entry)
+        problem = _contradiction([*[p for p, _ in same], each])
+        first = next((owner for p, owner in same if p.name == each.name), None)
+        if first is not None and not problem:
+            problem = (
+                f"{first.whose} and {whose.whose} both have a pass of that name at the stage "
+                f"{each.stage!r}"
+            )
+            if not first.is_standard:
+                raise RegistryError(
+                    f"the pass {each.name!r} is there twice: {problem}. Disable one of the plugins "
+                    "(DOVETAIL_DISABLE_PLUGINS) or rename the pass."
+                )
+        if problem:
+            _set_aside(each, problem)
+        else:
+            accepted.append((each, whose))
+    names = [(p.stage, p.name) for p, _ in accepted]
+    for p, whose in [*accepted]:
+        known = [n for stage, n in names if stage == p.stage]
+        if problem := misspelt(p, known, [n for stage, n in names if stage != p.stage]):
+            _set_aside(p, problem)
+            accepted.remove((p, whose))
+    return _Found(
+        found,
+        {stage: ordered([p for p, _ in accepted if p.stage == stage]) for stage in _STAGES},
+        {(p.stage, p.name): _label(p, whose) for p, whose in accepted},
+    )
+
+
+def _contradiction(passes: list[Pass]) -> str:
+    try:
+        ordered(passes)
+    except RegistryError as e:
+        return str(e)
+    return ""
+
+
+def _set_aside(p: Pass, problem: str) -> None:
+    set_aside(f"the pass {p.name!r} is set aside: {problem.rstrip('.')}. Correct one of them.")
+
+
+def _label(p: Pass, whose: Plugin) -> str:
+    return f"the pass {p.name!r} (stage {p.stage!r}) of {whose.whose}"
 
 
 def passes_of(stage: Stage) -> list[Pass]:
-    """The registered passes of ``stage``, in order."""
-    if stage not in _by_stage:
-        _by_stage.update(_find_passes())
-    return _by_stage[stage]
+    """The registered passes of ``stage``, in order.
+
+    Raises:
+        RegistryError: two plugins have a pass of one name.
+    """
+    return _current().by_stage[stage]
 
 
-def run_passes(stage: Stage, program: Any, platform: str = "", divided: bool = False) -> Any:
-    """Apply every registered pass of ``stage`` in order.
+def _current() -> _Found:
+    found = registry()
+    if not _found or _found[0].registry is not found:
+        _found[:] = [_find_passes(found)]
+    return _found[0]
+
+
+def passes_for(stage: Stage, platform: str, divided: bool = False) -> list[Pass]:
+    """The passes of ``stage`` that run on a program, in order.
 
     Args:
-        platform: for which the program is compiled, if that is known.
+        platform: for which it is compiled.
         divided: whether it is divided among devices.
     """
-    for p in passes_of(stage):
-        if (divided and not p.divides) or (
-            platform and p.platforms and platform not in p.platforms
-        ):
-            continue
-        program = p.run(program)
+    return [
+        p
+        for p in passes_of(stage)
+        if (p.divides or not divided) and (not p.platforms or platform in p.platforms)
+    ]
+
+
+def run_passes(stage: Stage, program: Any, platform: str, divided: bool = False) -> Any:
+    """Apply the passes of ``stage`` that are for a program (see :func:`passes_for`), in order.
+
+    Whatever computes a program's results runs them, by the platform of the device that these are
+    for: no other way to compute them than the compiler's may give others.
+
+    Raises:
+        RegistryError: a pass changes the types of what the program takes or returns, or returns no
+            program; names the pass, its plugin and what it changed.
+        IRError: with the option ``enable_checks``, a pass breaks a rule of the IR.
+    """
+    for p in passes_for(stage, platform, divided):
+        label = _current().labels[stage, p.name]
+        try:
+            made = p.run(program)
+        except Exception as e:
+            e.add_note(f"This was raised in {label}.")
+            raise
+        if made is not program:
+            check = same_module if stage == "module" else same_program
+            program = check(label, program, made)
         if enable_checks.value and stage != "module":
-            check_jaxpr(program, f"the pass {p.name!r}")
+            check_jaxpr(program, label)
     return program

@@ -40,8 +40,6 @@ def settle_claims(found: Registry) -> None:
                     found.notices.append((text, " The first of them has it."))
                 else:
                     found.clashes[kind, entry] = text
-                    if kind == "passes":  # nobody asks for a pass by its name
-                        found.notices.append((text, ""))
         if lost:
             found.plugins[name].manifest = _without(manifest, lost)
 

@@ -213,15 +213,24 @@ class Registry:
         """The object that a plugin adds to a collection under a name (see :meth:`load`)."""
         return self.load("members", f"{collection}.{name}", fits)
 
-    def load_all(self, kind: str, fits: Fits = lambda thing: "") -> list[Any]:
-        """The objects of all entries of a mapping; those that cannot be used are set aside."""
-        found: list[Any] = []
+    def load_each(self, kind: str, fits: Fits = lambda thing: "") -> dict[str, Any]:
+        """The objects of all entries of a mapping, by name; those that cannot be used are set
+        aside."""
+        found: dict[str, Any] = {}
         for name in self.entries(kind):
             try:
-                found.append(self.load(kind, name, fits))
+                found[name] = self.load(kind, name, fits)
             except PluginError as e:
                 set_aside(str(e), e)
         return found
+
+    def load_all(self, kind: str, fits: Fits = lambda thing: "") -> list[Any]:
+        """The objects of :meth:`load_each`."""
+        return [*self.load_each(kind, fits).values()]
+
+    def owner(self, kind: str, name: str) -> Plugin:
+        """The active plugin whose manifest has that entry, which there is."""
+        return self._owner(kind, name)[0]
 
     def _owned(self, kind: str, name: str, own: dict[str, str]) -> Any:
         key = f"{kind} {name}"

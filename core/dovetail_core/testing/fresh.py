@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
-from ..interpret.passes import forget_passes
+from ..registry.claims import settle_claims
 from ..registry.discovery import registry, swap_registry
 from ..registry.hooked import manager
-from ..registry.plugins import Registry
+from ..registry.manifest import Manifest
+from ..registry.plugins import Plugin, Registry
+from ..rules.filling import tell_caches
 from ..types.algebra import forget_provider
+
+Passes = dict[str, Mapping[str, str]]
 
 
 @contextmanager
@@ -17,10 +21,30 @@ def fresh_registry() -> Generator[Registry, None, None]:
     """Context manager: entry points and environment are read anew inside, and the old registry
     is back afterwards. Tables that the process has filled stay filled; primitives stay defined.
     """
-    outer = swap_registry(None)
+    with _swapped(None) as found:
+        yield found
+
+
+@contextmanager
+def with_plugins(*manifests: Manifest) -> Generator[Registry, None, None]:
+    """Context manager: plugins with these manifests are there, too, each of a distribution of its
+    own (``acme-dist 1.0``); a plugin of that name is replaced."""
+    outer = registry()
+    more = {m.name: Plugin(m.name, f"{m.name}-dist", "1.0", f"{m.name}:M", m) for m in manifests}
+    inside = Registry(plugins=dict(sorted({**outer.plugins, **more}.items())))
+    settle_claims(inside)
+    with _swapped(inside) as found:
+        yield found
+
+
+@contextmanager
+def _swapped(new: Registry | None) -> Generator[Registry, None, None]:
+    outer = swap_registry(new)
+    passes = _passes(outer)
     try:
         _forget()
-        yield registry()
+        with _telling(passes, _passes(registry())):
+            yield registry()
     finally:
         swap_registry(outer)
         _forget()
@@ -28,5 +52,23 @@ def fresh_registry() -> Generator[Registry, None, None]:
 
 def _forget() -> None:
     forget_provider()
-    forget_passes()
     manager.cache_clear()
+
+
+@contextmanager
+def _telling(outside: Passes, inside: Passes) -> Generator[None, None, None]:
+    """Let no program be used that other passes have made."""
+    if outside == inside:
+        yield
+        return
+    tell_caches()
+    try:
+        yield
+    finally:
+        tell_caches()
+
+
+def _passes(found: Registry | None) -> Passes:
+    """Whose passes there are."""
+    active = {} if found is None else found.active
+    return {name: m.passes for name, m in active.items() if m.passes}

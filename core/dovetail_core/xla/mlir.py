@@ -122,6 +122,54 @@ def run_passes(module: Any, pipeline: str) -> Any:
     return module
 
 
+def type_of_main(module: Any) -> tuple[list[str], list[str]]:
+    """The types of what the function ``main`` of a module (object, text or bytecode) takes and
+    returns.
+
+    Raises ValueError if there is no such function.
+    """
+    ir = load("mlir.ir")
+    attribute = _main(_module(module)).attributes["function_type"]
+    found = ir.FunctionType(ir.TypeAttr(attribute).value)
+    return list(map(str, found.inputs)), list(map(str, found.results))
+
+
+def _main(module: Any) -> Any:
+    ir = load("mlir.ir")
+    for each in module.body.operations:
+        attributes = each.operation.attributes
+        if "sym_name" in attributes and ir.StringAttr(attributes["sym_name"]).value == "main":
+            return each.operation
+    raise ValueError("a module without a function main")
+
+
+def name_results(module: Any, names: Sequence[str]) -> None:
+    """Note names of the results of ``main`` (of an object), which is shown, in the module. Nothing
+    is noted where there are others in number, or any is told something already."""
+    ir, main = load("mlir.ir"), _main(module)
+    own = list(ir.ArrayAttr(main.attributes["res_attrs"])) if "res_attrs" in main.attributes else []
+    told = any(len(ir.DictAttr(a)) for a in own)
+    if not names or told or len(names) != len(type_of_main(module)[1]):
+        return
+    with module.context:
+        noted = [ir.DictAttr.get({"jax.result_info": ir.StringAttr.get(_utf8(n))}) for n in names]
+        main.attributes["res_attrs"] = ir.ArrayAttr.get(noted)
+
+
+def name_arguments(module: Any, names: Sequence[str]) -> None:
+    """Let locations of the last arguments of ``main`` (of an object) be their names; those before
+    them, and those whose name is empty, keep theirs."""
+    ir, arguments = load("mlir.ir"), list(_main(module).regions[0].blocks[0].arguments)
+    for argument, name in zip(reversed(arguments), reversed(names)):
+        if name:
+            argument.set_location(ir.Location.name(_utf8(name), context=module.context))
+
+
+def _utf8(name: str) -> str:
+    """A name with half a surrogate pair, which is no text elsewhere, escaped."""
+    return name.encode(errors="backslashreplace").decode()
+
+
 def type_of(text: str) -> Any:
     """An `ir.Type` from its text."""
     return load("mlir.ir").Type.parse(text, context())

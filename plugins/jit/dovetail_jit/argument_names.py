@@ -6,7 +6,6 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_backends import string
 from dovetail_core import ClosedJaxpr, low_types
 from dovetail_core.tree.util import keystr, tree_flatten_with_path, tree_unflatten
 
@@ -48,31 +47,7 @@ def array_names(program: ClosedJaxpr, consts: int, leaves: Sequence[str]) -> lis
     return found
 
 
-def with_names(text: str, names: Sequence[str]) -> str:
-    """The text of a module, its function ``main`` with arguments that have names."""
-    start = text.index("@main(") + len("@main(")
-    end = text.index(") -> (", start)
-    head = text[start:end]
-    if not head:
-        return text
-    arguments = head.split(", %")
-    unnamed = len(arguments) - len(names)  # constants come first
-    located = [
-        f"{a} loc({string(n)})" if n else a for a, n in zip(arguments, [*[""] * unnamed, *names])
-    ]
-    return text[:start] + ", %".join(located) + text[end:]
-
-
-def with_result_names(text: str, out_tree: Any) -> str:
-    """The text of a module, the results of its function ``main`` with their places in the result:
-    ``result['speed']``. Results that are divided, or are made of several arrays, have none."""
+def result_names(out_tree: Any) -> list[str]:
+    """The place of each leaf in a result: ``result['speed']``."""
     places = tree_unflatten(out_tree, list(range(out_tree.num_leaves)))
-    names = ["result" + keystr(path) for path, _ in tree_flatten_with_path(places)[0]]
-    arrow = ") -> ("
-    start = text.index(arrow, text.index("@main(")) + len(arrow)
-    end = text.index(") {\n", start)
-    types = text[start:end].split(", ")
-    if "{" in text[start:end] or len(types) != len(names):
-        return text
-    named = [f"{t} {{jax.result_info = {string(n)}}}" for t, n in zip(types, names)]
-    return text[:start] + ", ".join(named) + text[end:]
+    return ["result" + keystr(path) for path, _ in tree_flatten_with_path(places)[0]]

@@ -13,11 +13,21 @@ from itertools import repeat
 from math import prod
 from typing import Any
 
-from dovetail_core import ClosedJaxpr, Literal, Option, config, consts_to_inputs, eval_jaxpr, stage
+from dovetail_core import (
+    ClosedJaxpr,
+    Literal,
+    Option,
+    config,
+    consts_to_inputs,
+    eval_jaxpr,
+    generation,
+    stage,
+)
+from dovetail_core.interpret.passes import run_passes
 from dovetail_core.xla.arrays import ArrayImpl, assemble
 
 from .executables import Executable
-from .first_calls import as_count, is_watched
+from .first_calls import PLATFORM, as_count, is_watched
 from .watching import watching
 
 by_parts_after = config.add(
@@ -108,7 +118,7 @@ def _fits(program: ClosedJaxpr, ex: Executable, operands: Sequence[Any], shardin
     return (
         len(devices) > 1
         and devices.is_fully_addressable
-        and ex.device.platform == "cpu"
+        and ex.device.platform == PLATFORM
         and prod(shape) <= WHOLE
         and prod(sharding.shard_shape(shape)) <= LARGEST
         and sharding.memory_kind in (None, ex.device.default_memory().kind)
@@ -118,8 +128,17 @@ def _fits(program: ClosedJaxpr, ex: Executable, operands: Sequence[Any], shardin
         and all(sharding.is_equivalent_to(s, len(shape)) for s in ex.outs)
         and not ex.lays_out(operands)
         and not ex.moves(operands)
-        and program.memo("elementwise", lambda: _is_elementwise(program))
+        and program.memo(("by parts", generation.value), lambda: _is_divisible(program))
     )  # fmt: skip
+
+
+def _is_divisible(program: ClosedJaxpr) -> bool:
+    """Whether parts are to be computed by the equations of the whole, which no pass changes."""
+    return _is_elementwise(program) and all(
+        run_passes(stage, program, PLATFORM, divided) is program
+        for stage in ("hi", "ir")
+        for divided in (False, True)
+    )
 
 
 def _is_elementwise(program: ClosedJaxpr) -> bool:

@@ -49,7 +49,7 @@ def executable_for(
     def make() -> Executable:
         device = first_device(place)
         platform, partition = backend_of(device).platform, partition_of(place)
-        module = lower(program, name, platform, donated, keep_unused, profile, partition, layouts)
+        module = lower(program, name, platform, donated, keep_unused, partition, layouts)
         return compile_module(module, program, device, options, profile, may_wait, shared=True)
 
     return program.memo(key, make)
@@ -89,24 +89,22 @@ def lower(
     platform: str,
     donated: Sequence[bool] = (),
     keep_unused: bool = False,
-    profile: str = "default",
     partition: Partition | None = None,
     layouts: Layouts | None = None,
     located: bool = False,
 ) -> LoweredModule:
     """Run the passes on a program and lower it to StableHLO.
 
-    ``located``: to show it, with where operations come from; nobody else is told.
+    ``located``: to show it, with where operations come from, ahead of the passes of the stage
+    ``module``; nobody else is told.
     """
     start, source, divided = time.perf_counter(), program, partition is not None
-    if profile == "default":
-        program = run_passes("hi", program, platform, divided)
+    program = run_passes("hi", program, platform, divided)
     if program.is_high:
         program = without_mutable(program)  # what holds high values must go before they do
         donated = _donated_arrays(donated, program)
         program = lower_to_lo(program)
-    if profile == "default":
-        program = run_passes("ir", program, platform, divided)
+    program = run_passes("ir", program, platform, divided)
     try:
         module = lower_module(
             program, platform, name, donated, keep_unused, partition=partition, layouts=layouts,
@@ -116,10 +114,9 @@ def lower(
         _raise_explained(program, platform, name, e)
     if located:
         return module
-    if profile == "default":
-        text = run_passes("module", module.text, platform, divided)
-        if text is not module.text:
-            module = module.__class__(**{**vars(module), "text": text})
+    text = run_passes("module", module.text, platform, divided)
+    if text is not module.text:
+        module = module.__class__(**{**vars(module), "text": text})
     if has_hooks("dovetail_lowered"):
         seconds = time.perf_counter() - start
         manager().hook.dovetail_lowered(

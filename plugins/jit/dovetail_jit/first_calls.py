@@ -22,7 +22,7 @@ from dovetail_core import (
     lower_values,
     raise_values,
 )
-from dovetail_core.interpret.passes import passes_of, run_passes
+from dovetail_core.interpret.passes import passes_for, run_passes
 from dovetail_core.registry.hooked import has_hooks
 from dovetail_core.xla import fork, guards
 from dovetail_core.xla.arrays import ArrayImpl, put
@@ -55,6 +55,8 @@ interpret_first_calls = config.add(
         check=as_count,
     )
 )
+PLATFORM = "cpu"
+"""Whose compiler NumPy stands in for."""
 PATIENCE = 64
 """So many calls more, and who calls compiles the program at once: others may be compiled first."""
 _HOOKS = ("dovetail_compile", "dovetail_compile_options", "dovetail_lowered", "dovetail_compiled")
@@ -93,7 +95,7 @@ def first_call(
     calls: _Calls = program.memo("first calls", _Calls)
     if not often or calls.are_over(often):
         return None
-    if place.__class__ is not Device or backend_of(place).platform != "cpu" or is_watched():
+    if place.__class__ is not Device or backend_of(place).platform != PLATFORM or is_watched():
         return None
     prepared = program.memo(("as NumPy computes it", generation.value), partial(_prepare, program))
     if prepared is None:
@@ -115,9 +117,10 @@ def first_call(
 
 
 def _prepare(program: ClosedJaxpr) -> _Prepared | None:
-    """A program after all passes, if NumPy computes it to the last bit."""
-    before = run_passes("hi", program)
-    low = run_passes("ir", lower_to_lo(before) if before.is_high else before)
+    """A program after the passes that run where it is compiled, if NumPy computes it to the last
+    bit."""
+    before = run_passes("hi", program, PLATFORM)
+    low = run_passes("ir", lower_to_lo(before) if before.is_high else before, PLATFORM)
     return _Prepared(low, before.out_avals, before.is_high) if is_exact(low) else None
 
 
@@ -133,6 +136,6 @@ def is_watched() -> bool:
         or timing.hear is not None
         or guards.watches_transfers()
         or fork.forked()
-        or bool(passes_of("module"))
+        or bool(passes_for("module", PLATFORM))
         or has_hooks(*_HOOKS)
     )

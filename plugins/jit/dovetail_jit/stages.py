@@ -15,11 +15,12 @@ from dovetail_core import (
     registry,
     typeof,
 )
+from dovetail_core.interpret.passes import passes_for, run_passes
 from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.xla import execution
 from dovetail_core.xla.arrays import ArrayImpl
 
-from .argument_names import array_names, leaf_names, with_names, with_result_names
+from .argument_names import array_names, leaf_names, result_names
 from .boundary import boundary_of, call_boundary, refuse_aliases
 from .captured import warn_of_captured
 from .compilation import compile_module, executable_key, lower, partition_of
@@ -227,21 +228,34 @@ class Lowered(Stage):
 
         if dialect not in (None, "stablehlo", "hlo"):
             raise ValueError(f"unknown dialect {dialect!r}: stablehlo and hlo are known")
-        text = self._located() if debug_info else self._module.text
+        module = mlir.parse(self._located() if debug_info else self._module.text)
+        if debug_info:
+            mlir.name_arguments(module, self.arg_names)
         if dialect == "hlo":
-            return mlir.hlo_text(text)
-        text = with_result_names(text, self.out_tree)
-        return mlir.pretty(text, locations=debug_info)
+            return mlir.hlo_text(module)
+        mlir.name_results(module, result_names(self.out_tree))
+        return mlir.pretty(module, locations=debug_info)
 
     def _located(self) -> str:
-        """The module with where its operations come from, and the names of its arguments."""
+        """The module with where its operations come from; without that, where a pass makes
+        something else of a module that says it."""
+        from dovetail_core.xla import mlir
+
         program, donated = self._traced._callable()
         of = self._module
-        module = lower(
+        located = lower(
             program, self.fun_name, of.platform, donated, self._traced._settings.keep_unused,
             partition=of.partition, layouts=of.layouts, located=True,
-        )  # fmt: skip
-        return with_names(module.text, self.arg_names)
+        ).text  # fmt: skip
+        where = of.platform, of.partition is not None
+        if not passes_for("module", *where):
+            return located
+        try:
+            found = run_passes("module", located, *where)
+            bare = run_passes("module", mlir.pretty(located), *where)
+        except Exception:  # a pass may not expect what it never sees
+            return of.text
+        return found if mlir.pretty(found) == mlir.pretty(bare) else of.text
 
     def compiler_ir(self, dialect: str | None = None) -> Any:
         """The module as an object: MLIR's (``stablehlo``, the default) or XLA's (``hlo``)."""

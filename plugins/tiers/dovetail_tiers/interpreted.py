@@ -12,7 +12,7 @@ import numpy as np
 from dovetail_backends import LoweredModule, evaluate
 from dovetail_core import ClosedJaxpr, float0, lower_to_lo
 from dovetail_core.interpret.mutable import without_mutable
-from dovetail_core.interpret.passes import passes_of, run_passes
+from dovetail_core.interpret.passes import passes_for, run_passes
 from dovetail_core.xla import guards
 from dovetail_core.xla.arrays import ArrayImpl, put
 
@@ -27,15 +27,15 @@ LARGE = 512e6
 def of(program: ClosedJaxpr, module: LoweredModule) -> ClosedJaxpr | None:
     """A program as NumPy can run it, where it is worth it and gives the results of the compiled
     one; None where it is not, or does not."""
-    if guards.watches_transfers() or passes_of("module"):
+    if guards.watches_transfers() or passes_for("module", module.platform):
         return None
     # What foreign functions do has several right results: factorizations have signs to choose.
     if "custom_call" in module.text:
         return None
-    program = without_mutable(run_passes("hi", program, "reference"))
+    program = without_mutable(run_passes("hi", program, module.platform))
     if program.is_high:
         program = lower_to_lo(program)
-    program = run_passes("ir", program, "reference")
+    program = run_passes("ir", program, module.platform)
     avals: Any = (*program.in_avals, *program.out_avals)
     if any(a.is_mutable or a.dtype == float0 for a in avals):
         return None

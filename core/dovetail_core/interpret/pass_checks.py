@@ -1,0 +1,81 @@
+"""What a pass must keep of a program: the types of what it takes and returns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..base.errors import RegistryError
+from ..base.source import short_repr
+from ..ir.programs import ClosedJaxpr
+from ..xla import mlir
+
+
+def same_program(label: str, before: ClosedJaxpr, after: Any) -> ClosedJaxpr:
+    """The program that a pass made of ``before``, if it takes and returns the same types.
+
+    Args:
+        label: what messages call the pass.
+
+    Raises:
+        RegistryError: it is no program, or of other types; names the pass and what it changed.
+    """
+    if not isinstance(after, ClosedJaxpr):
+        raise RegistryError(
+            f"{label} returned {short_repr(after)} of type {type(after).__name__}, not a "
+            "ClosedJaxpr. Make it return the program, changed or not."
+        )
+    _compare(label, "input", before.in_avals, after.in_avals)
+    _compare(label, "result", before.out_avals, after.out_avals)
+    return after
+
+
+def same_module(label: str, before: str, after: Any) -> str:
+    """The text of the module that a pass made of ``before``, if its ``main`` is of the same type.
+
+    Args:
+        after: text, bytecode or a module of MLIR's.
+
+    Raises:
+        RegistryError: it is no module, or one with another ``main``; names the pass and the types.
+    """
+    try:
+        parsed = mlir.parse(after) if isinstance(after, (str, bytes)) else after
+        text = after if isinstance(after, str) else mlir.pretty(parsed)
+        found = mlir.type_of_main(parsed)
+    except AttributeError:
+        raise RegistryError(
+            f"{label} returned {short_repr(after)} of type {type(after).__name__}, not a module. "
+            "Make it return StableHLO as text, as bytecode, or as an ir.Module."
+        ) from None
+    except ValueError as e:
+        raise RegistryError(f"{label} returned {e}. Correct the pass.") from e
+    wanted = mlir.type_of_main(mlir.parse(before))
+    for what, old, new in zip(("input", "result"), wanted, found):
+        _compare(label, what, old, new, " of its function main")
+    return text
+
+
+def _compare(
+    label: str, what: str, before: Sequence[Any], after: Sequence[Any], where: str = ""
+) -> None:
+    if before == after:
+        return
+    more = f"A pass must keep what a program takes and returns. Correct the pass, or {_DISABLE}"
+    if len(before) != len(after):
+        raise RegistryError(
+            f"{label} returned a program with {len(after)} {what}s{where} in place of "
+            f"{len(before)}. {more}"
+        )
+    i = next(i for i, (x, y) in enumerate(zip(before, after)) if x != y)
+    raise RegistryError(
+        f"{label} changed the type of {what} {i}{where} from {_spell(before[i])} to "
+        f"{_spell(after[i])}. {more}"
+    )
+
+
+_DISABLE = "disable its plugin (DOVETAIL_DISABLE_PLUGINS)."
+
+
+def _spell(aval: Any) -> str:
+    return aval if isinstance(aval, str) else aval.str_short()
