@@ -20,13 +20,16 @@ _logger = logging.getLogger("dovetail.debug")
 
 
 def callback(
-    callback: Callable[..., Any],
+    callback: Callable[..., Any] | None = None,
     *args: Any,
     ordered: bool = False,
     partitioned: bool = False,
     **kwargs: Any,
-) -> None:
+) -> Any:
     """Call a Python function for its effect on the world; what it returns is ignored.
+
+    Without a function it returns one that takes it, and its arguments, with the options given:
+    ``debug.callback(ordered=True)(f, x, ordered=y)`` passes an argument named as an option.
 
     Under differentiation it sees primal values; under ``vmap`` it is called once per element. Where
     a predicate is mapped all branches run, and loops until their last element is done: it is called
@@ -39,24 +42,32 @@ def callback(
             arguments; else it is called once, with wholes. At rest it gets wholes.
 
     Raises:
-        TypeError: the callback is not callable.
+        TypeError: the callback is not callable, or there is none to take the arguments.
     """
-    if not callable(callback):
-        raise TypeError(
-            f"debug.callback takes a function, got {callback!r} of type {type(callback).__name__}"
-        )
-    _bind("debug.callback", callback, args, kwargs, ordered, partitioned)
+
+    def call(callback: Callable[..., Any], /, *args: Any, **kwargs: Any) -> None:
+        if not callable(callback):
+            raise TypeError(
+                f"debug.callback takes a function, got {callback!r} of type "
+                f"{type(callback).__name__}"
+            )
+        _bind("debug.callback", callback, args, kwargs, ordered, partitioned)
+
+    return _now_or_later("debug.callback", "function", call, callback, args, kwargs)
 
 
 def print(  # the public name
-    fmt: str,
+    fmt: str | None = None,
     *args: Any,
     ordered: bool = False,
     partitioned: bool = False,
     skip_format_check: bool = False,
     **kwargs: Any,
-) -> None:
+) -> Any:
     """Print values when the program runs: ``debug.print("x = {x}", x=x)``.
+
+    Without a format it returns a function that takes it, and its arguments, with the options given:
+    ``debug.print(ordered=True)("{ordered}", ordered=x)`` prints a value named as an option.
 
     Args:
         fmt: as of ``str.format``; ``args`` and ``kwargs`` are its arguments.
@@ -65,32 +76,57 @@ def print(  # the public name
         skip_format_check: do not look at ``fmt`` before the program runs.
 
     Raises:
-        TypeError: ``fmt`` is no string.
+        TypeError: ``fmt`` is no string, or there is none for the arguments.
         IndexError, KeyError: ``fmt`` names an argument that is not given.
         ValueError: an argument is given that ``fmt`` does not name.
     """
-    string("fmt", fmt)
-    if not skip_format_check:
-        _Checker().vformat(fmt, args, kwargs)
-    _bind("debug.print", Printer(fmt), args, kwargs, ordered, partitioned)
+    line = _line("debug.print", None, ordered, partitioned, skip_format_check)
+    return _now_or_later("debug.print", "format", line, fmt, args, kwargs)
 
 
 def log(
-    fmt: str,
+    fmt: str | None = None,
     *args: Any,
     ordered: bool = False,
     partitioned: bool = False,
     skip_format_check: bool = False,
     **kwargs: Any,
-) -> None:
+) -> Any:
     """Log values when the program runs, by the logger ``dovetail.debug`` at level INFO.
 
-    Arguments and errors are those of :func:`print`.
+    Arguments, errors and what is returned are those of :func:`print`.
     """
-    string("fmt", fmt)
-    if not skip_format_check:
-        _Checker().vformat(fmt, args, kwargs)
-    _bind("debug.log", Printer(fmt, _logger.info), args, kwargs, ordered, partitioned)
+    line = _line("debug.log", _logger.info, ordered, partitioned, skip_format_check)
+    return _now_or_later("debug.log", "format", line, fmt, args, kwargs)
+
+
+def _line(
+    what: str, show: Callable[[str], Any] | None, ordered: bool, partitioned: bool, unchecked: bool
+) -> Callable[..., None]:
+    """A function that prints, with these options, what it is given."""
+
+    def line(fmt: str, /, *args: Any, **kwargs: Any) -> None:
+        string("fmt", fmt)
+        if not unchecked:
+            _Checker(what).vformat(fmt, args, kwargs)
+        _bind(what, Printer(fmt, show), args, kwargs, ordered, partitioned)
+
+    return line
+
+
+def _now_or_later(
+    what: str, name: str, f: Callable[..., None], first: Any, args: Any, kwargs: Any
+) -> Any:
+    """``f(first, *args, **kwargs)``; ``f`` itself where only options were given."""
+    if first is not None:
+        return f(first, *args, **kwargs)
+    if args or kwargs:
+        given = f"{len(args)} positional arguments and {sorted(kwargs)}"
+        raise TypeError(
+            f"{what}{describe_source(current_source())}: no {name} is given, but {given}. Give the "
+            f"{name} first, or pass options alone and call what is returned with the rest."
+        )
+    return f
 
 
 class Printer:
@@ -113,7 +149,8 @@ class Printer:
 class _Checker(Formatter):
     """Names what a format asks for and does not get, or gets and does not ask for."""
 
-    def __init__(self) -> None:
+    def __init__(self, what: str) -> None:
+        self.what = what
         self.place = describe_source(current_source())
 
     def get_value(self, key: int | str, args: Sequence[Any], kwargs: Any) -> Any:
@@ -123,7 +160,7 @@ class _Checker(Formatter):
             given = f"{len(args)} positional arguments and {sorted(kwargs)}"
             error = IndexError if isinstance(key, int) else KeyError
             raise error(
-                f"debug.print{self.place}: the format asks for argument {key!r}, but got {given}. "
+                f"{self.what}{self.place}: the format asks for argument {key!r}, but got {given}. "
                 "Pass it, or write '{{' for a brace."
             ) from None
 
@@ -144,7 +181,7 @@ class _Checker(Formatter):
         unused += [k for k in kwargs if k not in used_args]
         if unused:
             raise ValueError(
-                f"debug.print{self.place}: the format does not use argument {unused[0]!r}. Name it "
+                f"{self.what}{self.place}: the format does not use argument {unused[0]!r}. Name it "
                 "in the format, or do not pass it."
             )
 

@@ -307,6 +307,35 @@ def test_formats_are_checked_when_traced() -> None:
     jit(lambda x: debug.print("{x}", y=1, x=x, skip_format_check=True))(1.0)
 
 
+def test_options_are_given_before_the_rest(capsys: Any, caplog: Any) -> None:
+    def f(x: Any) -> None:
+        debug.print(ordered=True)("{ordered}, {partitioned}, {}", x, ordered=x + 1, partitioned=0)
+        debug.callback(ordered=True)(lambda v, ordered: seen.append((v, ordered)), x, ordered=x * 2)
+        debug.log(skip_format_check=True)("x is {x}", x=x, y=1)
+
+    seen: list[Any] = []
+    with caplog.at_level("INFO", "dovetail.debug"):
+        f(np.float32(1.5))
+        jit(f)(np.float32(2.5))
+        effects_barrier()
+    assert capsys.readouterr().out == "2.5, 0, 1.5\n3.5, 0, 2.5\n"
+    assert seen == [(1.5, 3.0), (2.5, 5.0)] and caplog.messages == ["x is 1.5", "x is 2.5"]
+    params = [e.params for e in make_jaxpr(f)(1.0).eqns if "ordered" in e.params]
+    assert [p["ordered"] for p in params] == [True, True, False]
+
+
+def test_there_must_be_something_to_call_with_arguments() -> None:
+    said = rf"debug\.print {HERE}.*: no format is given, but 0 pos.* \['x'\]. Give the format fi"
+    with pytest.raises(TypeError, match=said):
+        debug.print(ordered=True, x=3)
+    with pytest.raises(
+        TypeError, match=r"debug\.callback .*no function is given, but 0 pos.*\['x'"
+    ):
+        debug.callback(x=3)
+    with pytest.raises(KeyError, match=rf"debug\.log {HERE}.*: the format asks for argument 'x'"):
+        debug.log(ordered=True)("{x}")
+
+
 # --- bad input ------------------------------------------------------------------------------------
 
 

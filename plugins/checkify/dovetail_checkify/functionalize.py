@@ -8,6 +8,7 @@ types share places in it: only one check fails first.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from dovetail_core import (
     RegionInterface,
     ShapedArray,
     current_source,
+    is_value,
     program_of,
     stage,
     typeof,
@@ -28,8 +30,8 @@ from dovetail_core import (
 from dovetail_core.base.source import not_callable
 from dovetail_core.base.wrapping import update_wrapper
 from dovetail_core.rules.evaluation import jaxpr_as_fun
-from dovetail_core.tree.util import tree_structure, tree_unflatten
-from dovetail_core.types.algebra import zeros
+from dovetail_core.tree.util import tree_map, tree_structure, tree_unflatten
+from dovetail_core.types.algebra import algebra, zeros
 from dovetail_core.types.avals import varied
 
 from .error import Check, Error
@@ -47,7 +49,9 @@ def checkify(
     (``error.get()``), or raise it (``error.throw()``), outside of compiled code.
 
     Args:
-        f: a function of pytrees of arrays to one of them; close over others.
+        f: a function to a pytree of arrays. It gets its arguments as they are, of any type, so that
+            it may ask ``if flag:`` of one that is known. Only NumPy's arrays and numbers become
+            arrays, whose operations are checked.
         errors: which kinds of errors are checked, those of ``check`` by default. Checks of other
             kinds are left out.
 
@@ -59,11 +63,21 @@ def checkify(
     wanted = categories(errors)
 
     def checked(*args: Any, **kwargs: Any) -> tuple[Error, Any]:
-        program, leaves, structure = program_of(f, *args, **kwargs)
-        error, outs = run_checked(program, leaves, wanted)
+        args, kwargs = tree_map(_checkable, (args, kwargs))
+        program, _, structure = program_of(partial(f, *args, **kwargs))
+        error, outs = run_checked(program, (), wanted)
         return error, tree_unflatten(structure, outs)
 
     return update_wrapper(checked, f)
+
+
+def _checkable(x: Any) -> Any:
+    """NumPy's values as arrays: what NumPy does is in no program."""
+    return algebra().array(x, typeof(x)) if _is_numeric(x) else x
+
+
+def _is_numeric(x: Any) -> bool:
+    return isinstance(x, (np.ndarray, np.generic)) and is_value(x)
 
 
 def run_checked(
@@ -168,27 +182,26 @@ class _Lister(Interpreter):
                 self._add(eqn, [types], [checks])
             else:
                 self.left_out.append(eqn)
-        else:
-            said = self._said(eqn)
-            if said:
-                payloads = [[typeof(x) for x in r.payload] for r in said]
-                self._add(eqn, payloads, [(r.check,) for r in said])
+        elif said := self._said(eqn):
+            self._add(eqn, [types for _, types in said], [(check,) for check, _ in said])
         return _applied(eqn, args) if _is_whole(eqn) else NotImplemented
 
-    def _said(self, eqn: Eqn) -> list[_Reported]:
-        """What the primitive's rule says of values of these types."""
+    def _said(self, eqn: Eqn) -> list[tuple[Check, list[AbstractValue]]]:
+        """The checks of the primitive's rule, and the types of the values that they are about."""
         rule = _rule_of(eqn)
         if rule is None:
             return []
-        report = _Reporter(self.errors)
+        said: list[tuple[Check, list[AbstractValue]]] = []
         n = len(eqn.invars)
 
         def flat(*xs: Any) -> list[Any]:
+            report = _Reporter(self.errors)
             rule(report, xs[:n], list(xs[n:]), **eqn.params)
+            said.extend((r.check, [typeof(x) for x in r.payload]) for r in report.all)
             return []
 
         stage(flat, [v.aval for v in (*eqn.invars, *eqn.outvars)])
-        return report.all
+        return said
 
     def _add(
         self, eqn: Eqn, payloads: Sequence[Sequence[Any]], checks: Sequence[Sequence[Check]]

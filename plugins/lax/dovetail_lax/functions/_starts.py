@@ -61,7 +61,7 @@ def wrapped(index: Any, size: int, allow_negative: bool) -> Any:
                     f"forbids{place()}. Leave that out to count from the end of the axis."
                 )
             at += size
-        return 0 if at < 0 else size if at > size else at  # the same box, and fits every dtype
+        return max(-1, min(at, size))  # the same box, outside to checks, and fits in every dtype
     if not allow_negative:
         return index
     dtype: Any = typeof(index).dtype  # type: ignore[attr-defined]
@@ -113,7 +113,10 @@ def _one_dtype(starts: list[Any]) -> list[Any]:
         (narrow,) = dtypes
         if all(i <= np.iinfo(narrow).max for i in starts if i.__class__ is int):
             dtype = narrow
-    return [adapt(i, dtype) if i.__class__ is int else _converted(i, dtype) for i in starts]
+    least = 0 if dtype.kind == "u" else -1
+    return [
+        adapt(max(i, least), dtype) if i.__class__ is int else _converted(i, dtype) for i in starts
+    ]
 
 
 def _converted(index: Any, dtype: Any) -> Any:

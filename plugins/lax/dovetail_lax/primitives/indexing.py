@@ -20,15 +20,22 @@ class GatherScatterMode(enum.Enum):
     ``CLIP`` moves them inside. ``FILL_OR_DROP``: gather returns a fill value for them, scatter
     ignores them. ``PROMISE_IN_BOUNDS``: there are none (else the result is unspecified, but
     nothing else goes wrong). ``ONE_HOT``: as if multiplied by one-hot vectors; gather returns
-    zeros for them, scatter ignores them.
+    zeros for them, scatter ignores them. ``CLIP_REPORTED`` moves them inside, and checks of indices
+    report them: dynamic slices at mapped places.
     """
 
     CLIP = enum.auto()
     FILL_OR_DROP = enum.auto()
     PROMISE_IN_BOUNDS = enum.auto()
     ONE_HOT = enum.auto()
+    CLIP_REPORTED = enum.auto()
 
     __hash__ = object.__hash__  # members are singletons, and are hashed at each operation
+
+    @property
+    def clips(self) -> bool:
+        """Whether windows are moved inside."""
+        return self in (GatherScatterMode.CLIP, GatherScatterMode.CLIP_REPORTED)
 
     @staticmethod
     def from_any(s: str | GatherScatterMode | None) -> GatherScatterMode:

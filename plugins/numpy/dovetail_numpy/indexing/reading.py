@@ -99,7 +99,7 @@ class ReadPlan:
         for axis in found.flag_axes:
             x = lax.expand_dims(x, (axis,))
         if self.simple or not found.picks:
-            return _read_simple(x, found, operands, self.options.wrap)
+            return _read_simple(x, found, operands, self.options)
         return _read_gather(x, found, operands, self.options)
 
 
@@ -153,11 +153,11 @@ def getitem(x: Any, index: Any, options: Options = DEFAULT) -> Any:
     return plan(x, *operands)
 
 
-def _read_simple(x: Any, found: Layout, operands: Any, wrap: bool) -> Any:
+def _read_simple(x: Any, found: Layout, operands: Any, options: Options) -> Any:
     dynamic = bool(found.picks) or any(r.source is not None for r in found.runs)
     known = _known_places(found, operands) if dynamic and tracing_state.value else None
     if dynamic and known is None:
-        x = _dynamic_slice(x, found, found.picks, operands, wrap)
+        x = _dynamic_slice(x, found, found.picks, operands, options)
     x = _slice_runs(x, found, known or {}, contiguous=not dynamic or known is not None)
     return _finish(x, tuple([p.axis for p in found.picks]), found)
 
@@ -185,7 +185,7 @@ def start_of(run: Run, operands: Any) -> Any:
 
 
 def _dynamic_slice(
-    x: Any, found: Layout, picks: tuple[Pick, ...], operands: Any, wrap: bool
+    x: Any, found: Layout, picks: tuple[Pick, ...], operands: Any, options: Options
 ) -> Any:
     """One place on each picked axis, and contiguous runs of others, by one dynamic slice."""
     starts: list[Any] = [0] * len(found.shape)
@@ -194,7 +194,8 @@ def _dynamic_slice(
         if run.step == 1:
             starts[run.axis], sizes[run.axis] = start_of(run, operands), run.count
     for pick in picks:
-        starts[pick.axis], sizes[pick.axis] = wrapped_pick(pick, operands, found.shape, wrap), 1
+        start = wrapped_pick(pick, operands, found.shape, options.wrap)
+        starts[pick.axis], sizes[pick.axis] = clipped(start, found.shape[pick.axis], options), 1
     # An axis of size 0 has no place to read: clamping has no meaning there.
     if any(s > n for s, n in zip(sizes, found.shape)):
         raise IndexError(
@@ -215,6 +216,16 @@ def one_dtype(starts: list[Any]) -> list[Any]:
         return [s if hasattr(s, "aval") else np.int32(s) for s in starts]
     return [lax.convert_element_type(s, dtype) if hasattr(s, "aval") else dtype.type(s)
             for s in starts]  # fmt: skip
+
+
+def clipped(start: Any, size: int, options: Options) -> Any:
+    """The start of a box of one element on an axis of ``size``: moved inside where that is what is
+    asked for, since a dynamic slice that does it is an error to checks."""
+    if options.mode is not Mode.CLIP or not size:
+        return start
+    if not hasattr(start, "aval"):
+        return min(max(start, 0), size - 1)
+    return lax.clamp(number(start, 0), start, number(start, size - 1))
 
 
 def index_dtype(dtype: Any) -> Any:
@@ -289,7 +300,7 @@ def _with_new_axes(x: Any, found: Layout) -> Any:
 def _read_gather(x: Any, found: Layout, operands: Any, options: Options) -> Any:
     dynamic = any(r.source is not None for r in found.runs)
     if dynamic:
-        x = _dynamic_slice(x, found, (), operands, options.wrap)
+        x = _dynamic_slice(x, found, (), operands, options)
     x = _slice_runs(x, found, {}, contiguous=not dynamic)
     columns = [wrapped_pick(p, operands, found.shape, options.wrap) for p in found.picks]
     indices = index_vectors(columns, found.places)

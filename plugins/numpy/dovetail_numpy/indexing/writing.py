@@ -15,7 +15,7 @@ from ..fusion import fused
 from ..promotion import broadcast, convert
 from ..reductions.engine import strong
 from .layout import Layout
-from .reading import Options, one_dtype, start_of
+from .reading import Options, clipped, one_dtype, start_of
 from .scattering import WritePlan, plan_for
 from .windows import Windowed, write
 
@@ -98,7 +98,7 @@ def _write(x: Any, y: Any, operands: Any, plan: WritePlan, kind: str, box: bool)
     for axis in found.flag_axes:
         x = lax.expand_dims(x, (axis,))
     if box:
-        return _write_box(x, y, operands, found)
+        return _write_box(x, y, operands, found, plan.options)
     sure = plan.static
     out = SCATTERS[kind](
         x,
@@ -135,13 +135,14 @@ def _update_values(y: Any, plan: WritePlan, x: Any) -> Any:
     return broadcast(y, wanted)
 
 
-def _write_box(x: Any, y: Any, operands: Any, found: Layout) -> Any:
+def _write_box(x: Any, y: Any, operands: Any, found: Layout, options: Options) -> Any:
     starts: list[Any] = [0] * len(found.shape)
     sizes = list(found.shape)
     for run in found.runs:
         starts[run.axis], sizes[run.axis] = start_of(run, operands), run.count
     for pick in found.picks:
-        starts[pick.axis], sizes[pick.axis] = operands[pick.source], 1
+        start = operands[pick.source]
+        starts[pick.axis], sizes[pick.axis] = clipped(start, found.shape[pick.axis], options), 1
     y = lax.reshape(y, tuple(sizes)) if getattr(y, "shape", ()) != tuple(sizes) else y
     if tuple(sizes) == x.shape:
         return strong(as_array("at", y))

@@ -12,14 +12,15 @@ from .before import before_wrapping
 
 _LEAST = 2000
 """Numbers from which the kernel was faster."""
-_CLAMPED = (GatherScatterMode.CLIP, GatherScatterMode.ONE_HOT)
 _MOST = 2**31 - 1
 
 
 @stablehlo_rules.register(scatter_add_p, override=True)
 def _scatter_add(b: Any, x: Any, places: Any, updates: Any, **params: Any) -> Any:
     dn, known = params["dimension_numbers"], places.aval.dtype.name in ("int32", "uint32")
-    if serves(b) and known and params["mode"] not in _CLAMPED and _is_of_numbers(x, updates, dn):
+    mode: GatherScatterMode = params["mode"]
+    known = known and not mode.clips and mode is not GatherScatterMode.ONE_HOT
+    if serves(b) and known and _is_of_numbers(x, updates, dn):
         further = {"output_operand_aliases": operand_aliases({0: 0}, 1)}
         raw = before_wrapping(b, places, x.aval.size)
         config = {"wraps": boolean(raw is not None)}

@@ -46,6 +46,11 @@ def _with_zero(starts: Sequence[Any], dim: int) -> list[Any]:
     return [*starts[:dim], dtype.type(0), *starts[dim:]]
 
 
+def _is_zero(start: Any) -> bool:
+    """Whether a start is known to be 0."""
+    return isinstance(start, (int, np.integer, np.ndarray)) and start == 0
+
+
 def _index_vectors(
     size: int, starts: Sequence[Any], dims: Dims, axes: Sequence[int]
 ) -> tuple[Any, int | None]:
@@ -69,8 +74,8 @@ def _dynamic_slice_batch(
     shape: list[int] = list(typeof(x).shape)  # type: ignore[attr-defined]
     if dim is not None:
         del shape[dim]
-    # On axes that are taken whole the start is 0, whatever it says.
-    axes = tuple([i for i, n in enumerate(shape) if slice_sizes[i] != n])
+    # On axes that are taken whole the start is 0; one that says otherwise is an error to checks.
+    axes = tuple([i for i, n in enumerate(shape) if slice_sizes[i] != n or not _is_zero(starts[i])])
     if not axes:
         return x, dim
     indices, indices_dim = _index_vectors(axis.size, starts, start_dims, axes)
@@ -82,7 +87,7 @@ def _dynamic_slice_batch(
         slice_sizes=slice_sizes,
         indices_are_sorted=True,
         unique_indices=True,
-        mode=GatherScatterMode.CLIP,
+        mode=GatherScatterMode.CLIP_REPORTED,
         fill_value=None,
     )
 
@@ -107,5 +112,5 @@ def _dynamic_update_slice_batch(
         dimension_numbers=ScatterDimensionNumbers(axes, (), axes),
         indices_are_sorted=True,
         unique_indices=True,
-        mode=GatherScatterMode.CLIP,
+        mode=GatherScatterMode.CLIP_REPORTED,
     )

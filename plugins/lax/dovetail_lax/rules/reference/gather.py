@@ -62,7 +62,7 @@ def windows(
         for axis, place in zip(dn.operand_batching_dims, dn.start_indices_batching_dims):
             start[axis] = at[place]
         clipped = [min(max(s, 0), n - w) for s, n, w in zip(start, shape, sizes)]
-        moves = mode in (GatherScatterMode.CLIP, GatherScatterMode.PROMISE_IN_BOUNDS)
+        moves = mode.clips or mode is GatherScatterMode.PROMISE_IN_BOUNDS
         inside = moves or clipped == start
         where: list[Any] = [slice(None)] * rank
         for place, i in zip(places, at):

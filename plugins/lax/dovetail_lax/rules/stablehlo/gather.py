@@ -162,7 +162,7 @@ def _emit(
         return operand
     axes = dimension_numbers.scatter_dims_to_operand_dims
     dtype = indices.aval.dtype
-    if mode is GatherScatterMode.CLIP and axes:
+    if mode.clips and axes:
         sizes = window_sizes(operand.aval.shape, updates.aval.shape, dimension_numbers)
         indices = _clipped(b, indices, last_starts(operand.aval.shape, axes, sizes, dtype))
     region = body(b, ShapedArray((), operand.aval.dtype))
