@@ -51,7 +51,8 @@ class _Found(NamedTuple):
     labels: dict[tuple[Stage, str], str]
 
 
-_STAGES: tuple[Stage, ...] = ("hi", "ir", "module")
+STAGES: tuple[Stage, ...] = ("hi", "ir", "module")
+"""In the order in which they run."""
 _found: list[_Found] = []  # at most one
 
 
@@ -59,8 +60,8 @@ def _fits(thing: Any) -> str:
     """What is wrong with what a manifest names as a pass."""
     if not isinstance(thing, Pass):
         return f"it is a {type(thing).__name__}, not a dovetail_core.Pass"
-    if thing.stage not in _STAGES:
-        return f"its stage is {thing.stage!r}, not one of {', '.join(_STAGES)}"
+    if thing.stage not in STAGES:
+        return f"its stage is {thing.stage!r}, not one of {', '.join(STAGES)}"
     given: list[Any] = [thing.before, thing.after, thing.platforms]
     if any(isinstance(names, str) for names in given):
         return "its before, after and platforms must be tuples of strings, and one is a string"
@@ -105,7 +106,7 @@ def _find_passes(found: Registry) -> _Found:
             accepted.remove((p, whose))
     return _Found(
         found,
-        {stage: ordered([p for p, _ in accepted if p.stage == stage]) for stage in _STAGES},
+        {stage: ordered([p for p, _ in accepted if p.stage == stage]) for stage in STAGES},
         {(p.stage, p.name): _label(p, whose) for p, whose in accepted},
     )
 

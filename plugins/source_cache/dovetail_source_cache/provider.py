@@ -6,8 +6,10 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dovetail_core import generation
+from dovetail_backends import backend_of
+from dovetail_core import generation, registry
 from dovetail_core.dispatch.axes import axes_key
+from dovetail_core.interpret.passes import STAGES, passes_for
 from dovetail_core.registry.foreign import spell
 from dovetail_core.registry.hooked import has_hooks, manager
 from dovetail_core.rules.tables import made_tables
@@ -130,9 +132,10 @@ def key_of(call: Call) -> bytes:
     """
     settings, arguments = call.settings, call.arguments
     digest = new_digest(bool(settings.reads))
-    digest.tag("dovetail call 1", installed(), environment(call.device), call.device.id)
-    _add_context(digest)
+    digest.tag("dovetail call 2", installed(), environment(call.device), call.device.id)
     platform = call.device.client.platform
+    _add_plugins(digest, backend_of(call.device).platform)
+    _add_context(digest)
     options = all_options(platform, settings.options)
     digest.add(facts_of_compiling(options), "the compiler's options")
     digest.tag(settings.name, call.committed, settings.keep_unused)
@@ -151,6 +154,17 @@ def _plain(digest: Digest, avals: Sequence[Any]) -> Sequence[Any]:
         if a.is_high or a.vma or a.divided is not None:
             raise digest.refuse(f"an argument of type {a.str_short()}")
     return avals
+
+
+def _add_plugins(digest: Digest, platform: str) -> None:
+    """The plugins that are active, whose rules, types and hooks programs are made with, and the
+    passes that run on them, whosever they are."""
+    plugins = registry().plugins
+    digest.tag("plugins", *[f"{p.whose} {p.target}" for p in plugins.values() if not p.problem])
+    for stage in STAGES:
+        for p in passes_for(stage, platform):
+            digest.tag("pass", stage, p.name)
+            digest.add(p.run, f"the pass {p.name}")
 
 
 def _add_context(digest: Digest) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -296,3 +297,98 @@ def test_another_version_of_a_package(programs: Programs) -> None:
     found, _ = programs.run(2, version=5)
     check(found, 2)
     assert all(traced for _, traced in found.values())
+
+
+PLUGIN = """
+from dovetail_core import ClosedJaxpr, Manifest, Pass
+
+MANIFEST = Manifest("acme", passes={{"acme": "acme_plugin:PASS"}}, requires=("lax",))
+
+
+def subtracting(program):
+    from dovetail_lax import add_p, sub_p, mul_p
+
+    swapped = {{add_p: {other}}}
+    eqns = [e.replace(primitive=swapped.get(e.primitive, e.primitive)) for e in program.eqns]
+    return ClosedJaxpr(program.jaxpr.replace(eqns=eqns), program.consts)
+
+
+PASS = Pass("acme", "ir", subtracting, platforms=({platform!r},))
+"""
+WITH_PLUGIN = """
+import json
+import numpy as np
+import dovetail
+from dovetail_core import hookimpl
+from dovetail_core.registry.hooks import manager
+
+
+class Hear:
+    traced = []
+
+    @hookimpl
+    def dovetail_traced(self, name):
+        self.traced.append(name)
+
+
+manager().register(Hear())
+
+
+def f(x):
+    return x + 3.0
+
+
+value = float(dovetail.jit(f, cache="source")(np.float32(2)))
+print(json.dumps([value, "f" in Hear.traced]))
+"""
+
+
+class Plugged:
+    """A program in an environment with a plugin."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.site = folder, folder / "site"
+        self.site.mkdir()
+        (folder / "program.py").write_text(WITH_PLUGIN)
+
+    def plugin(self, other: str = "sub_p", platform: str = "cpu", version: str = "1.0") -> None:
+        for old in self.site.glob("*.dist-info"):
+            shutil.rmtree(old)
+        info = self.site / f"acme_dist-{version}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: acme-dist\nVersion: {version}\n"
+        )
+        (info / "entry_points.txt").write_text("[dovetail.plugins]\nacme = acme_plugin:MANIFEST\n")
+        source = PLUGIN.format(other=other, platform=platform)
+        (self.site / "acme_plugin.py").write_text(source)
+
+    def run(self, **variables: str) -> list[Any]:
+        env = {
+            **os.environ, "PYTHONPATH": f"{self.site}", "PYTHONDONTWRITEBYTECODE": "1",
+            "DOVETAIL_COMPILATION_CACHE_DIR": str(self.folder / "cache"), **variables,
+        }  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, str(self.folder / "program.py")], env=env, timeout=300,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+
+def test_programs_of_plugins_that_are_disabled_or_changed_are_not_found(tmp_path: Path) -> None:
+    programs = Plugged(tmp_path)
+    assert programs.run() == [5.0, True]
+    programs.plugin()
+    assert programs.run() == [-1.0, True]
+    assert programs.run() == [-1.0, False]
+    disabled = {"DOVETAIL_DISABLE_PLUGINS": "acme"}
+    assert programs.run(**disabled) == [5.0, True]
+    assert programs.run(**disabled) == [5.0, False]
+    assert programs.run() == [-1.0, False]
+    programs.plugin(version="1.1")
+    assert programs.run() == [-1.0, True], "another version may do something else"
+    programs.plugin(other="mul_p", version="1.1")
+    assert programs.run() == [6.0, True]
+    programs.plugin(platform="tpu", version="1.1")
+    assert programs.run() == [5.0, True]

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from dovetail_backends import LoweredModule
+from dovetail_core import registry
 from dovetail_core.registry.entries import installed_version
 from dovetail_core.registry.hooked import has_hooks, manager
 from dovetail_core.xla import client, transforms
@@ -22,7 +23,8 @@ _VARIABLES = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
 def program_key(module: LoweredModule, device: Any, options: Mapping[str, Any]) -> bytes:
     """32 bytes for the program, its options, its device and who compiles it."""
     facts = (
-        module.text, module.platform, _devices(module, device), *facts_of_compiling(options),
+        module.text, module.platform, _devices(module, device), _whose_backend(module.platform),
+        *facts_of_compiling(options),
     )  # fmt: skip
     return hashlib.sha256(repr(facts).encode()).digest()
 
@@ -31,10 +33,19 @@ def facts_of_compiling(options: Mapping[str, Any]) -> tuple[Any, ...]:
     """What the result of compiling depends on beside the program: options, compilers, variables."""
     compilers: list[str] = []
     if has_hooks("dovetail_compile"):
-        compilers = [i.plugin_name for i in manager().hook.dovetail_compile.get_hookimpls()]
+        names = [i.plugin_name for i in manager().hook.dovetail_compile.get_hookimpls()]
+        plugins = registry().plugins
+        compilers = [plugins[n].whose if n in plugins else n for n in names]
     compilers += transforms.names()
     variables = [os.environ.get(name, "") for name in _VARIABLES]
     return sorted(options.items()), compilers, variables
+
+
+def _whose_backend(platform: str) -> str:
+    """The plugin with the backend of a platform, which may add options of its own, and its
+    version."""
+    found = registry()
+    return found.owner("backends", platform).whose if platform in found.entries("backends") else ""
 
 
 def _devices(module: LoweredModule, device: Any) -> Any:
