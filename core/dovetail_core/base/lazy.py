@@ -79,10 +79,15 @@ def lazy_exports(module: str) -> tuple[Callable[[str], Any], Callable[[], list[s
             return list(exports())
         if _is_private(name) or name not in exports():
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        value = vars(sys.modules[module])[name] = _load(exports()[name], module)
+        value = _load(exports()[name], module)
+        setattr(sys.modules[module], name, value)
         return value
 
-    return get, lambda: sorted({*vars(sys.modules[module]), *exports()})
+    return get, lambda: sorted({*contents(sys.modules[module]), *exports()})
+
+
+contents: Callable[[ModuleType], dict[str, Any]] = ModuleType.__dict__["__dict__"].__get__
+"""The dictionary of a module as it is; ``vars`` may first import all that it lists."""
 
 
 def _is_private(name: str) -> bool:
@@ -105,8 +110,11 @@ def absent_name(text: str, module: str, name: str, asking: FrameType) -> Excepti
     To ``from module import name`` Python would tell nothing but the name of both.
 
     Args:
-        asking: the frame that the module's ``__getattr__`` was called from.
+        asking: the frame that the module's ``__getattr__`` was called from; another ``__getattr__``
+            that only passes the question on does not count.
     """
+    while asking.f_code.co_name == "__getattr__" and asking.f_back is not None:
+        asking = asking.f_back
     if asking.f_code.co_code[asking.f_lasti] == opmap["IMPORT_FROM"]:
         return ImportError(text, name=module)
     return AttributeError(text, name=name, obj=sys.modules[module])

@@ -61,12 +61,15 @@ def as_program(
 
 
 def run_program(name: str, is_module: bool = False) -> int:
-    """Run it as ``__main__``; what it raises is printed, as Python would. The exit status."""
+    """Run it as ``__main__``; what it raises is printed, as Python would. The exit status.
+
+    A script's ``__file__`` is absolute, as of Python's, since it may change the folder.
+    """
     try:
         if is_module:
             runpy.run_module(name, run_name="__main__", alter_sys=True)
         else:
-            runpy.run_path(name, run_name="__main__")
+            runpy.run_path(str(Path(name).absolute()), run_name="__main__")
     except SystemExit as e:
         if e.code is None or isinstance(e.code, int):
             return e.code or 0

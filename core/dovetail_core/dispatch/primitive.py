@@ -62,7 +62,7 @@ class Trace:
 class EvalTrace(Trace):
     """At rest: computes results now, by rules that ``rules.evaluation`` connects."""
 
-    __slots__ = ("rules", "miss")
+    __slots__ = ("rules", "miss", "define")
     what = "evaluation"
     computes = True
 
@@ -70,6 +70,7 @@ class EvalTrace(Trace):
         super().__init__(None)
         self.rules: dict[Primitive, Callable[..., Any]] = {}
         self.miss: Callable[[Primitive], Callable[..., Any]]
+        self.define: Callable[[Primitive, Callable[..., Any]], None]
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         rule = self.rules.get(primitive)
@@ -198,6 +199,15 @@ class Primitive:
         """How it is computed on concrete values: ``impl(*args, **params)``."""
         return lambda *args, **params: run_under(EVAL, EVAL.process, self, args, params)
 
+    def def_impl(self, impl: F) -> F:
+        """Set how it is computed on concrete values: ``impl(*args, **params)``.
+
+        Operations go to it one by one; compiled programs do not, nor functions of surfaces that
+        call a compiled program of their own.
+        """
+        EVAL.define(self, impl)
+        return impl
+
     def get_bind_params(self, params: dict[str, Any]) -> dict[str, Any]:
         """The parameters with which an interpreter of programs binds an equation's primitive."""
         return dict(params)
@@ -212,12 +222,14 @@ class Primitive:
         It must be a pure function of types and parameters: its answers are kept.
         """
         self.abstract_eval = rule
+        self._effectful = False
         return rule
 
     def def_effectful_abstract_eval(self, rule: F) -> F:
         """Like :meth:`def_abstract_eval`; the rule returns ``(result types, set of effects)``."""
+        self.def_abstract_eval(rule)
         self._effectful = True
-        return self.def_abstract_eval(rule)
+        return rule
 
     def def_decomposition(self, function: F) -> F:
         """Say the same in other primitives: ``function(*args, **params)``; used without a rule."""

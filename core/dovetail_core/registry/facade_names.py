@@ -54,6 +54,7 @@ def surface(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
         RegistryError: when two have it.
     """
     path = module.partition(".")[2]
+    own = sys._getframe(1).f_globals  # pyright: ignore[reportPrivateUsage]
 
     def get(name: str) -> Any:
         if name == "__all__":
@@ -66,7 +67,7 @@ def surface(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
             raise absent_name(_absence(module, path, name), module, name, asking)
         owner, target = _owner(f"{module}.{name}", found)
         try:
-            value = vars(sys.modules[module])[name] = _load(target, f"{module}.{name}")
+            value = own[name] = _load(target, f"{module}.{name}")
             _give_stages(target, name, value)
         except Exception as e:
             e.add_note(f"{module}.{name} comes from plugin {owner!r}, which names it {target!r}.")
@@ -77,7 +78,7 @@ def surface(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
         return sorted({n for m in _manifests() for n in _names(m, path)})
 
     def listed() -> list[str]:
-        return sorted({*(n for n in vars(sys.modules[module]) if n.startswith("__")), *public()})
+        return sorted({*(n for n in own if n.startswith("__")), *public()})
 
     return get, listed
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -29,6 +30,7 @@ eval_rules: RuleTable[EvalRule] = RuleTable("eval", signature=EvalRule)
 """Computing now; ``EVAL``, the trace at rest, applies these rules."""
 
 EVAL.rules, EVAL.miss = eval_rules.rules, eval_rules.miss
+EVAL.define = partial(eval_rules.set, override=True)
 
 
 def evaluates_otherwise() -> bool:

@@ -17,6 +17,7 @@ from dovetail_core.tree.util import (
     tree_flatten_with_path,
     tree_map,
     tree_unflatten,
+    treedef_children,
 )
 from dovetail_core.types.algebra import algebra, zeros
 
@@ -57,26 +58,44 @@ def differences(expected: Any, found: Any) -> str:
     return f"{lines} (expected {expected}, got {found})"
 
 
-_ZERO = object()
-
-
 def leaves_with_zeros(tree: Any, found: Any, repeated: bool = False) -> list[Any] | None:
     """The leaves of ``found``, in which None may stand for any part of ``tree``: None for each of
     that part's leaves. Any leaf may where they are ``repeated``. None where ``found`` has another
-    structure."""
+    structure.
 
-    def filled(x: Any, part: Any) -> Any:
-        if x is None:
-            return tree_map(lambda _: _ZERO, part)
-        return tree_map(lambda _: x, part) if repeated else x
-
-    full = tree_unflatten(tree, [_ZERO] * tree.num_leaves)
+    Only structures are compared: no container of ``tree`` is made, because a class may accept or
+    normalise what it is made of, and what would be filled in for leaves is none of that.
+    """
+    leaves, prefix = tree_flatten(found, is_leaf=lambda x: x is None)
     try:
-        whole = tree_map(filled, found, full, is_leaf=lambda x: x is None)
-    except (ValueError, TypeError):
+        parts = _parts_at_leaves(prefix, tree)
+    except (ValueError, TypeError):  # what classes say of their structure cannot be compared
         return None
-    leaves, structure = tree_flatten(whole)
-    return [None if x is _ZERO else x for x in leaves] if structure == tree else None
+    if parts is None:
+        return None
+    if not repeated and any(x is not None and not _is_leaf(p) for x, p in zip(leaves, parts)):
+        return None
+    return [x for x, part in zip(leaves, parts) for _ in range(part.num_leaves)]
+
+
+def _parts_at_leaves(prefix: Any, tree: Any) -> list[Any] | None:
+    """The part of ``tree`` that each leaf of ``prefix`` stands for; None if it is no prefix."""
+    if _is_leaf(prefix):
+        return [tree]
+    inner, outer = treedef_children(prefix), treedef_children(tree)
+    if prefix.node_data() != tree.node_data() or len(inner) != len(outer):
+        return None
+    found: list[Any] = []
+    for a, b in zip(inner, outer):
+        parts = _parts_at_leaves(a, b)
+        if parts is None:
+            return None
+        found += parts
+    return found
+
+
+def _is_leaf(tree: Any) -> bool:
+    return tree.num_nodes == tree.num_leaves == 1
 
 
 def path_of(tree: Any, index: int) -> str:

@@ -339,3 +339,41 @@ def test_functions_tell_their_rules() -> None:
     assert g.jvp is None and g.nondiff_argnums == (1,)
     g.defjvp(rule, symbolic_zeros=True)
     assert g.jvp is rule and g.symbolic_zeros
+
+
+@dt.tree_util.register_pytree_node_class
+class _Schedule:
+    """Takes nothing but numbers and arrays, and fills in what is None."""
+
+    def __init__(self, target: Any, start: Any = None) -> None:
+        if type(target) is object or type(start) is object:
+            raise TypeError("a schedule is made of numbers")
+        self.target, self.start = target, 2.0 if start is None else start
+
+    def tree_flatten(self) -> Any:
+        return (self.target, None if isinstance(self.start, float) else self.start), None
+
+    @classmethod
+    def tree_unflatten(cls, aux: None, children: Any) -> _Schedule:
+        return cls(*children)
+
+
+def test_none_stands_for_an_argument_whose_class_is_particular() -> None:
+    @dt.custom_vjp
+    def scaled(x: Any, how: Any) -> Any:
+        return x * how["schedule"].target
+
+    scaled.defvjp(
+        lambda x, how: (scaled(x, how), how["schedule"].target),
+        lambda target, ct: (ct * target, {"schedule": None, "weight": ct}),
+    )
+    how = {"schedule": _Schedule(np.float32(3)), "weight": np.float32(1)}
+    for f in (scaled, dt.jit(scaled), lambda x, h: dt.vmap(scaled, (0, None))(x[None], h)[0]):
+        found = dt.grad(f, argnums=(0, 1))(np.float32(2), how)
+        assert float(found[0]) == 3 and float(found[1]["weight"]) == 1
+        assert float(found[1]["schedule"].target) == 0
+
+    wrong = dt.custom_vjp(lambda x, how: x * how[0])
+    wrong.defvjp(lambda x, how: (x, None), lambda _, ct: (ct, (ct, ct, None)))
+    with pytest.raises(TypeError, match="another structure than argument 1"):
+        dt.grad(wrong)(np.float32(2), (np.float32(1), np.float32(1)))

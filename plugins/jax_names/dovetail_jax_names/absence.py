@@ -99,7 +99,8 @@ def reason(module: str, name: str) -> str:
     if full.startswith("jax._src."):
         asked.missing(full)
         return PRIVATE
-    if not names.knows(theirs, name):
+    is_known = names.knows(theirs, name)
+    if not is_known and (names.names_of(theirs) or not is_expected(full)):
         if module.startswith("dovetail") and not is_installed():
             return ""
         now = f": use {_GONE[full]}" if full in _GONE else ""
@@ -107,7 +108,7 @@ def reason(module: str, name: str) -> str:
     asked.missing(full)
     why = next((r for place, r in _REASONS.items() if f"{full}.".startswith(f"{place}.")), "")
     here = f"Dovetail does not have it: {why}" if why else "Dovetail does not have it"
-    return f"JAX {VERSION} has {full}. {here} (docs/coverage.md)."
+    return f"JAX {VERSION} has {full if is_known else theirs}. {here} (docs/coverage.md)."
 
 
 def reason_of_module(parent: str, name: str) -> str:

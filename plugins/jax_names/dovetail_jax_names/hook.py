@@ -109,5 +109,6 @@ class _Loader:
 
     def exec_module(self, module: ModuleType) -> None:
         module.__spec__ = self._spec
-        if self._name != "jax":  # its classes are named as they are asked for
-            import_module("dovetail_jax_names.classes").name_classes_of(self._name, module)
+        if self._name != "jax":  # what it has is named as it is asked for
+            import_module("dovetail_jax_names.classes").name_contents(self._name, module)
+        import_module("dovetail_jax_names.dictionaries").give_dictionary(module)

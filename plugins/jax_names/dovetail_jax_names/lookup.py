@@ -12,6 +12,7 @@ from dovetail_core.base.lazy import absent_name
 
 from . import names
 from .absence import reason
+from .classes import named
 
 Lookup = tuple[Callable[[str], Any], Callable[[], list[str]]]
 
@@ -41,7 +42,7 @@ def attributes(
         if names.home(f"{module}.{name}"):
             return import_module(f"{module}.{name}")
         if name in of_facade():
-            value = own[name] = getattr(import_module(facade), name)
+            value = own[name] = named(module, name, getattr(import_module(facade), name))
             return value
         if old is not None and name in old:
             return _old(module, name, old[name])

@@ -12,7 +12,7 @@ from dovetail_core.xla.callbacks import report_as_runtime_errors
 
 from . import names
 from .absence import VERSION, reason
-from .classes import name_class
+from .classes import named
 from .options import IDLE, add_options
 from .pickles import name_trees
 
@@ -35,8 +35,8 @@ def __getattr__(name: str) -> Any:
             return import_module(f"jax.{name}")
         facade = import_module(names.FACADE)
         if names.knows("jax", name) and hasattr(facade, name):
-            value = name_class("jax", name, getattr(facade, name))
-            vars(sys.modules["jax"])[name] = value
+            value = named("jax", name, getattr(facade, name))
+            globals()[name] = value
             return value
     if name in IDLE and names.knows("jax", name):
         return config.option(name)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from . import names, options
@@ -241,7 +242,7 @@ def _told_of_option(name: str) -> tuple[str, str]:
 
 
 def _is_there(name: str) -> bool:
-    """Whether a program would find the name."""
+    """Whether a program would find the name; a module that has nothing is not there."""
     parts = name.split(".")
     found: Any = import_module("jax")
     for i, part in enumerate(parts[1:], 2):
@@ -250,4 +251,4 @@ def _is_there(name: str) -> bool:
             found = import_module(below) if names.home(below) else getattr(found, part)
         except (AttributeError, ImportError):
             return False
-    return True
+    return not (isinstance(found, ModuleType) and is_expected(name) and not found.__all__)

@@ -11,7 +11,7 @@ from jax import numpy as jnp
 
 print(__name__, sys.argv[1:], float(jnp.sum(jnp.arange(4.0))))
 jax.config.update("jax_pprint_use_color", False)
-hasattr(jax, "export")
+hasattr(jax.export, "export")
 if "--fail" in sys.argv:
     jnp.ones(3) @ jnp.ones(4)
 if "--exit" in sys.argv:
@@ -42,6 +42,13 @@ def test_its_errors_and_its_exit_status_are_its_own(python, tmp_path) -> None:
     assert (done.returncode, done.stderr) == (1, "done for today\n")
 
 
+def test_its_file_is_absolute_as_pythons_is(python, tmp_path) -> None:
+    code = "import os, sys, jax\nos.chdir('/')\nprint(__file__, sys.modules['__main__'].__file__)"
+    tmp_path.joinpath("places.py").write_text(code)
+    done = python("-m", "dovetail_core.cli", "run", "places.py")
+    assert done.stdout.split() == [str(tmp_path / "places.py")] * 2, done.stderr
+
+
 def test_its_processes_do_the_same(python, tmp_path) -> None:
     code = (
         "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import jax; print(jax)'])"
@@ -53,14 +60,15 @@ def test_its_processes_do_the_same(python, tmp_path) -> None:
 
 def test_the_report(python, tmp_path) -> None:
     done = _run(python, tmp_path, "--report", "train.py")
+    place = tmp_path / "train.py"
     assert done.returncode == 0
     assert done.stderr.splitlines()[1:] == [
         "dovetail: missing names of jax",
-        "  jax.export  train.py:8  JAX 0.10.2 has "
-        "jax.export. Dovetail does not have it: exported and stored programs are planned "
+        f"  jax.export.export  {place}:8  JAX 0.10.2 has "
+        "jax.export.export. Dovetail does not have it: exported and stored programs are planned "
         "(docs/coverage.md).",
         "dovetail: options of jax without effect here",
-        "  jax_pprint_use_color  train.py:7",
+        f"  jax_pprint_use_color  {place}:7",
     ]
     tmp_path.joinpath("other.py").write_text("import jax.numpy")
     done = python("-m", "dovetail_core.cli", "run", "--report", "other.py")

@@ -24,7 +24,7 @@ assert importlib.import_module("jax.nn") is dovetail.nn is jax.nn
 assert jnp.__spec__.name == "dovetail.numpy" and "numpy" in dir(jax) and "sin" in dir(jnp)
 assert isinstance(jnp.ones(3), jax.Array) and float(jax.grad(jnp.sin)(0.0)) == 1.0
 assert importlib.util.find_spec("jax.numpy") is not None
-assert importlib.util.find_spec("jax.export") is None
+assert importlib.util.find_spec("jax.experimental.fused") is None
 assert not hasattr(jax, "custom") and hasattr(dovetail, "custom")  # it is not JAX's
 print("answered")
 """
@@ -36,7 +36,7 @@ def told(statement):
         exec(statement)
     except Exception as e:
         print(type(e).__name__, e)
-told("import jax.export")
+told("import jax.experimental.fused")
 told("from jax import xla_computation")
 told("jax.xla_computation")
 told("from jax.numpy import nothing")
@@ -68,9 +68,9 @@ def test_what_is_missing_is_told_with_its_reason(python) -> None:
     done = python("-c", f"import dovetail.jax\n{ABSENT}")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    export, pmap, again, nothing, psend, module, config = lines
-    assert export.startswith("ModuleNotFoundError No module named 'jax.export'. ")
-    assert REASON.format("export") + ": exported and stored programs are planned" in export
+    fused, pmap, again, nothing, psend, module, config = lines
+    assert fused.startswith("ModuleNotFoundError No module named 'jax.experimental.fused'. ")
+    assert REASON.format("experimental.fused") + ": it is on trial in JAX" in fused
     assert pmap.startswith("ImportError module 'jax' has no attribute 'xla_computation'. ")
     assert again == pmap.replace("ImportError", "AttributeError")
     assert pmap.endswith("no public name jax.xla_computation: use jax.jit(f).lower(...).")

@@ -223,3 +223,81 @@ def test_a_primitive_with_all_rules(python) -> None:
 
 def test_what_fills_registries_and_what_they_read(python) -> None:
     under_the_hook(python, KINDS)
+
+
+SUBCLASSES = """
+import numpy as np
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+
+class Effect(jax.extend.core.Effect):
+    pass
+
+noted = Effect()
+mlir.lowerable_effects.add_type(Effect)
+
+class Tag(Primitive):
+    multiple_results = True
+
+    def __init__(self, name, factor):
+        super().__init__(name)
+        self.factor = factor
+
+    def impl(self, *args, **params):
+        return [a * self.factor for a in args]
+
+    def abstract_eval(self, *avals, **params):
+        return list(avals), {noted} if params.get("noted") else set()
+
+    def get_bind_params(self, params):
+        return super().get_bind_params(params)
+
+one, two = Tag("tag", 1.0), Tag("tag", 2.0)
+for p in (one, two):
+    mlir.register_lowering(p, mlir.lower_fun(p.impl, multiple_results=True))
+    batching.primitive_batchers[p] = lambda args, dims, p=p, **kw: (p.bind(*args, **kw), dims)
+    ad.primitive_jvps[p] = lambda xs, ts, p=p, **kw: (p.bind(*xs, **kw), p.bind(*ts, **kw))
+    ad.primitive_transposes[p] = lambda cts, *xs, p=p: [
+        ct if type(ct) is ad.Zero else p.bind(ct)[0] for ct in cts
+    ]
+assert one.multiple_results and one.bind(1.0, 2.0) == [1.0, 2.0]
+assert two.bind(1.0, 2.0) == [2.0, 4.0] and two.impl(3.0) == [6.0]
+f = lambda x: two.bind(x, x * x)[1]
+assert jax.jit(f)(3.0) == 18.0 and jax.vmap(f)(np.arange(3.0)).tolist() == [0, 2, 8]
+assert jax.grad(f)(3.0) == 12.0 and jax.jvp(f, (3.0,), (1.0,))[1] == 12.0
+assert jax.make_jaxpr(lambda x: two.bind(x, noted=True))(1.0).effects == {noted}
+assert not jax.make_jaxpr(lambda x: two.bind(x))(1.0).effects
+two.def_abstract_eval(lambda *avals, **params: list(avals))  # takes the method's place
+assert jax.make_jaxpr(lambda x: two.bind(x))(2.0).out_avals[0].shape == ()
+
+class Named(Primitive):
+    def bind(self, *args, **params):
+        return super().bind(*args, how="mine", **params)
+
+named = Named("named")
+named.def_abstract_eval(lambda x, how: x)
+assert not named.multiple_results
+assert jax.make_jaxpr(named.bind)(1.0).eqns[0].params == {"how": "mine"}
+"""
+
+
+def test_methods_of_subclasses_are_rules(python) -> None:
+    under_the_hook(python, "import jax\n" + SUBCLASSES)
+
+
+IMPL = """
+from jax import lax
+seen = []
+assert float(lax.sin_p.impl(0.0, accuracy=None)) == 0.0
+
+@lax.sin_p.def_impl
+def impl(x, **params):
+    seen.append(x)
+    return lax.cos_p.bind(x, **params)
+
+assert float(lax.sin_p.bind(0.0, accuracy=None)) == 1.0 and seen == [0.0]
+"""
+
+
+def test_public_primitives_take_another_implementation(python) -> None:
+    under_the_hook(python, IMPL)

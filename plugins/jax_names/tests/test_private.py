@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections import OrderedDict
 from typing import Any
 
 import ml_dtypes
@@ -16,7 +17,7 @@ import dovetail_jax_names.private.interpreters.pxla as private_pxla
 import dovetail_jax_names.private.state.types as state_types
 from dovetail import numpy as dnp
 from dovetail_core import current_source
-from dovetail_core.tree.util import registry
+from dovetail_core.tree.util import register_pytree_node_class, registry
 from dovetail_jax_names import names
 from dovetail_jax_names.private import (
     ad_util,
@@ -248,6 +249,32 @@ def test_orbax_and_flax_ask_about_containers() -> None:
         tree_util.flatten_one_level(3)
     assert dict in tree_util._registry and int not in tree_util._registry
     assert tree_util.default_registry is registry
+
+
+def test_jaxlie_takes_containers_apart_and_makes_them_again() -> None:
+    @register_pytree_node_class
+    class Pose:
+        def __init__(self, x: Any, name: str) -> None:
+            self.x, self.name = x, name
+
+        def tree_flatten(self) -> Any:
+            return (self.x,), self.name
+
+        @classmethod
+        def tree_unflatten(cls, aux: str, children: Any) -> Any:
+            return cls(*children, aux)
+
+    entry = tree_util._registry[Pose]
+    children, aux = entry.to_iter(Pose([1, 2], "a"))
+    made = entry.from_iter(aux, [3])
+    assert list(children) == [[1, 2]] and (made.x, made.name) == (3, "a")
+    for value in ((1, [2]), [1, 2], {"b": 1, "a": 2}, OrderedDict(b=1, a=2)):
+        to_iter, from_iter = tree_util._registry[type(value)]
+        children, aux = to_iter(value)
+        assert from_iter(aux, children) == value
+    assert Pose in list(tree_util._registry) and tree_util._registry.get(int) is None
+    with pytest.raises(KeyError):
+        tree_util._registry[int]
 
 
 def test_numbers_that_have_a_dtype() -> None:

@@ -101,7 +101,8 @@ def vectorize(
     Args:
         excluded: numbers and names of arguments that are passed on as they are.
         signature: core dimensions of arguments and results, such as ``"(n),(n)->()"``; without it
-            all arguments are scalars.
+            all arguments are scalars. Dimensions of one name have one size. ``2`` is a name like
+            any other, as for ``numpy.vectorize``, and says nothing of the size.
 
     Raises:
         ValueError: the signature is malformed, or arguments do not fit it (when called).
@@ -186,11 +187,10 @@ def _core_ranks(arrays: list[Any], wanted: Sequence[Core], signature: str | None
                 f"wants {len(dims)} core dimensions{here()}"
             )
         for d, n in zip(dims, x.shape[x.ndim - len(dims) :]):
-            if sizes.setdefault(d, n) != n or (d.isdigit() and int(d) != n):
+            if sizes.setdefault(d, n) != n:
                 raise ValueError(
                     f"vectorize: the core dimension {d!r} of {signature!r} has size {n} in "
-                    f"argument {i} of shape {x.shape}, but "
-                    f"{d if d.isdigit() else sizes[d]} is wanted{here()}"
+                    f"argument {i} of shape {x.shape}, but {sizes[d]} is wanted{here()}"
                 )
     return [len(d) for d in wanted]
 
@@ -213,7 +213,7 @@ def _checked_results(out: Any, wanted: Sequence[Core], sizes: dict[str, int]) ->
                 f"dimensions ({','.join(dims)}){here()}"
             )
         for d, n in zip(dims, getattr(o, "shape", ())):
-            known = int(d) if d.isdigit() else sizes.setdefault(d, n)
+            known = sizes.setdefault(d, n)
             if n != known:
                 raise ValueError(
                     f"vectorize: the core dimension {d!r} has size {n} in a result of shape "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, Union
 
 import numpy as np
 
@@ -18,13 +18,14 @@ class SupportsDType(Protocol):
     def dtype(self) -> np.dtype[Any]: ...
 
 
-ArrayLike: TypeAlias = (
-    Array | np.ndarray | np.bool_ | np.number | bool | int | float | complex  # pyright: ignore
-)
+# By ``typing.Union``: what ``X | Y`` makes of classes takes no forward reference (``| "Mine"``).
+ArrayLike: TypeAlias = Union[  # noqa: UP007
+    Array, np.ndarray, np.bool_, np.number, bool, int, float, complex  # pyright: ignore
+]
 """What functions take for an array: arrays, tracers, NumPy's arrays and scalars, Python's numbers.
 
 Sequences are not among them: convert those first (``dovetail.numpy.asarray``).
 """
 
-DTypeLike: TypeAlias = str | type[Any] | np.dtype[Any] | SupportsDType
+DTypeLike: TypeAlias = Union[str, type[Any], np.dtype[Any], SupportsDType]  # noqa: UP007
 """What functions take for an element type."""

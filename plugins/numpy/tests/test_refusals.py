@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Union, get_origin
 
 import numpy as np
 import pytest
 
 import dovetail_numpy as dnp
 from dovetail_numpy.rank_promotion import numpy_rank_promotion
+from dovetail_numpy.typing import ArrayLike, DTypeLike
 
 X = dnp.arange(6.0).reshape(2, 3)
 F = dnp.array([3.0, 1.0, 2.0])
@@ -92,6 +93,22 @@ def test_ufuncs_fold_under_a_mask() -> None:
     assert plus.reduce(X, where=X > 2).tolist() == np.add.reduce(x, where=mask).tolist()
     assert dnp.add.accumulate(X, axis=None).tolist() == np.add.accumulate(x.ravel()).tolist()
     assert dnp.add.accumulate(1.0).shape == (1,)
+
+
+def test_numbers_in_signatures_are_names_of_dimensions() -> None:
+    x = np.arange(9.0, dtype=np.float32).reshape(3, 3)
+    for signature in ("(2)->()", "(2)->(2)", "(2,2)->()"):
+        f = (lambda a: a * 2) if signature.endswith("(2)") else (lambda a: a.sum())
+        want = np.vectorize(f, signature=signature)(x)
+        assert dnp.vectorize(f, signature=signature)(x).tolist() == want.tolist()
+    with pytest.raises(ValueError, match=r"'2' of .* has size 2 in argument 1 .* but 3 is wanted"):
+        dnp.vectorize(lambda a, b: a, signature="(2),(2)->()")(x, x[:, :2])
+
+
+def test_aliases_of_types_join_with_names_of_types() -> None:
+    for alias in (ArrayLike, DTypeLike):
+        assert get_origin(alias) is Union and "Mine" in str(alias | "Mine")
+        assert "Mine" in str("Mine" | alias)
 
 
 def test_vectorized_functions_take_lists_and_nothing() -> None:

@@ -66,7 +66,7 @@ def where(source: Source | None) -> str:
 def is_own(function: Any) -> bool:
     """Whether a function is Dovetail's or a plugin's, not the user's."""
     top = str(getattr(innermost(function), "__module__", "")).partition(".")[0]
-    return top == "dovetail" or top.startswith("dovetail_")
+    return top in ("dovetail", "jax") or top.startswith("dovetail_")
 
 
 def shown_types(function: Any, signature: Signature) -> str:

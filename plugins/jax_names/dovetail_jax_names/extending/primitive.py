@@ -38,15 +38,23 @@ class Primitive(KernelPrimitive, metaclass=Covering):
     def __init__(self, name: str) -> None:
         frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
         super().__init__(name, unlisted=True, module=frame.f_globals.get("__name__", "?"))
+        self._take_from_class()
+
+    def _take_from_class(self) -> None:
+        """Let what a class below this one defines hold, and not what was set here by default.
+
+        A method ``abstract_eval`` returns ``(result types, set of effects)``; ``impl`` computes.
+        """
+        kind = type(self)
+        for name in [n for n in vars(self) if hasattr(kind, n)]:
+            del vars(self)[name]
+        self._effectful = kind.abstract_eval is not KernelPrimitive.abstract_eval
+        if kind.impl is not Primitive.impl:
+            self.def_impl(self.impl)
 
     def infer(self, avals: tuple[AbstractValue, ...], params: dict[str, Any]) -> Inferred:
         """Result types and effects of one application."""
         return self._infer(avals, params)
-
-    def def_impl(self, impl: F) -> F:
-        """Set how it is computed on concrete values: ``impl(*args, **params)``."""
-        eval_rules.set(self, impl, override=True)
-        return impl
 
     @property
     def impl(self) -> Callable[..., Any]:

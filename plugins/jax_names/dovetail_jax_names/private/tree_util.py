@@ -1,29 +1,60 @@
 """``jax._src.tree_util``. orbax: ``flatten_one_level``; flax: ``_registry``, for ``in``, and in its
-tests ``prefix_errors``; pickles of tree structures name ``default_registry``.
+tests ``prefix_errors``; jaxlie: ``_registry[C].to_iter`` and ``from_iter``; pickles of tree
+structures name ``default_registry``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from dovetail_core.tree.errors import prefix_differences
+from dovetail_core.tree.registry import node_functions
 from dovetail_core.tree.util import (
+    PyTreeDef,
     default_registry as default_registry,
     flatten_one_level as flatten_one_level,
     is_tree_node,
     tree_map,
+    tree_structure,
+    tree_unflatten,
 )
 
 from .absent import public
 
 
-class _Registered:
-    """The classes whose values are containers; which, cannot be listed."""
+class _RegistryEntry(NamedTuple):
+    """How a container is taken apart, ``to_iter(x) -> (children, aux)``, and made of both."""
+
+    to_iter: Callable[[Any], tuple[Iterable[Any], Any]]
+    from_iter: Callable[[Any, Iterable[Any]], Any]
+
+
+class _Registered(Mapping[type, _RegistryEntry]):
+    """The classes whose values are containers, with their functions."""
 
     def __contains__(self, kind: object) -> bool:
         return is_tree_node(kind)
+
+    def __getitem__(self, kind: type) -> _RegistryEntry:
+        if not is_tree_node(kind):
+            raise KeyError(kind)
+        return _RegistryEntry(flatten_one_level, partial(_made, kind))
+
+    def __iter__(self) -> Iterator[type]:
+        return iter((tuple, list, dict, type(None), *node_functions))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+def _made(kind: type, aux: Any, children: Iterable[Any]) -> Any:
+    """A container of these children; what they contain is not looked into."""
+    values = list(children)
+    leaves = [tree_structure(0)] * len(values)
+    made = PyTreeDef.from_node_data_and_children(default_registry, (kind, aux), leaves)
+    return tree_unflatten(made, values)
 
 
 _registry = _Registered()

@@ -69,14 +69,15 @@ def associative_scan(
 
     Args:
         fn: combines two trees like ``elems`` of any (equal) length along ``axis``, element by
-            element; it need not commute.
+            element; it need not commute. It may return other containers than those of ``elems``,
+            such as a list for a tuple, with as many arrays; results have those of ``elems``.
         elems: an array or a tree of arrays of one length along ``axis``.
         reverse: combine from the end.
 
     Raises:
         TypeError: ``fn`` is not callable.
         ValueError: there is no array, lengths differ, the axis is out of bounds, or ``fn`` returns
-            another structure.
+            another number of arrays.
     """
     if not callable(fn):
         raise TypeError(f"lax.associative_scan takes a function, got {fn!r}{place()}.")
@@ -87,10 +88,10 @@ def associative_scan(
 
     def step(xs: Sequence[Any], ys: Sequence[Any]) -> list[Any]:
         found, found_tree = tree_flatten(fn(tree_unflatten(tree, xs), tree_unflatten(tree, ys)))
-        if found_tree != tree:
+        if len(found) != len(xs):
             raise ValueError(
-                f"the function of lax.associative_scan{place()} must return the structure of "
-                f"elems, {tree}; it returns {found_tree}."
+                f"the function of lax.associative_scan{place()} must return as many arrays as "
+                f"elems has, {tree}; it returns {found_tree}."
             )
         return found
 

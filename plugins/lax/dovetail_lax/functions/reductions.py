@@ -120,7 +120,8 @@ def reduce(
         operands: an array or a tree of arrays of one shape.
         init_values: scalars that ``computation`` leaves as they are, in the same tree.
         computation: associative; ``lax.add``, ``mul``, ``max``, ``min``, ``bitwise_and``, ``_or``
-            and ``_xor`` with their identities become the reductions of those names.
+            and ``_xor`` with their identities become the reductions of those names. It may return
+            other containers than those of ``operands``, with as many scalars: the result's.
 
     Raises:
         TypeError: initial values do not fit the operands, or the computation returns other types.
@@ -134,8 +135,9 @@ def reduce(
     known = _known(computation, arrays, inits)
     if known is not None:
         return tree_unflatten(tree, [known.bind(arrays[0], axes=dims)])
-    program = staged("reduce", computation, arrays, tree)
-    return tree_unflatten(tree, reduce_p.bind(*arrays, *inits, jaxpr=program, dimensions=dims))
+    program, out_tree = staged("reduce", computation, arrays, tree)
+    found = reduce_p.bind(*arrays, *inits, jaxpr=program, dimensions=dims)
+    return tree_unflatten(out_tree, found)
 
 
 def initial_values(name: str, arrays: list[Any], tree: Any, init_values: Any) -> list[Any]:
@@ -168,27 +170,31 @@ def _initial(name: str, value: Any, operand: ShapedArray) -> Any:
 
 def staged(
     name: str, computation: Callable[[Any, Any], Any], arrays: list[Any], tree: Any
-) -> ClosedJaxpr:
-    """The program of a computation on two trees of scalars of the arrays' types."""
+) -> tuple[ClosedJaxpr, Any]:
+    """The program of a computation on two trees of scalars of the arrays' types, and its result's
+    tree."""
     n = len(arrays)
+    trees: list[Any] = []
 
     def flat(*scalars: Any) -> list[Any]:
         a, b = tree_unflatten(tree, scalars[:n]), tree_unflatten(tree, scalars[n:])
         found, found_tree = tree_flatten(computation(a, b))
-        if found_tree != tree:
+        if len(found) != n:
             raise TypeError(
-                f"the computation of lax.{name}{place()} must return the structure of one of its "
-                f"arguments, {tree}; it returns {found_tree}."
+                f"the computation of lax.{name}{place()} must return as many scalars as one of its "
+                f"arguments has, {tree}; it returns {found_tree}."
             )
+        trees.append(found_tree)
         return found
 
     avals: Any = [ShapedArray((), typeof(x).dtype) for x in arrays]  # type: ignore[attr-defined]
     key = "reduction", tree, tuple(avals)
-    found: ClosedJaxpr | None = traced.recall(computation, key)
-    if found is None:
-        found = stage_closed(flat, avals * 2, callable_name(computation))
-        traced.keep(computation, key, found.consts, found, found)
-    return found
+    known: tuple[ClosedJaxpr, Any] | None = traced.recall(computation, key)
+    if known is None:
+        program = stage_closed(flat, avals * 2, callable_name(computation))
+        known = program, trees[-1]
+        traced.keep(computation, key, program.consts, program, known)
+    return known
 
 
 _KINDS: dict[Any, str] = {}

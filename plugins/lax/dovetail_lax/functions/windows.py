@@ -70,8 +70,9 @@ def reduce_window(
         known = _PRIMITIVES.get(kind_of_monoid(computation, inits[0], dtype) or "")
         if known is not None:
             return tree_unflatten(tree, [known.bind(arrays[0], **params)])
-    program = staged("reduce_window", computation, arrays, tree)
-    return tree_unflatten(tree, reduce_window_p.bind(*arrays, *inits, jaxpr=program, **params))
+    program, out_tree = staged("reduce_window", computation, arrays, tree)
+    found = reduce_window_p.bind(*arrays, *inits, jaxpr=program, **params)
+    return tree_unflatten(out_tree, found)
 
 
 def window_params(

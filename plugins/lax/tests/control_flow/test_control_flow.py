@@ -446,8 +446,26 @@ def test_indices_of_loops_in_python_are_whole_numbers_of_python() -> None:
 
 
 def test_functions_of_associative_scans_keep_structures() -> None:
-    with pytest.raises(ValueError, match="must return the structure of"):
+    with pytest.raises(ValueError, match="must return as many arrays as elems has"):
         lax.associative_scan(lambda a, b: (a, b), np.arange(4))
+
+
+def test_functions_of_scans_and_reductions_may_return_other_containers() -> None:
+    xs = np.arange(4, dtype=np.float32), np.full(4, 2, np.float32)
+
+    def both(a: Any, b: Any) -> Any:
+        return [a[0] + b[0], a[1] * b[1]]  # a list for a tuple
+
+    sums, products = lax.associative_scan(both, xs)
+    assert sums.tolist() == [0, 1, 3, 6] and products.tolist() == [2, 4, 8, 16]
+    named = lax.associative_scan(lambda a, b: (a["p"] * b["p"],), {"p": xs[1]}, reverse=True)
+    assert named["p"].tolist() == [16, 8, 4, 2]
+    found = lax.reduce(xs, (np.float32(0), np.float32(1)), both, (0,))
+    assert type(found) is list and [float(x) for x in found] == [6, 16]
+    again = lax.reduce(xs, (np.float32(0), np.float32(1)), both, (0,))  # not traced anew
+    assert type(again) is list
+    windows = lax.reduce_window(xs, (np.float32(0), np.float32(1)), both, (2,), (1,), "valid")
+    assert [w.tolist() for w in windows] == [[1, 3, 5], [4, 4, 4]]
 
 
 def test_constants_to_differentiation_are_of_types_that_there_are() -> None:

@@ -1,5 +1,5 @@
-"""``jax._src.random.prng``: what pickles of typed keys name. Those that JAX wrote are read, and
-those that are written under the import hook are read by JAX.
+"""``jax._src.random.prng``: what pickles of typed keys name, and their class, for ``isinstance``.
+Pickles that JAX wrote are read, and those that are written under the import hook are read by JAX.
 """
 
 from __future__ import annotations
@@ -29,8 +29,18 @@ class PRNGImpl(NamedTuple):
     tag: str
 
 
-class PRNGKeyArray(KeyArray):  # type: ignore[misc]  # it becomes one when it is read
-    """Typed keys before their pickle is read to the end."""
+class _Keys(type(KeyArray)):
+    """Metaclass: all typed keys are instances."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, KeyArray)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        return issubclass(subclass, KeyArray)
+
+
+class PRNGKeyArray(KeyArray, metaclass=_Keys):  # type: ignore[misc]  # it becomes one when read
+    """The class of typed keys; and what they are before their pickle is read to the end."""
 
     __slots__ = ()
 

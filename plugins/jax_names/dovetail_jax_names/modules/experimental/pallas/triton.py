@@ -1,0 +1,5 @@
+"""``jax.experimental.pallas.triton``, as ``jax.experimental.pallas``."""
+
+from ....lookup import attributes as _attributes
+
+__getattr__, __dir__ = _attributes("jax.experimental.pallas.triton")
