@@ -86,8 +86,12 @@ def lazy_exports(module: str) -> tuple[Callable[[str], Any], Callable[[], list[s
     return get, lambda: sorted({*contents(sys.modules[module]), *exports()})
 
 
-contents: Callable[[ModuleType], dict[str, Any]] = ModuleType.__dict__["__dict__"].__get__
-"""The dictionary of a module as it is; ``vars`` may first import all that it lists."""
+_DICTIONARY: Any = vars(ModuleType)["__dict__"]
+
+
+def contents(module: ModuleType) -> dict[str, Any]:
+    """The dictionary of a module as it is; ``vars`` may first import all that the module lists."""
+    return _DICTIONARY.__get__(module)
 
 
 def _is_private(name: str) -> bool:

@@ -30,7 +30,7 @@ class ListedModule(ModuleType):
                 _fill(self, own)
             finally:
                 _filling.discard(task)
-            self.__class__ = ModuleType
+            self.__class__ = ModuleType  # type: ignore[assignment]
         return own
 
     def __dir__(self) -> list[str]:
