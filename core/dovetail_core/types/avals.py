@@ -46,6 +46,11 @@ class AbstractValue:
         """Of a mutable type: the types of the values that it holds."""
         raise NotImplementedError(f"{type(self).__name__} holds no values: define content_types")
 
+    def with_contents(self, types: Sequence[AbstractValue]) -> AbstractValue | None:
+        """Of a mutable type: that of places which hold values of other types, such as the slices
+        along a leading axis that the iterations of a loop see; None where there is none."""
+        return None
+
     def take(self, value: Any) -> Sequence[Any]:
         """The contents of a mutable value at rest; a compiled call may overwrite them in place."""
         raise NotImplementedError(f"{type(self).__name__} holds no values: define take")

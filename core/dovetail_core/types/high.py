@@ -223,7 +223,10 @@ def low_types(avals: Sequence[AbstractValue]) -> list[AbstractValue]:
 
 
 def leading_size(aval: AbstractValue) -> int | None:
-    """The length of the leading axis; None where there is none."""
+    """The length of the leading axis (of a mutable type that of what is held); None where there is
+    none."""
+    if aval.is_mutable:
+        (aval,) = aval.content_types()
     if isinstance(aval, HiType):
         return aval.axis_size(aval.leading_spec())
     return aval.shape[0] if aval.shape else None  # type: ignore[attr-defined]
@@ -233,6 +236,10 @@ def without_leading(aval: AbstractValue) -> AbstractValue:
     """The type of a slice of the leading axis."""
     if isinstance(aval, ShapedArray):
         return aval.without_dimension(0)
+    if aval.is_mutable:
+        part = aval.with_contents([without_leading(a) for a in aval.content_types()])
+        assert part is not None  # loops ask before
+        return part
     assert isinstance(aval, HiType)
     spec = aval.leading_spec()
     return aval.mapped(aval.axis_size(spec), spec)

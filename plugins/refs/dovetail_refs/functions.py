@@ -13,7 +13,7 @@ from dovetail_core.base.source import not_callable, short_repr
 from dovetail_core.dispatch.axes import manual_axes
 from dovetail_core.types.algebra import algebra
 from dovetail_core.types.avals import NOWHERE, varied
-from dovetail_lax import pvary_p
+from dovetail_lax import pvary_p, stop_gradient
 
 from .errors import RefTypeError
 from .indexing import Index, encode, indexed_type_of
@@ -34,7 +34,13 @@ from .views import At, TransformedRef
 def new_ref(init_val: Any, *, memory_space: Any = None, kind: Any = None) -> Any:
     """A new reference that holds a copy of ``init_val``, an array or scalar.
 
+    Args:
+        kind: ``"no_grad_no_remat"`` for one that has no part in derivatives: values that are being
+            differentiated may be written to it, wherever it was made, and what is read has no
+            derivative. For statistics of what a differentiated function computes.
+
     Raises:
+        ValueError: there is no such kind.
         TypeError: ``init_val`` is not an array (for a container, make one reference per array).
     """
     try:
@@ -44,7 +50,9 @@ def new_ref(init_val: Any, *, memory_space: Any = None, kind: Any = None) -> Any
     AbstractRef(aval, memory_space, kind)  # raises for what cannot be held
     if unchecked := [a for a in _unchecked() if a not in aval.vma]:
         init_val = pvary_p.bind(init_val, axes=tuple(unchecked))
-    return new_p.bind(init_val)
+    if kind is None:
+        return new_p.bind(init_val)
+    return new_p.bind(stop_gradient(init_val), kind=kind)
 
 
 def empty_ref(ty: Any, memory_space: Any = None) -> Any:
@@ -148,6 +156,8 @@ def _only_whole(what: str, index: Index) -> None:
 def _fitted(verb: str, ref: Any, value: Any, chain: Any, operands: Any) -> Any:
     """``value`` with the type that the index has."""
     aval: Any = typeof(ref)
+    if aval.kind is not None:
+        value = stop_gradient(value)
     wanted: Any = indexed_type_of(aval.inner_aval, chain, operands)
     try:
         own: Any = typeof(value)

@@ -27,6 +27,7 @@ freeze_p = Primitive("ref.freeze", stateful=True)
 free_p = Primitive("ref.free", stateful=True, multiple_results=True)
 for _p in (get_p, set_p, swap_p, addupdate_p):
     _p.def_traits(parameters={"index": "which elements"})
+new_p.def_traits(parameters={"kind": "of which kind the reference is, where not of the usual one"})
 empty_p.def_traits(parameters={"aval": "the type of what it holds"})
 
 VERBS = {set_p: "written", swap_p: "written", addupdate_p: "added"}
@@ -34,8 +35,8 @@ VERBS = {set_p: "written", swap_p: "written", addupdate_p: "added"}
 
 
 @new_p.def_abstract_eval
-def _new(x: Any) -> Any:
-    return AbstractRef(x)
+def _new(x: Any, *, kind: str | None = None) -> Any:
+    return AbstractRef(x, None, kind)
 
 
 @empty_p.def_abstract_eval

@@ -1,8 +1,9 @@
 """References in sub-programs: what they hold is passed in, carried along, and passed out.
 
 A reference that a loop's body writes becomes a loop variable, one that it only reads a constant.
-What branches and calls write they return; a branch that does not write a reference that another one
-writes returns what it was given. From the regions of a primitive all of this follows.
+Where each iteration has a slice of it, what they write to theirs is stacked. What branches and
+calls write they return; a branch that does not write a reference that another one writes returns
+what it was given. From the regions of a primitive all of this follows.
 """
 
 from __future__ import annotations
@@ -63,32 +64,39 @@ class _Discharge:
         found: set[int] = set()
         for region, (_, written) in zip(self.interface.regions, self.found):
             operands = [region.operands[k] for k in written]
+            found.update(operands)
+            shared = [i for i in operands if not self._is_sliced(i)]
             if operands and CONTROL in region.results:
                 raise TypeError(
                     f"the condition of {title} writes to "
                     f"{self.args[operands[0]].aval.str_short()}{here()}: it may only read. Write "
                     "in the body."
                 )
-            if operands and self.interface.runs == "in any order":
+            if shared and self.interface.runs == "in any order":
                 raise TypeError(
                     f"a sub-program of {title} writes to "
-                    f"{self.args[operands[0]].aval.str_short()}{here()}: it runs in any order, so "
+                    f"{self.args[shared[0]].aval.str_short()}{here()}: it runs in any order, so "
                     "that what is written last is not defined. Return the value and write it "
                     "outside."
                 )
-            found.update(operands)
         return sorted(found)
+
+    def _is_sliced(self, i: int) -> bool:
+        """Whether each iteration has a slice of an operand, which no other one sees."""
+        return self.interface.operands[i] is Kind.SLICED
 
     def _contents(self, i: int) -> list[Slot]:
         """Slots in place of an operand: for what it holds, where it is a reference."""
         kind, x = self.interface.operands[i], self.args[i]
         if not self.own[i]:
             return [Slot(kind, x, i)]
-        carried = self.interface.is_loop and i in self.written
+        carried = self.interface.is_loop and i in self.written and not self._is_sliced(i)
         return [Slot(Kind.CARRIED if carried else kind, held, i) for held in x.contents]
 
     def _finals(self, i: int) -> list[Slot]:
         """Slots for what an operand holds in the end."""
+        if self._is_sliced(i):
+            return [Slot(Kind.STACKED) for _ in self.groups[i]]
         if self.interface.is_loop:
             return self.groups[i]
         before = self.groups[i]
@@ -106,7 +114,8 @@ class _Discharge:
     def run(self) -> list[Any]:
         """Apply the primitive to contents, and update what is written."""
         slots = [s for group in self.groups for s in group]
-        carried = {s: None for i in self.written for s in self.groups[i]}  # in order
+        moving = [i for i in self.written if not self._is_sliced(i)]
+        carried = {s: None for i in moving for s in self.groups[i]}  # in order
         operands = [*(s for s in slots if s not in carried), *carried]
         results = [Slot(kind) for kind in self.interface.results]
         for r, i in self.interface.loop:

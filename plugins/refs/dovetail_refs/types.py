@@ -13,6 +13,10 @@ from weakref import WeakValueDictionary
 from dovetail_core import AbstractValue, HiType, ShapedArray, here
 from dovetail_core.text.syntax import register_type_notation
 
+NO_GRAD = "no_grad_no_remat"
+"""The kind of references that have no part in derivatives: what is written to them, and read from
+them, has none. (They are written once, as all references, whatever is computed again.)"""
+
 _interned: WeakValueDictionary[Any, AbstractRef] = WeakValueDictionary()
 _interning = RLock()  # a finaliser may make types while its thread is making one
 
@@ -21,19 +25,20 @@ _interning = RLock()  # a finaliser may make types while its thread is making on
 class AbstractRef(AbstractValue):
     """The type of references to an array, or a value of a high type, of type ``inner_aval``.
 
-    Equal types are one object. ``memory_space`` and ``kind`` are accepted for compatibility and
-    must be None: references live where arrays do.
+    Equal types are one object. ``memory_space`` is accepted for compatibility and must be None:
+    references live where arrays do. ``kind`` is None or :data:`NO_GRAD`.
 
     Raises:
         TypeError: ``inner_aval`` is itself mutable, or no type.
-        NotImplementedError: a memory space or kind is asked for.
+        NotImplementedError: a memory space is asked for. ValueError: there is no such kind.
     """
 
-    __slots__ = ("inner_aval", "memory_space", "__weakref__")
+    __slots__ = ("inner_aval", "memory_space", "kind", "__weakref__")
     is_mutable = True
     holds_varying = True
     inner_aval: Any
     memory_space: Any
+    kind: str | None
 
     def __new__(cls, inner_aval: Any, memory_space: Any = None, kind: Any = None) -> AbstractRef:
         if not isinstance(inner_aval, (ShapedArray, HiType)) or inner_aval.is_mutable:
@@ -41,27 +46,34 @@ class AbstractRef(AbstractValue):
                 f"a reference holds a value, not {inner_aval!r}: make one reference per array "
                 "(references may stand in pytrees)."
             )
-        if memory_space is not None or kind is not None:
+        if memory_space is not None:
             raise NotImplementedError(
-                f"references with memory_space={memory_space!r}, kind={kind!r}: only None is "
-                f"supported, the memory of arrays{here()}"
+                f"references with memory_space={memory_space!r}: only None is supported, the "
+                f"memory of arrays{here()}"
             )
-        strong = inner_aval.strong()
-        found = _interned.get(strong)
-        return found if found is not None else cls._intern(strong)
+        if kind is not None and kind != NO_GRAD:
+            raise ValueError(f"references are of kind None or {NO_GRAD!r}, not {kind!r}{here()}")
+        key = inner_aval.strong(), kind
+        found = _interned.get(key)
+        return found if found is not None else cls._intern(key)
 
     @classmethod
-    def _intern(cls, strong: Any) -> AbstractRef:
+    def _intern(cls, key: tuple[Any, str | None]) -> AbstractRef:
         with _interning:  # two threads must not make two of one type
-            found = _interned.get(strong)
+            found = _interned.get(key)
             if found is None:
                 found = object.__new__(cls)
-                found.inner_aval, found.memory_space = strong, None
-                _interned[strong] = found
+                found.inner_aval, found.kind = key
+                found.memory_space = None
+                _interned[key] = found
         return found
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return AbstractRef, (self.inner_aval,)
+        return AbstractRef, (self.inner_aval, None, self.kind)
+
+    def to(self, inner_aval: Any) -> AbstractRef:
+        """The type of such references to values of another type."""
+        return AbstractRef(inner_aval, None, self.kind)
 
     @property
     def vma(self) -> frozenset[Any]:  # type: ignore[override]
@@ -78,7 +90,7 @@ class AbstractRef(AbstractValue):
 
     def update(self, **changes: Any) -> AbstractRef:
         """The type of references to arrays of another ``shape``, ``dtype`` or ``vma``."""
-        return AbstractRef(self.inner_aval.update(**changes))
+        return self.to(self.inner_aval.update(**changes))
 
     @property
     def dtype(self) -> Any:
@@ -89,13 +101,15 @@ class AbstractRef(AbstractValue):
         return False
 
     def tangent_type(self) -> AbstractRef:
-        return AbstractRef(self.inner_aval.tangent_type())
+        return self.to(self.inner_aval.tangent_type())
 
     def str_short(self) -> str:
-        return f"Ref{{{self.inner_aval.str_short()}}}"
+        kind = "" if self.kind is None else f" {self.kind}"
+        return f"Ref{{{self.inner_aval.str_short()}{kind}}}"
 
     def __repr__(self) -> str:
-        return f"AbstractRef({self.inner_aval.str_short()})"
+        kind = "" if self.kind is None else f", kind={self.kind!r}"
+        return f"AbstractRef({self.inner_aval.str_short()}{kind})"
 
     @property
     def owns_contents(self) -> bool:
@@ -105,6 +119,9 @@ class AbstractRef(AbstractValue):
 
     def content_types(self) -> tuple[AbstractValue, ...]:
         return (self.inner_aval,)
+
+    def with_contents(self, types: Sequence[AbstractValue]) -> AbstractRef:
+        return self.to(*types)
 
     def take(self, value: Any) -> Sequence[Any]:
         return (value._array(),)
@@ -127,7 +144,12 @@ AbstractRef.shape = property(_shape)  # type: ignore[attr-defined]
 def _from_text(text: str) -> AbstractRef:
     from dovetail_core import parse_type
 
-    return AbstractRef(parse_type(text))
+    held, _, kind = text.rpartition(" ")
+    return (
+        AbstractRef(parse_type(held), None, kind)
+        if kind == NO_GRAD
+        else AbstractRef(parse_type(text))
+    )
 
 
 register_type_notation("Ref", _from_text)

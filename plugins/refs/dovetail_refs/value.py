@@ -53,9 +53,9 @@ class Ref(Access, metaclass=_RefMeta):
         raise TypeError("references are made by dovetail.new_ref(value), not by Ref(...)")
 
     @staticmethod
-    def holding(x: Any, own: bool = False) -> Ref:
+    def holding(x: Any, own: bool = False, kind: str | None = None) -> Ref:
         """A new reference that holds ``x``: a copy of it, unless it is nobody else's (``own``)."""
-        aval = AbstractRef(typeof(x))
+        aval = AbstractRef(typeof(x), None, kind)
         ref = object.__new__(Ref)
         high = aval.inner_aval.is_high
         is_array = x.__class__ is ArrayImpl and x.aval is aval.inner_aval
@@ -68,7 +68,7 @@ class Ref(Access, metaclass=_RefMeta):
         return self  # another one would have to hold what this one does from then on
 
     def __deepcopy__(self, memo: Any) -> Ref:
-        return Ref.holding(self._copy(), own=True)
+        return Ref.holding(self._copy(), own=True, kind=self._aval.kind)
 
     # The array, for whoever implements references.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import typeof
+from dovetail_core import here, typeof
 from dovetail_core.tree.util import register_pytree_node
 
 from .indexing import encode, indexed_type_of
@@ -37,10 +37,11 @@ class TransformedRef:
         IndexError, TypeError: of the index.
     """
 
-    __slots__ = ("ref", "indices")
+    __slots__ = ("ref", "indices", "_whole")
 
     def __init__(self, ref: Any, indices: Sequence[Any]) -> None:
         self.ref = ref
+        self._whole = typeof(ref)
         self.indices = list(indices)
         self._type()
         self.indices = [spelled_out(index) for index in indices]
@@ -88,14 +89,28 @@ def _flatten(view: TransformedRef) -> tuple[Any, Any]:
                 encoded.append(("child", len(children)))
                 children.append(x)
         static.append(tuple(encoded))
-    return children, tuple(static)
+    return children, (view._whole, *static)
 
 
 def _unflatten(static: Any, children: Sequence[Any]) -> TransformedRef:
     view = object.__new__(TransformedRef)
+    view._whole, *chain = static
     view.ref = children[0]
-    view.indices = [tuple([_item(x, children) for x in items]) for items in static]
+    _check_whole(view)
+    view.indices = [tuple([_item(x, children) for x in items]) for items in chain]
     return view
+
+
+def _check_whole(view: TransformedRef) -> None:
+    """Raise TypeError where slices of a reference came in place of it: they are no slices of what
+    the view shows."""
+    found = getattr(view.ref, "aval", None)
+    if getattr(found, "is_mutable", False) and found is not view._whole:
+        raise TypeError(
+            f"a view of part of {view._whole.str_short()} is mapped or sliced{here()}, so that it "
+            f"would show parts of {found.str_short()}: what it shows has other axes. Map over the "
+            "reference itself and make views of its slices, or over what the view holds, view[...]."
+        )
 
 
 def _item(item: Any, children: Sequence[Any]) -> Any:

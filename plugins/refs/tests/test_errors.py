@@ -160,6 +160,8 @@ def test_what_references_are_made_of(r: Any) -> None:
         dref.get(1.0)
     with pytest.raises(NotImplementedError, match=r"memory_space='x'.*only None is supported"):
         dovetail.new_ref(1.0, memory_space="x")
+    with pytest.raises(ValueError, match=rf"of kind None or 'no_grad_no_remat', not 'x' {HERE}"):
+        dovetail.new_ref(1.0, kind="x")
     with pytest.raises(TypeError, match="freeze takes a reference, not a view"):
         dovetail.freeze(r.at[0])
 
@@ -195,8 +197,26 @@ def test_references_are_no_carry(r: Any) -> None:
         lax.while_loop(lambda c: True, lambda c: c, (1.0, r))
     with pytest.raises(TypeError, match=r"fori_loop: .*cannot be a loop's carry"):
         lax.fori_loop(0, 3, lambda i, c: c, r)
-    with pytest.raises(TypeError, match=r"scan: xs is .* cannot be sliced into steps"):
+
+
+def test_slices_of_references(r: Any) -> None:
+    with pytest.raises(TypeError, match=r"<lambda> returned Ref\{f32\[\]\}, which is mutable"):
         lax.scan(lambda c, x: (c, x), 1.0, r)
+    text = rf"scan: one Ref\{{f32\[3\]\}} is passed as xs\[0\] and as xs\[1\]\['k'\] {HERE}"
+    with pytest.raises(ValueError, match=text):
+        lax.scan(lambda c, x: (c, None), 1.0, (r, {"k": r}))
+    with pytest.raises(ValueError, match=r"as a value that the function closes over and as xs at"):
+        lax.map(lambda x: x[...] + r[0], r)
+    with pytest.raises(ValueError, match=r"xs\[0\] has 3, xs\[1\] has 2"):
+        lax.scan(lambda c, x: (c, None), 1.0, (r, dnp.ones(2)))
+    with pytest.raises(ValueError, match=r"xs\[1\] is a scalar"):
+        lax.map(lambda x: x[0][...], (r, dovetail.new_ref(1.0)))
+    with pytest.raises(ValueError, match=r"Ref\{f32\[\]\} is frozen .*comes from outside"):
+        lax.map(dovetail.freeze, r)
+    text = rf"a view of part of Ref\{{f32\[3\]\}} is mapped or sliced {HERE}.*Ref\{{f32\[\]\}}: what it"
+    for transform in (lax.map, lambda f, v: vmap(f)(v)):
+        with pytest.raises(TypeError, match=text):
+            transform(lambda x: x[...], r.at[:2])
 
 
 def test_conditions_only_read(s: Any) -> None:

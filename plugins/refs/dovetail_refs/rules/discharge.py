@@ -34,7 +34,7 @@ def _as(x: Any, aval: Any) -> Any:
 
 @discharge_rules.register(new_p)
 def _new(trace: Trace, args: Sequence[Any], params: dict[str, Any]) -> Any:
-    aval = AbstractRef(typeof(args[0]))
+    aval = AbstractRef(typeof(args[0]), None, params.get("kind"))
     return LocalValue(trace, aval, [_as(args[0], aval.inner_aval)])
 
 

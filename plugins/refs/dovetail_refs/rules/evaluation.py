@@ -22,8 +22,8 @@ from ..value import Ref, concrete_ref
 
 
 @eval_rules.register(new_p)
-def _new(x: Any) -> Ref:
-    return Ref.holding(x)
+def _new(x: Any, *, kind: str | None = None) -> Ref:
+    return Ref.holding(x, kind=kind)
 
 
 @eval_rules.register(empty_p)

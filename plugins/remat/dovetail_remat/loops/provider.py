@@ -60,7 +60,7 @@ PROVIDER = LoopCheckpointing()
 
 def _bind(what: str, loop: Loop, operands: Sequence[Any]) -> list[Any]:
     check_effects(what, loop)
-    if any(a.is_mutable for a in loop.body.in_avals[: loop.num_consts]):
+    if any(a.is_mutable for a in loop.body.in_avals):
         from .references import bind_with_contents
 
         return bind_with_contents(what, _bind_plain, loop, operands)

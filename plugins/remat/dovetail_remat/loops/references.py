@@ -1,7 +1,8 @@
 """Loops that use references: what these hold is carried, so that it is kept and restored, too.
 
-A reference that the body writes becomes a carry and one that it only reads a constant. Each is
-read once, before the loop, and written once, after it, however often steps are run again.
+A reference that the body writes becomes a carry and one that it only reads a constant; of one that
+it gets in slices what it holds is sliced, and what is written to slices is stacked. Each is read
+once, before the loop, and written once, after it, however often steps are run again.
 """
 
 from __future__ import annotations
@@ -18,11 +19,9 @@ from .machine import pick
 
 
 def bind_with_contents(what: str, bind: Any, loop: Loop, operands: Sequence[Any]) -> list[Any]:
-    """Bind a loop some of whose constants are references; ``bind(loop, operands)`` takes it on."""
-    consts, carry, xs = loop.parts(operands)
-    is_ref = [a.is_mutable for a in loop.parts(loop.body.in_avals)[0]]
-    refs = pick(consts, is_ref)
-    for aval in pick(loop.body.in_avals[: loop.num_consts], is_ref):
+    """Bind a loop with references among its operands; ``bind(loop, operands)`` takes it on."""
+    is_ref = [a.is_mutable for a in loop.body.in_avals]
+    for aval in pick(loop.body.in_avals, is_ref):
         if len(aval.content_types()) != 1:
             raise TypeError(
                 f"{what}{describe_source(current_source())}: the body closes over "
@@ -30,15 +29,14 @@ def bind_with_contents(what: str, bind: Any, loop: Loop, operands: Sequence[Any]
                 "arrays. Carry what it holds, and set it after the loop."
             )
     _refuse_untouched(what, loop, is_ref)
-    inner, written = _discharged(loop, is_ref)
-    contents = [ref[...] for ref in refs]
-    given = [*pick(consts, is_ref, False), *pick(contents, written, False)]
-    outs = bind(inner, [*given, *carry, *pick(contents, written), *xs])
-    n = loop.num_carry
-    m = n + sum(written)
-    for ref, final in zip(pick(refs, written), outs[n:m]):
-        ref[...] = final
-    return [*outs[:n], *outs[m:]]
+    inner, order, written = _discharged(loop, is_ref)
+    contents = [x[...] if ref else x for x, ref in zip(operands, is_ref)]
+    outs = bind(inner, [contents[k] for k in order])
+    first, last = loop.num_carry, len(outs) - sum(k >= loop.num_consts for k in written)
+    after = first + sum(k < loop.num_consts for k in written)
+    for k, final in zip(written, [*outs[first:after], *outs[last:]]):
+        operands[k][...] = final
+    return [*outs[:first], *outs[after:last]]
 
 
 def _refuse_untouched(what: str, loop: Loop, is_ref: Sequence[bool]) -> None:
@@ -57,26 +55,23 @@ def _refuse_untouched(what: str, loop: Loop, is_ref: Sequence[bool]) -> None:
             )
 
 
-def _discharged(loop: Loop, is_ref: Sequence[bool]) -> tuple[Loop, list[bool]]:
-    """The loop on contents, and which references it writes."""
+def _discharged(loop: Loop, is_ref: Sequence[bool]) -> tuple[Loop, list[int], Sequence[int]]:
+    """The loop on contents, its operands as numbers of the old ones, and which of these it writes:
+    those that are constants become carried, of those that are sliced it returns slices."""
     nc, nk = loop.num_consts, loop.num_carry
-    rest = [False] * (len(loop.body.in_avals) - nc)
-    found = discharge_provider().program(loop.body, (*is_ref, *rest))
-    places = [k for k, ref in enumerate(is_ref) if ref]
-    written = [k in found.written for k in places]
-    refs = [k for k, w in zip(places, written) if w]
-    order = [k for k in range(nc) if k not in refs]
-    order.sort(key=lambda k: is_ref[k])
-    ins = [*order, *range(nc, nc + nk), *refs, *range(nc + nk, nc + len(rest))]
-    outs = range(len(loop.body.out_avals))
-    finals = range(len(outs), len(outs) + len(refs))
-    body = _permuted(found.program, ins, [*outs[:nk], *finals, *outs[nk:]])
+    found = discharge_provider().program(loop.body, tuple(is_ref))
+    moving = [k for k in found.written if k < nc]
+    consts = [k for k in range(nc) if k not in moving]
+    order = [*consts, *range(nc, nc + nk), *moving, *range(nc + nk, len(is_ref))]
+    n = len(loop.body.out_avals)
+    finals = range(n, n + len(found.written))
+    m = len(moving)
+    body = _permuted(found.program, order, [*range(nk), *finals[:m], *range(nk, n), *finals[m:]])
     condition = loop.condition
     if condition is not None:
-        test = discharge_provider().program(condition, (*is_ref, *[False] * nk)).program
-        condition = _permuted(test, [k for k in ins if k < nc + nk], [0])
-    changed = loop.with_body(body, len(order), nk + len(refs), condition=condition)
-    return changed, written
+        test = discharge_provider().program(condition, (*is_ref[:nc], *[False] * nk)).program
+        condition = _permuted(test, [k for k in order if k < nc + nk], [0])
+    return loop.with_body(body, len(consts), nk + m, condition=condition), order, found.written
 
 
 def _permuted(program: ClosedJaxpr, ins: Sequence[int], outs: Sequence[int]) -> ClosedJaxpr:

@@ -152,10 +152,13 @@ def refuse_meeting(what: str, staged: Sequence[Staged], vma: frozenset[Any], cho
                 )
 
 
-def refuse_mutable(what: str, use: str, avals: Sequence[Any], names: Callable[[], Any]) -> None:
-    """Raise TypeError for a mutable value where each iteration has values of its own."""
+def refuse_mutable(
+    what: str, use: str, avals: Sequence[Any], names: Callable[[], Any], sliced: bool = False
+) -> None:
+    """Raise TypeError for a mutable value where each iteration has values of its own; where it has
+    slices (``sliced``) only for one whose slices are no mutable values."""
     for i, aval in enumerate(avals):
-        if aval.is_mutable:
+        if aval.is_mutable and not (sliced and aval.with_contents(aval.content_types())):
             raise TypeError(
                 f"{what}: {names()[i]} is {aval.str_short()}{place()}, which is mutable and cannot "
                 f"be {use}. Let the function close over it: it is read and written in place there."

@@ -9,11 +9,13 @@ from typing import Any
 from dovetail_core import EVAL, get_trace, leading_size, typeof, without_leading
 from dovetail_core.base import arguments
 from dovetail_core.base.options import disable_jit
+from dovetail_core.interpret.mutable import check_aliases
 from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
 from dovetail_core.tree.util import (
     keystr,
     tree_flatten,
     tree_flatten_with_path,
+    tree_leaves,
     tree_map,
     tree_unflatten,
 )
@@ -50,7 +52,9 @@ def scan(
 
     Args:
         f: ``f(carry, x) -> (carry, y)``; the carry keeps its structure and types.
-        init: the first carry. xs: a pytree of arrays with one common leading length, or None.
+        init: the first carry.
+        xs: a pytree of arrays and references with one common leading length, or None. Of a
+            reference each step gets its slice, as a reference; what it writes is in the whole.
         length: the number of steps; needed where ``xs`` has no arrays.
         reverse: go from the last slice to the first (``ys`` stays in the order of ``xs``).
         unroll: how many steps to put into one iteration of the compiled loop; True for all.
@@ -87,7 +91,7 @@ def scan_of(
     leaves, carry_tree = tree_flatten(init)
     x_leaves, x_tree = tree_flatten(xs)
     x_types = operand_types(x_leaves, x_tree, f"{what}: xs")
-    refuse_mutable(what, "sliced into steps", x_types, lambda: paths(x_tree, "xs"))
+    refuse_mutable(what, "sliced into steps", x_types, lambda: paths(x_tree, "xs"), sliced=True)
     n = _length(xs, length)
     if disable_jit.value:
         return _in_python(f, init, x_leaves, x_tree, n, reverse)
@@ -107,7 +111,7 @@ def scan_of(
         "jaxpr": program, "length": n, "reverse": bool(reverse), "unroll": _unroll(unroll, n),
         "num_consts": len(consts), "num_carry": len(moving),
     }  # fmt: skip
-    operands = [*consts, *moving, *x_leaves]
+    operands = [*consts, *moving, *_apart(what, consts, x_leaves, x_tree)]
     if provider is None or n == 0:
         outs = scan_p.bind(*operands, **params)
     else:
@@ -116,6 +120,14 @@ def scan_of(
         outs.insert(i, leaves[i])
     split = len(leaves)
     return tree_unflatten(carry_tree, outs[:split]), tree_unflatten(y_tree, outs[split:])
+
+
+def _apart(what: str, consts: Sequence[Any], x_leaves: Sequence[Any], x_tree: Any) -> Sequence[Any]:
+    """``x_leaves``, if no reference of which a step has its slice is reached by another name."""
+    if any(typeof(x).is_mutable for x in x_leaves):
+        names = [*["a value that the function closes over"] * len(consts), *paths(x_tree, "xs")]
+        check_aliases(what, [*consts, *x_leaves], names)
+    return x_leaves
 
 
 def _scan_again(functions: Sequence[Any], statics: tuple[Any, ...], init: Any, xs: Any) -> Any:
@@ -204,18 +216,24 @@ def _in_python(
             "scan of zero steps is not supported with disable_jit: the type of y is unknown"
         )
     for i in reversed(range(n)) if reverse else range(n):
-        carry, y = f(carry, tree_unflatten(x_tree, [x[i] for x in x_leaves]))
+        carry, y = f(carry, tree_unflatten(x_tree, [_step(x, i) for x in x_leaves]))
         ys.append(y)
     if reverse:
         ys.reverse()
     return carry, tree_map(lambda *y: concatenate([expand_dims(v, (0,)) for v in y], 0), *ys)
 
 
+def _step(x: Any, i: int) -> Any:
+    return x.at[i] if typeof(x).is_mutable else x[i]
+
+
 def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any:
     """Apply ``f`` to every slice of the leading axis of ``xs``, one after the other.
 
     Args:
-        batch_size: apply ``vmap(f)`` to this many slices at a time.
+        xs: as of :func:`scan`.
+        batch_size: apply ``vmap(f)`` to this many slices at a time; where there are references
+            among ``xs``, ``f`` to one after the other.
 
     Returns: the results, stacked along a new leading axis.
     """
@@ -229,6 +247,8 @@ def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any
             f"map: batch_size must not be negative, got {size}{place()}. It is the number of "
             "slices to apply the function to at a time."
         )
+    if any(typeof(x).is_mutable for x in tree_leaves(xs)):
+        return map(f, xs)
     size = min(max(size, 1), max(n, 1))
     return _map_in_batches(f, xs, n, size)
 
