@@ -241,7 +241,7 @@ def test_other_plugins_meet_the_rules_of_families(acme, families, monkeypatch):
         )
     table = registry().table("acme.cost")
     before = generation.value
-    monkeypatch.setattr("dovetail_core.rules.tables.active_count", lambda: 1)
+    monkeypatch.setattr("dovetail_core.rules.slots.active_count", lambda: 1)
     with pytest.warns(RuntimeWarning, match=r"aaa_rules fails to import: .* already has a rule"):
         table.fill()
     assert generation.value == before  # nobody has used what bbb replaces
@@ -349,7 +349,7 @@ def test_of_two_plugins_that_override_one_rule_the_second_is_set_aside(acme):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_overrides_that_come_when_a_table_is_filled_make_nothing_stale(acme, monkeypatch, threads):
     """Nobody has used what they replace, unless another thread ran meanwhile."""
-    monkeypatch.setattr("dovetail_core.rules.tables.active_count", lambda: threads)
+    monkeypatch.setattr("dovetail_core.rules.slots.active_count", lambda: threads)
     rival(acme, "delta", ", override=True")
     table = registry().table("acme.cost")
     before = generation.value

@@ -6,6 +6,7 @@ import os
 import platform
 import warnings
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from typing import Any
@@ -141,7 +142,9 @@ def _matrix() -> Iterator[Line]:
             yield f"problem {name}", problem
         kinds = [r.kind for r in found]
         shown = [(k, kinds.count(k)) for k in dict.fromkeys(kinds)]
-        yield name, ", ".join(f"{n} {k if n == 1 or k != 'hole' else 'holes'}" for k, n in shown)
+        own = Counter(p for r in found for p in r.platforms)
+        words = [f"{n} {k if n == 1 or k != 'hole' else 'holes'}" for k, n in shown]
+        yield name, ", ".join([*words, *(f"{n} for {p} alone" for p, n in sorted(own.items()))])
 
 
 def _hooks() -> Iterator[Line]:

@@ -47,7 +47,12 @@ def run(args: Namespace) -> int:
     primitive, table = find_primitive(args.primitive), rules.load_table(name)
     rule = rules.rule(table, primitive)
     print(style(f"{primitive.name} x {name}: {_TITLES[rule.kind]}", "bold"))
-    pairs = [*_origin(rule, table, primitive), ("primitive", _primitive(primitive)), *_table(table)]
+    pairs = [
+        *_origin(rule, table, primitive),
+        *_platforms(rule),
+        ("primitive", _primitive(primitive)),
+        *_table(table),
+    ]
     if rule.kind in (rules.HOLE, rules.DERIVED, rules.EMPTY):
         wanted = "to fill it" if rule.kind == rules.HOLE else "to better it"
         pairs.append((wanted, _remedy(table, primitive)))
@@ -65,13 +70,20 @@ def _origin(rule: rules.Rule, table: RuleTable[Any], primitive: Primitive) -> li
         return [("because", rule.source)]
     if rule.kind == rules.DERIVED:
         return [("follows from", _derivation(rule, primitive))]
+    if rule.source == "platforms":
+        return []
     where = place(rule.origin) if rule.origin else "the primitive, which carries its rule"
-    pairs = [("registered at", where), ("rule", call(table[primitive]))]
+    pairs = [("registered at", where), ("rule", call(table.general(primitive)))]
     replaced = rule.origin.replaced if rule.origin else None
     while replaced is not None:
         pairs.append(("in place of", place(replaced)))
         replaced = replaced.replaced
     return pairs
+
+
+def _platforms(rule: rules.Rule) -> list[tuple[str, str]]:
+    """Where the rules of platforms are registered, in whose place there the general one is."""
+    return [(f"on {name}", place(origin)) for name, origin in rule.platforms.items()]
 
 
 def _derivation(rule: rules.Rule, primitive: Primitive) -> str:

@@ -65,6 +65,8 @@ def run(args: Namespace) -> int:
     elif matrix:
         print("\n".join(_grid(matrix, primitives, names)))
         print(f"\n{_legend(found)}")
+        for line in _of_platforms(matrix):
+            print(line)
     print(
         f"{count(len(matrix), 'primitive')}{' with a hole' if args.holes else ''}, "
         f"{count(len(names), 'table')}"
@@ -114,6 +116,19 @@ def _grid(matrix: Rows, primitives: dict[str, Primitive], tables: list[str]) -> 
 
 def _padded(texts: list[str], widths: list[int]) -> str:
     return "  ".join(t.ljust(w) for t, w in zip(texts, widths))
+
+
+def _of_platforms(matrix: Rows) -> list[str]:
+    """The rules that platforms have of their own: a line for each platform of a table."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for name, row in matrix.items():
+        for table, rule in row.items():
+            for platform in rule.platforms:
+                found.setdefault((table, platform), []).append(name)
+    return [
+        f"{table} has rules of their own for {platform}: {', '.join(names)}"
+        for (table, platform), names in sorted(found.items())
+    ]
 
 
 def _legend(found: Counter[str]) -> str:

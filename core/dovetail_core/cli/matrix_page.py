@@ -206,12 +206,14 @@ def _origin(primitive: Primitive, rule: rules.Rule) -> Iterator[str]:
         function = getattr(primitive, rule.source, None)  # its decomposition or regions
         place = f", {code_place(function)}" if function is not None else ""
         yield f"from its {rule.source}{place}" if place else "by the table"
-    elif rule.kind != rules.HOLE:
+    elif rule.kind != rules.HOLE and rule.source != "platforms":
         yield f"at {rule.origin}" if rule.origin else "the primitive carries it"
         replaced = rule.origin.replaced if rule.origin else None
         while replaced is not None:
             yield f"in place of {replaced}"
             replaced = replaced.replaced
+    for name, own in rule.platforms.items():
+        yield f"on {name} at {own}"
 
 
 def _by_home(content: Content) -> dict[str, list[str]]:

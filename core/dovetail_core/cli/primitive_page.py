@@ -187,7 +187,9 @@ def _from(rule: rules.Rule) -> str:
         return rule.source
     if rule.kind == rules.DERIVED:
         return "the table" if rule.source == "table" else f"its {rule.source}"
-    return str(rule.origin) if rule.origin else "the primitive itself"
+    general = str(rule.origin) if rule.origin else "the primitive itself"
+    own = [f"on {name} {origin}" for name, origin in rule.platforms.items()]
+    return "; ".join(own if rule.source == "platforms" else [general, *own])
 
 
 def _tried(law: Law | None, samples: Sequence[Sample]) -> str:

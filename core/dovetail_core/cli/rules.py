@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
-from ..base.errors import DovetailError, RegistryError
+from ..base.errors import DovetailError, MissingRule, RegistryError
 from ..dispatch.primitive import Primitive, import_primitives, primitives
 from ..registry.discovery import registry
 from ..registry.plugins import KERNEL_TABLES
@@ -17,12 +19,14 @@ BROKEN = "broken"
 class Rule(NamedTuple):
     """What one rule is: its kind, where it came from, and what a derived one follows from.
 
-    Of a declared rule without an origin the source is ``"primitive"``, which carries it.
+    Of a declared rule without an origin the source is ``"primitive"``, which carries it, or
+    ``"platforms"``: there are those of ``platforms`` alone, each with its origin.
     """
 
     kind: str
     origin: Origin | None = None
     source: str = ""
+    platforms: Mapping[str, Origin] = MappingProxyType({})
 
 
 def all_primitives() -> dict[str, Primitive]:
@@ -62,18 +66,26 @@ def load_tables(names: list[str]) -> tuple[dict[str, RuleTable[Any]], list[str]]
 
 
 def rule(table: RuleTable[Any], primitive: Primitive) -> Rule:
-    """The rule of ``primitive``, derived if it must be."""
+    """The rule of ``primitive``, derived if it must be, and those of platforms."""
+    own = {p: origin for p, (_, origin) in sorted(table.platforms(primitive).items())}
+    found = _general(table, primitive)
+    if own and found.kind in (EMPTY, HOLE):
+        return Rule(DECLARED, None, "platforms", own)
+    return found._replace(platforms=own) if own else found
+
+
+def _general(table: RuleTable[Any], primitive: Primitive) -> Rule:
     origin = table.origins.get(primitive)
     if origin is not None and origin.kind in (DECLARED, OVERRIDE):
         return Rule(origin.kind, origin)
     if table.name in (primitive.rules or {}):
         return Rule(DECLARED, None, "primitive")
     try:
-        found = table.get(primitive)
+        table.general(primitive)
+    except MissingRule:
+        return Rule(EMPTY, None, table.empty) if table.empty else Rule(HOLE)
     except DovetailError as e:  # a deriver fails
         return Rule(BROKEN, None, str(e))
-    if found is None:
-        return Rule(EMPTY, None, table.empty) if table.empty else Rule(HOLE)
     if primitive.regions is not None:
         return Rule(DERIVED, origin, "regions")
     return Rule(DERIVED, origin, "decomposition" if primitive.decomposition else "table")

@@ -38,9 +38,9 @@ class Origin(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A rule that a module added, and what was there before."""
+    """A rule that a module added to a slot, and what was there before."""
 
-    primitive: Primitive
+    slot: Any
     new: Origin
     rule: Any
     origin: Origin | None

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from threading import active_count
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar, cast
 from weakref import WeakSet
 
-from ..base.errors import DovetailError, MissingRule, RegistryError, RuleConflict
+from ..base.errors import DovetailError, MissingRule, RegistryError
 from ..base.source import callable_name, current_source, describe, registering_place
 from ..dispatch.primitive import Primitive
 from ..registry.discovery import distribution_of, registry
 from ..types.dividing import is_ambiguous
 from ..types.typeof import typeof
-from .contributions import Contributions
-from .filling import (
-    Change,
-    Origin as Origin,
-    entering,
-    generation as generation,
-    is_being_made,
-    tell_caches,
-    when_whole,
-)
+from .filling import Origin as Origin, entering, generation as generation
+from .slots import Slot, Slots
 
 RuleT = TypeVar("RuleT", bound=Callable[..., Any])
 Derive = Callable[[Primitive], RuleT | None]
@@ -55,6 +45,9 @@ class RuleTable(Generic[RuleT]):
         derive: makes a rule for a primitive that has none, or returns None (see :meth:`deriver`).
         law: name of the law that every rule obeys (the function is named in the manifest).
         empty: what happens where there is no rule and none can be derived, if that is not an error.
+        platform_of: says of what a rule is called with for which platform it is, where platforms
+            may have rules of their own.
+        families: names that stand for several platforms.
 
     ``rules`` is all that an interpreter touches per operation: ``table.rules.get(primitive)``, and
     on None ``table.miss(primitive)``. What a module registers while the table imports it is in
@@ -69,31 +62,39 @@ class RuleTable(Generic[RuleT]):
         derive: Derive[RuleT] | None = None,
         law: str = "",
         empty: str = "",
+        platform_of: Callable[..., str] | None = None,
+        families: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
         self.name = name
         self.signature = signature
         self.law = law
         self.empty = empty
         self.module: str = registering_place()[0]
-        self.rules: dict[Primitive, RuleT] = {}
-        self.origins: dict[Primitive, Origin] = {}
-        self._held: dict[Primitive, RuleT] = {}  # of modules that are not whole yet
+        self._slots: Slots[RuleT] = Slots(name, platform_of, self.general)
+        self._contributions = self._slots.contributions
+        self.rules, self.origins = self._slots.rules, self._slots.origins
+        self._has_platforms, self._families = platform_of is not None, families or {}
         self._derive = derive
         self._fallbacks: dict[Primitive, RuleT] = {}
-        self._replaced: dict[tuple[Primitive, int], tuple[RuleT, RuleT]] = {}  # by the override
-        self._contributions = Contributions(name, self._undo)
         _made.add(self)
 
-    def register(self, primitive: Primitive, *, override: bool = False) -> Callable[[RuleT], RuleT]:
+    def register(
+        self, primitive: Primitive, *, override: bool = False, platform: str | None = None
+    ) -> Callable[[RuleT], RuleT]:
         """Decorator that adds the rule of ``primitive``.
+
+        Args:
+            platform: for which alone, if the table has rules for platforms; it goes before the
+                general rule, which is for all that have none of their own.
 
         Raises:
             RuleConflict: another place filled it and ``override`` is not set, or two plugins
                 that fill the table both override it.
+            RegistryError: a platform is given, and the table has no rules for platforms.
         """
 
         def fill(rule: RuleT) -> RuleT:
-            self.set(primitive, rule, override=override)
+            self.set(primitive, rule, override=override, platform=platform)
             return rule
 
         return fill
@@ -115,94 +116,54 @@ class RuleTable(Generic[RuleT]):
         self._derive = derive
         return derive
 
-    def set(self, primitive: Primitive, rule: RuleT, *, override: bool = False) -> None:
-        """Add the rule of ``primitive`` with ``rule`` (see :meth:`register`)."""
-        new = Origin(*registering_place(), "override" if override else "declared")
+    def set(
+        self,
+        primitive: Primitive,
+        rule: RuleT,
+        *,
+        override: bool = False,
+        platform: str | None = None,
+        place: tuple[str, int] | None = None,
+    ) -> None:
+        """Add the rule of ``primitive`` with ``rule`` (see :meth:`register`).
+
+        ``place`` is the module and the line that are said to do so, where a helper does it for
+        another; by default they are found out.
+        """
+        new = Origin(*(place or registering_place()), "override" if override else "declared")
         filling = self._contributions.filling
         other = filling is None or not filling.is_family
         if self.is_behind or (other and primitive.module in self._contributions.families):
             self.fill(primitive)
-        with entering:
-            old = self.origins.get(primitive)
-            if (conflict := self._enter(primitive, rule, new, old)) is None:
-                return
-            late = False
-            if not conflict:
-                late = self._is_late(primitive, old, new.module)
-                late = when_whole(partial(self._show, primitive, late))
-        if conflict:
-            raise RuleConflict(self._conflict(primitive, cast("Origin", old), new))
-        if late:
-            tell_caches()
+        for slot in self._slots_of(primitive, platform):
+            self._slots.enter(slot, rule, new)
 
-    def _show(self, primitive: Primitive, late: bool) -> bool:
-        """Let interpreters see the rule that was entered, unless it was taken out again."""
-        rule = self._held.pop(primitive, None)
-        if rule is not None:
-            self.rules[primitive] = rule
-        return late
+    def _slots_of(self, primitive: Primitive, platform: str | None) -> list[Slot]:
+        if platform is None:
+            return [Slot(primitive)]
+        if not self._has_platforms:
+            raise RegistryError(
+                f"the rule of {primitive.name!r} is registered for platform {platform!r} with "
+                f"table {self.name!r}, whose rules are for all platforms. Leave platform= out."
+            )
+        if not isinstance(platform, str) or not platform:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise RegistryError(
+                f"platform= of the rule of {primitive.name!r} for table {self.name!r} must be the "
+                f"name of one platform, as 'cuda', got {platform!r}. Register a rule for each."
+            )
+        return [Slot(primitive, p) for p in self._families.get(platform, (platform,))]
 
-    def _is_late(self, primitive: Primitive, old: Origin | None, module: str) -> bool:
-        """Whether a program may have been made without the rule that has just been entered."""
-        if primitive.anonymous:
-            return False
-        filling = self._contributions.filling
-        if old is None:
-            if filling is not None or is_being_made(primitive):
-                return False
-            return self._contributions.came_later(module)
-        came_now = filling is not None and any(new is old for new in filling.entered)
-        return not came_now or active_count() > 1  # another thread may have met what it replaces
-
-    def withdraw(self, primitive: Primitive) -> None:
+    def withdraw(self, primitive: Primitive, platform: str | None = None) -> None:
         """Take the rule of ``primitive`` out again: the table derives one, or has none.
+
+        Args:
+            platform: of which to take out its own rule; by default it is the general one.
 
         Raises:
             KeyError: there is none.
         """
-        with entering:
-            if self._held.pop(primitive, None) is None or primitive in self.rules:
-                del self.rules[primitive]
-            self.origins.pop(primitive, None)
-        tell_caches()
-
-    def _enter(
-        self, primitive: Primitive, rule: RuleT, new: Origin, old: Origin | None
-    ) -> bool | None:
-        """Add a rule; whether it conflicts with another one, or None: nothing is to be done."""
-        filling = self._contributions.filling
-        if old is not None and old.kind != "derived" and old[:2] != new[:2]:
-            by_hand = self._contributions.is_loaded and filling is None
-            if old.kind == "override" and new.kind != "override" and not by_hand:
-                # An override that was registered first (import order is not priority) stays.
-                self.origins[primitive] = old._replace(replaced=new)
-                self._replaces(primitive, cast("RuleT", self.entered(primitive)), rule)
-                return None
-            if new.kind != "override" or (old.kind == "override" and filling is not None):
-                if filling is None or not filling.standard:
-                    return True
-                filling.displaced.append(self._conflict(primitive, new, old))
-            new = new._replace(replaced=old)
-            self._replaces(primitive, rule, cast("RuleT", self.entered(primitive)))
-        if filling is not None:
-            filling.changes.append(Change(primitive, new, self.entered(primitive), old))
-            filling.entered.append(new)
-        self._held[primitive] = rule
-        self.origins[primitive] = new
-        return False
-
-    def _replaces(self, primitive: Primitive, rule: RuleT, old: RuleT) -> None:
-        self._replaced[primitive, id(rule)] = rule, old
-
-    def _conflict(self, primitive: Primitive, old: Origin, new: Origin) -> str:
-        both = new.kind == "override"
-        remedy = "" if both else ", or register with override=True to replace it on purpose"
-        return (
-            f"table {self.name!r} already has {'an override' if both else 'a rule'} for "
-            f"{primitive.name!r}: {distribution_of(old.module)} at {old}; "
-            f"{distribution_of(new.module)} registers another at {new}. Uninstall or disable one "
-            f"of them{remedy}."
-        )
+        for slot in self._slots_of(primitive, platform):
+            self._slots.withdraw(slot)
 
     def fill(self, primitive: Primitive | None = None) -> None:
         """Import every module that plugins named as contributor to this table, once; those with
@@ -227,20 +188,6 @@ class RuleTable(Generic[RuleT]):
         """Whether it was filled before there were primitives of packages with rules for them."""
         return self._contributions.is_behind
 
-    def _undo(self, change: Change) -> None:
-        primitive = change.primitive
-        if self.origins.get(primitive) is not change.new:
-            return  # another thread has replaced it
-        rule = self._held.pop(primitive, None)
-        if rule is None:
-            rule = self.rules.pop(primitive)
-        self._replaced.pop((primitive, id(rule)), None)
-        if change.origin is None or change.rule is None:
-            del self.origins[primitive]
-        else:
-            # In place: interpreters hold on to the dictionaries.
-            self.rules[primitive], self.origins[primitive] = change.rule, change.origin
-
     @property
     def problems(self) -> list[str]:
         """Contributions that were set aside, and why."""
@@ -254,16 +201,32 @@ class RuleTable(Generic[RuleT]):
         """
         self.fill(primitive)
         rule = self.entered(primitive)
+        return self.general(primitive) if rule is None else rule
+
+    def general(self, primitive: Primitive, platform: str = "") -> RuleT:
+        """The rule for all platforms that have none of their own, derived if need be.
+
+        Args:
+            platform: for which it is wanted, for the message.
+
+        Raises:
+            MissingRule: as :meth:`miss`.
+        """
+        self.fill(primitive)
+        rule = self._slots.entered(Slot(primitive))
         if rule is None and primitive.rules is not None:
             rule = cast("RuleT | None", primitive.rules.get(self.name))
         if rule is None and self._derive is not None:
             rule = self._derived(self._derive, primitive)
             if rule is not None and not primitive.anonymous:
                 with entering:  # a module may have declared one meanwhile
-                    rule = self.rules.setdefault(primitive, rule)
+                    first = self._slots.shown(Slot(primitive))
+                    if first is None:
+                        self._slots.show(Slot(primitive), rule)
+                    rule = first or rule
                     self.origins.setdefault(primitive, Origin(self.module, 0, "derived"))
         if rule is None:
-            raise MissingRule(self._missing(primitive))
+            raise MissingRule(self._missing(primitive, platform))
         return rule
 
     def _derived(self, derive: Derive[RuleT], primitive: Primitive) -> RuleT | None:
@@ -287,13 +250,17 @@ class RuleTable(Generic[RuleT]):
         with the primitive. Then derivers of other tables should not look behind it."""
         return self.origin(primitive) is not None and not self.is_derived(primitive)
 
-    def origin(self, primitive: Primitive) -> Origin | None:
+    def origin(self, primitive: Primitive, platform: str = "") -> Origin | None:
         """Where the rule of ``primitive`` is from; None where it has none yet.
 
         Fills the table, but derives nothing: what is derived has an origin once it was used.
+
+        Args:
+            platform: on which it runs, if that may have a rule of its own.
         """
         self.fill(primitive)
-        found = self.origins.get(primitive)
+        own = self._slots.own_origins.get(Slot(primitive, platform)) if platform else None
+        found = self.origins.get(primitive) if own is None else own
         rule = (primitive.rules or {}).get(self.name) if found is None else None
         if rule is None:
             return found
@@ -301,13 +268,22 @@ class RuleTable(Generic[RuleT]):
         module = getattr(rule, "__module__", primitive.module)
         return Origin(module, 0 if code is None else code.co_firstlineno, "declared")
 
-    def is_overridden(self, primitive: Primitive) -> bool:
-        """Whether an override of a rule is registered.
+    def platforms(self, primitive: Primitive) -> dict[str, tuple[RuleT, Origin]]:
+        """The rules that platforms have of their own, and where these are from; fills the table."""
+        self.fill(primitive)
+        own = self._slots.own_origins.items()
+        found = {slot.platform: (slot, o) for slot, o in own if slot.primitive is primitive}
+        return {p: (cast("RuleT", self._slots.entered(s)), o) for p, (s, o) in found.items()}
+
+    def is_overridden(self, primitive: Primitive, platform: str = "") -> bool:
+        """Whether an override of a rule is registered, or a rule of ``platform``'s own.
 
         Those that plugins of other distributions bring count; without such the table is not filled.
         """
         if not all(plugin.is_standard for plugin, _ in registry().contributions(self.name)):
             self.fill(primitive)
+        if platform and Slot(primitive, platform) in self._slots.own_origins:
+            return True
         origin = self.origins.get(primitive)
         return origin is not None and origin.kind == "override"
 
@@ -317,14 +293,20 @@ class RuleTable(Generic[RuleT]):
         return f"the rule of {self.name!r} for {primitive.name!r} ({place})"
 
     def replaced(self, primitive: Primitive, rule: RuleT) -> RuleT:
-        """The rule in whose place ``rule`` was registered with ``override=True``, which may call it
-        for operands that it does not serve; the one that would be derived if there was none.
+        """The rule in whose place ``rule`` was registered, with ``override=True`` or for a
+        platform, which may call it for operands that it does not serve; the one that would be
+        derived if there was none.
 
         Raises:
             MissingRule: ``rule`` replaced none, and none can be derived.
         """
-        found = self._replaced.get((primitive, id(rule)))
-        return self.fallback(primitive) if found is None else found[1]
+        found = self._slots.replaced(primitive, rule)
+        if found is not None:
+            return found
+        several = self._slots.by_platform(primitive)
+        if several is not None and any(r is rule for r in several.rules.values()):
+            return self.general(primitive)
+        return self.fallback(primitive)
 
     def fallback(self, primitive: Primitive) -> RuleT:
         """What is done where a rule returns NotImplemented: it is not for these operands. The rule
@@ -389,9 +371,12 @@ class RuleTable(Generic[RuleT]):
         self.blame(primitive, args, params, error)
         raise error
 
-    def _missing(self, primitive: Primitive) -> str:
+    def _missing(self, primitive: Primitive, platform: str) -> str:
+        several = self._slots.by_platform(primitive)
+        there = f", but one for {', '.join(sorted(several.rules))}" if several else ""
+        wanted = f" on platform {platform!r}{there}" if platform else ""
         return (
-            f"table {self.name!r} has no rule for primitive {primitive.name!r}"
+            f"table {self.name!r} has no rule for primitive {primitive.name!r}{wanted}"
             f"{describe(current_source())}. The primitive comes from "
             f"{distribution_of(primitive.module)}, the table from {distribution_of(self.module)}. "
             f"Add the rule with @dovetail_core.registry().table({self.name!r})"
@@ -407,7 +392,7 @@ class RuleTable(Generic[RuleT]):
 
         For who adds to rules: a module finds here what it has registered itself.
         """
-        found = self._held.get(primitive)
+        found = self._slots.held.get(Slot(primitive))
         return self.rules.get(primitive) if found is None else found
 
     def get(self, primitive: Primitive) -> RuleT | None:

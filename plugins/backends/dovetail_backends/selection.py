@@ -9,6 +9,7 @@ from dovetail_core import Option, config, here, registry
 from dovetail_core.base import arguments
 from dovetail_core.xla.client import Device
 
+from .families import FAMILIES
 from .pjrt.backend import PjrtBackend
 
 
@@ -58,14 +59,11 @@ def runs_whole(backend: Any) -> bool:
     return own and not isinstance(backend, PjrtBackend)
 
 
-_FAMILIES = {"gpu": ("cuda", "rocm")}
-
-
 def _device_or_platform(value: Any) -> Any:
     if value is None or isinstance(value, Device):
         return value
     if isinstance(value, str):
-        names = sorted({*registry().entries("backends"), *_FAMILIES})
+        names = sorted({*registry().entries("backends"), *FAMILIES})
         if value not in names:
             raise ValueError(f"Unknown backend {value!r}; there are {', '.join(names)}")
         return value
@@ -128,9 +126,9 @@ def _members(platform: str) -> list[str]:
         RuntimeError: there are none; says which names there are.
     """
     known = registry().entries("backends")
-    found = [n for n in _FAMILIES.get(platform, (platform,)) if n in known]
+    found = [n for n in FAMILIES.get(platform, (platform,)) if n in known]
     if not found:
-        names = ", ".join(sorted({*known, *_FAMILIES}))
+        names = ", ".join(sorted({*known, *FAMILIES}))
         raise RuntimeError(f"Unknown backend {platform!r}{here()}; there are {names}.")
     return found
 

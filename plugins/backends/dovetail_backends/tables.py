@@ -7,6 +7,8 @@ from typing import Any, Protocol
 
 from dovetail_core import RuleTable
 
+from .families import FAMILIES
+
 
 class StablehloRule(Protocol):
     """Lowers one operation to StableHLO.
@@ -14,6 +16,9 @@ class StablehloRule(Protocol):
     ``rule(b, *operands, **params)`` emits operations through the builder ``b`` and returns the
     result's ``Val`` (a list of them where the primitive has multiple results). Operands are
     ``Val``: ``x.name``, ``x.aval``, ``x.type``. ``b.outs`` are the result types of the operation.
+
+    A rule that is registered for a platform (``platform="cuda"``) is for that alone, and goes
+    before the general one there.
     """
 
     def __call__(self, b: Any, *operands: Any, **params: Any) -> Any: ...
@@ -51,8 +56,16 @@ class Effort:
         return rule
 
 
+def _platform_of(b: Any, *operands: Any) -> str:
+    return b.platform
+
+
 stablehlo_rules: RuleTable[Callable[..., Any]] = RuleTable(
-    "backends.stablehlo", signature=StablehloRule, law="lower"
+    "backends.stablehlo",
+    signature=StablehloRule,
+    law="lower",
+    platform_of=_platform_of,
+    families=FAMILIES,
 )
 reference_rules: RuleTable[Callable[..., Any]] = RuleTable(
     "backends.reference", signature=ReferenceRule, law="reference"

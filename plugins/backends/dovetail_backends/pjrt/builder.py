@@ -102,13 +102,14 @@ class Builder(Emitter):
         return self._annotated(eqn, rule, operands)
 
     def _annotated(self, eqn: Eqn, rule: StablehloRule, operands: Sequence[Val]) -> Any:
-        self.lines.append(f"// {_label(eqn)}\n")
+        label = _label(eqn, self.platform)
+        self.lines.append(f"// {label}\n")
         try:
             out = rule(self, *operands, **eqn.params)
         except Exception as e:
-            e.add_note(f"This was raised in {_label(eqn)}.")
+            e.add_note(f"This was raised in {label}.")
             raise
-        _check_results(eqn, out)
+        _check_results(eqn, out, label)
         return out
 
     def case(
@@ -271,19 +272,20 @@ def _nests(program: ClosedJaxpr) -> bool:
     return program.memo("nests", lambda: any(e.primitive.regions for e in program.eqns))
 
 
-def _origin_of(primitive: Primitive) -> str:
+def _origin_of(primitive: Primitive, platform: str) -> str:
     """Where the lowering of a primitive stands, for messages."""
-    origin = stablehlo_rules.origins.get(primitive)
+    origin = stablehlo_rules.origin(primitive, platform)
     return f" (the rule at {origin})" if origin else " (its decomposition)"
 
 
-def _label(eqn: Eqn) -> str:
+def _label(eqn: Eqn, platform: str) -> str:
     """What messages call an operation: its primitive, the user's line, and its rule's place."""
     name = eqn.primitive.name
-    return f"the lowering of {name!r}{describe_source(eqn.source)}{_origin_of(eqn.primitive)}"
+    origin = _origin_of(eqn.primitive, platform)
+    return f"the lowering of {name!r}{describe_source(eqn.source)}{origin}"
 
 
-def _check_results(eqn: Eqn, results: Any) -> None:
+def _check_results(eqn: Eqn, results: Any, label: str) -> None:
     """Raise if a rule did not return values of exactly the operation's result types.
 
     Raises:
@@ -294,6 +296,6 @@ def _check_results(eqn: Eqn, results: Any) -> None:
     got = [getattr(x, "type", type(x).__name__) for x in found]
     if got != wanted:
         raise RegistryError(
-            f"{_label(eqn)} returned ({', '.join(got)}), but the operation's results are "
+            f"{label} returned ({', '.join(got)}), but the operation's results are "
             f"({', '.join(wanted)}). Make the rule return one value per result, of that type."
         )

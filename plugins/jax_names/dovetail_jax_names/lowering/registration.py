@@ -5,44 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail_backends import MlirFunction, stablehlo_rules
-from dovetail_core import MissingRule, Primitive, callable_name, describe_source
-from dovetail_core.base.source import user_source
+from dovetail_backends import FAMILIES, MlirFunction, stablehlo_rules
+from dovetail_core import Primitive, callable_name
+from dovetail_core.base.source import registering_place, user_source
 
 from .contexts import LoweringRuleContext, LoweringRuleEntry, ModuleContext, TokenSet
 from .programs import LoweredFunction
 
-ALIASES = {"gpu": ("cuda", "rocm")}
 PLATFORMS = ("cpu", "cuda", "oneapi", "rocm", "tpu")
 
 
 class Lowering:
-    """The rule of the table for a primitive with rules in JAX's form: by platform, or for all."""
+    """A rule in JAX's form as one of the table."""
 
-    def __init__(self, primitive: Primitive) -> None:
-        self.primitive = primitive
-        self.default: LoweringRuleEntry | None = None
-        self.platforms: dict[str, LoweringRuleEntry] = {}
-        self.other: Callable[..., Any] | None = None  # a rule in Dovetail's form, for the rest
+    def __init__(self, primitive: Primitive, entry: LoweringRuleEntry) -> None:
+        self.primitive, self.entry = primitive, entry
         self.__name__ = f"{primitive.name}_lowering"
 
     def __call__(self, b: Any, *operands: Any, **params: Any) -> Any:
-        entry = self.platforms.get(b.platform, self.default)
-        if entry is None:
-            if self.other is None:
-                raise MissingRule(self._missing(b))
-            return self.other(b, *operands, **params)
-        found = _written(entry.rule, self.primitive, b, operands, params)
+        found = _written(self.entry.rule, self.primitive, b, operands, params)
         return found if self.primitive.multiple_results else found[0]
-
-    def _missing(self, b: Any) -> str:
-        there = ", ".join(sorted(self.platforms)) or "no platform"
-        return (
-            f"the primitive {self.primitive.name!r}{describe_source(b.source)} has a lowering for "
-            f"{there}, but none for the platform {b.platform!r}. Register one with "
-            f"mlir.register_lowering(primitive, rule, platform={b.platform!r}), or without "
-            "platform one for all."
-        )
 
 
 def _written(
@@ -101,40 +83,20 @@ def register_lowering(
     Raises:
         NotImplementedError: there is no such platform.
     """
-    entry = LoweringRuleEntry(rule, inline, cacheable)
-    if platform is None:
-        _lowering_of(prim).default = entry
-        return
-    for p in _platforms(platform, prim):
-        _lowering_of(prim, keeps=True).platforms[p] = entry
+    made = Lowering(prim, LoweringRuleEntry(rule, inline, cacheable))
+    if platform is not None:
+        _check_platform(platform, prim)
+    place = registering_place()
+    source = user_source(2)
+    if source is not None and place[0].startswith(__package__ or "?"):
+        place = source.filename, source.line
+    stablehlo_rules.set(prim, made, override=True, platform=platform, place=place)
 
 
-def _platforms(platform: str, prim: Primitive) -> tuple[str, ...]:
-    found = ALIASES.get(platform, (platform,))
-    if not set(found) <= set(PLATFORMS):
-        known = ", ".join(sorted((*ALIASES, *PLATFORMS)))
+def _check_platform(platform: str, prim: Primitive) -> None:
+    if platform not in (*FAMILIES, *PLATFORMS):
+        known = ", ".join(sorted((*FAMILIES, *PLATFORMS)))
         raise NotImplementedError(
             f"a lowering of the primitive {prim.name!r} is registered for the platform "
             f"{platform!r}, which is unknown. Platforms are {known}."
         )
-    return found
-
-
-def _lowering_of(prim: Primitive, keeps: bool = False) -> Lowering:
-    """The rule of the table, where it is one of ours; else a new one in its place.
-
-    ``keeps``: where the other's rule is still wanted for some platforms.
-    """
-    found: Any = stablehlo_rules.get(prim) if keeps else stablehlo_rules.entered(prim)
-    made = Lowering(prim)
-    if isinstance(found, Lowering):
-        made.default, made.platforms = found.default, found.platforms
-        made.other = found.other
-    elif keeps:
-        made.other = found
-    place = user_source(2)
-    stablehlo_rules.set(prim, made, override=True)  # also tells caches of the change
-    origin = stablehlo_rules.origins[prim]
-    if place is not None and origin.module.startswith(__package__ or "?"):
-        stablehlo_rules.origins[prim] = origin._replace(module=place.filename, line=place.line)
-    return made

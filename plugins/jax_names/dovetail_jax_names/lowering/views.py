@@ -37,35 +37,27 @@ class Lowerings(MutableMapping[Primitive, LoweringRuleEntry]):
         self.platform = platform
 
     def __getitem__(self, primitive: Primitive) -> LoweringRuleEntry:
-        found: Any = stablehlo_rules.get(primitive)
+        found = self._rule(primitive)
         if isinstance(found, Lowering):
-            entry = found.default
-            if self.platform is not None:
-                entry = found.platforms.get(self.platform)
-            elif entry is None and found.other is not None:
-                entry = LoweringRuleEntry(TextRule(primitive, found.other))
-        elif found is None or self.platform is not None:
-            entry = None
-        else:
-            entry = LoweringRuleEntry(TextRule(primitive, found))
-        if entry is None:
-            raise KeyError(primitive)
-        return entry
+            return found.entry
+        return LoweringRuleEntry(TextRule(primitive, found))
+
+    def _rule(self, primitive: Primitive) -> Any:
+        if self.platform is not None:
+            return stablehlo_rules.platforms(primitive)[self.platform][0]
+        try:
+            return stablehlo_rules.general(primitive)
+        except MissingRule:
+            raise KeyError(primitive) from None
 
     def __setitem__(self, primitive: Primitive, value: Any) -> None:
         rule = value.rule if isinstance(value, LoweringRuleEntry) else value
         register_lowering(primitive, rule, self.platform)
 
     def __delitem__(self, primitive: Primitive) -> None:
-        found: Any = stablehlo_rules.entered(primitive)
-        if not isinstance(found, Lowering) or primitive not in self:
+        if not isinstance(self._rule(primitive), Lowering):
             raise KeyError(primitive)
-        register_lowering(primitive, None, self.platform)  # type: ignore[arg-type]
-        made: Any = stablehlo_rules.entered(primitive)
-        if self.platform is not None:
-            del made.platforms[self.platform]
-        else:
-            made.default = None
+        stablehlo_rules.withdraw(primitive, self.platform)
 
     def __iter__(self) -> Iterator[Primitive]:
         stablehlo_rules.fill()

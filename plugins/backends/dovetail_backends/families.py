@@ -1,0 +1,5 @@
+"""Names that stand for several platforms."""
+
+from __future__ import annotations
+
+FAMILIES = {"gpu": ("cuda", "rocm")}
