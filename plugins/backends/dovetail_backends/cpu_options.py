@@ -14,7 +14,8 @@ from typing import Any
 from dovetail_core.xla.options import LEVEL
 from dovetail_core.xla.version import JAXLIB_VERSION
 
-from .cpu_products import FUSIONS, REDUCTIONS_ALONE, are_as_fast
+from .cpu_faults import FUSIONS, options_without_faults
+from .cpu_products import NO_FUSIONS, are_as_fast
 from .cpu_recurrences import LEVEL_2, are_recurrences
 from .cpu_vectors import WIDEST, WIDTH, are_draws
 
@@ -59,7 +60,15 @@ _OTHER_TYPES = r"(?<![a-z0-9])(?:b?f16|f[468]E\w+|complex<|u?i[24]>)|#sdy|sdy\."
 
 
 def options_for(text: str, exists: Callable[[str], bool]) -> Mapping[str, Any]:
-    """Compile options that a module asks for; ``exists`` says which the compiler has.
+    """The compile options for a module: without the compiler's faults (``cpu_faults``), and fast.
+
+    ``exists`` says which options the compiler has.
+    """
+    return {**options_without_faults(text), **fast_options(text, exists)}
+
+
+def fast_options(text: str, exists: Callable[[str], bool]) -> Mapping[str, Any]:
+    """The options with which a module is compiled in less time, or runs in less.
 
     XLA's CPU compiler of jaxlib before 0.12 removes barriers before it orders operations. What a
     checkpointed function is to compute again late is then computed early, and lives as long as if
@@ -82,7 +91,7 @@ def options_for(text: str, exists: Callable[[str], bool]) -> Mapping[str, Any]:
     if small := small_options(text):
         return small if all(k not in flags and exists(k) for k in small) else {}
     if are_as_fast(text) and FUSIONS not in flags and JAXLIB_VERSION < (0, 11) and exists(FUSIONS):
-        return {FUSIONS: REDUCTIONS_ALONE}
+        return {FUSIONS: NO_FUSIONS}
     if LEVEL not in flags and are_recurrences(text) and exists(LEVEL):
         return {LEVEL: LEVEL_2}
     return {}

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from math import prod
 from typing import NamedTuple
 
-FUSIONS = "xla_cpu_experimental_ynn_fusion_type"
-REDUCTIONS_ALONE = "LIBRARY_FUSION_TYPE_REDUCE"
+NO_FUSIONS = ""
+"""The kinds of fusions that the library computes: none."""
 COUNT = 12
 """So many products there must be in a module's text."""
 LEAST, MIDDLE, LARGEST, ROWS = 1 << 14, 1 << 18, 1 << 20, 64

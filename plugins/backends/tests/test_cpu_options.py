@@ -10,7 +10,8 @@ import pytest
 import dovetail_numpy as dnp
 from dovetail_ad import grad
 from dovetail_backends.cpu import BACKEND
-from dovetail_backends.cpu_options import EMITTERS, options_for, small_options
+from dovetail_backends.cpu_faults import options_without_faults
+from dovetail_backends.cpu_options import EMITTERS, fast_options, small_options
 from dovetail_backends.cpu_recurrences import are_recurrences
 from dovetail_core import config
 from dovetail_core.testing import assert_close
@@ -66,8 +67,8 @@ def test_small_modules_are_compiled_with_less_to_the_same_bits(name: str) -> Non
     f, options = SMALL[name]
     module = text(f, X)
     assert small_options(module) == options
-    assert options_for(module, lambda name: True) == options
-    assert options_for(module, lambda name: False) == {}
+    assert fast_options(module, lambda name: True) == options
+    assert fast_options(module, lambda name: False) == {}
     in_full = jit(f).lower(X).compile({EMITTERS: True, LEVEL: 3})
     for a, b in zip(leaves(jit(f)(X)), leaves(in_full(X))):
         assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
@@ -94,7 +95,7 @@ def test_of_double_precision() -> None:
 @pytest.mark.parametrize("name", [EMITTERS, LEVEL])
 def test_flags_of_the_environment_win(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLA_FLAGS", f"--{name}=1")
-    assert options_for(text(SMALL["sum"][0], X), lambda name: True) == {}
+    assert fast_options(text(SMALL["sum"][0], X), lambda name: True) == {}
 
 
 def test_operations_that_are_compiled_quickly_have_their_own_level(
@@ -111,7 +112,8 @@ def test_operations_that_are_compiled_quickly_have_their_own_level(
     for profile in "quick", "default":
         module = jit(SMALL["sum"][0]).lower(X)._module
         BACKEND.compile(module, BACKEND.devices()[0], None, profile)
-    assert given == [("quick", WITHOUT), ("default", FEWER)]
+    always = options_without_faults(module.text)
+    assert given == [("quick", {**always, **WITHOUT}), ("default", {**always, **FEWER})]
 
 
 def _recurrent(x: Any, w: Any, join: bool = False, roll: bool = False) -> Any:
@@ -142,11 +144,11 @@ def test_recurrent_networks_have_the_second_level(name: str) -> None:
     module = text(f, x, w)
     assert are_recurrences(module) == expected
     if expected:
-        assert options_for(module, lambda name: True) == {LEVEL: 2}
+        assert fast_options(module, lambda name: True) == {LEVEL: 2}
         in_full = jit(f).lower(x, w).compile({LEVEL: 3})
         assert np.asarray(jit(f)(x, w)).tobytes() == np.asarray(in_full(x, w)).tobytes()
 
 
 def test_barriers_are_kept_where_the_compiler_would_remove_them() -> None:
-    found = options_for('"stablehlo.optimization_barrier"', lambda name: True)
+    found = fast_options('"stablehlo.optimization_barrier"', lambda name: True)
     assert bool(found) == (JAXLIB_VERSION < (0, 12))

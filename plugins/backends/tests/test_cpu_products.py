@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import dovetail_numpy as dnp
-from dovetail_backends.cpu_options import options_for
+from dovetail_backends.cpu_faults import FUSIONS
+from dovetail_backends.cpu_options import fast_options
 from dovetail_backends.cpu_products import (
     COUNT,
-    FUSIONS,
-    REDUCTIONS_ALONE,
+    NO_FUSIONS,
     Product,
     are_as_fast,
     products,
@@ -41,9 +41,9 @@ def ones(*shape: int, dtype: str = "float32") -> Any:
 def test_products_of_a_middle_size() -> None:
     module = text(chain, ones(64, 64), ones(64, 64))
     assert are_as_fast(module)
-    chosen = {FUSIONS: REDUCTIONS_ALONE} if JAXLIB_VERSION < (0, 11) else {}
-    assert options_for(module, lambda name: True) == chosen
-    assert options_for(module, lambda name: False) == {}
+    chosen = {FUSIONS: NO_FUSIONS} if JAXLIB_VERSION < (0, 11) else {}
+    assert fast_options(module, lambda name: True) == chosen
+    assert fast_options(module, lambda name: False) == {}
     got = jit(chain)(ones(64, 64), ones(64, 64))
     np.testing.assert_allclose(np.asarray(got), np.full((64, 64), np.asarray(got)[0, 0]))
 
@@ -77,4 +77,4 @@ def test_others_are_the_librarys(f: Any, args: Any) -> None:
 
 def test_flags_of_the_environment_win(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLA_FLAGS", f"--{FUSIONS}=")
-    assert options_for(text(chain, ones(64, 64), ones(64, 64)), lambda name: True) == {}
+    assert fast_options(text(chain, ones(64, 64), ones(64, 64)), lambda name: True) == {}

@@ -9,7 +9,7 @@ import pytest
 
 import dovetail_numpy as dnp
 from dovetail import random
-from dovetail_backends.cpu_options import options_for
+from dovetail_backends.cpu_options import fast_options
 from dovetail_backends.cpu_vectors import LEAST, WIDEST, WIDTH, are_draws
 from dovetail_jit import jit
 from dovetail_lax import erf_inv, tan
@@ -44,8 +44,8 @@ def test_draws_get_the_widest_vectors_and_the_same_bits(name: str) -> None:
     f, key = DRAWS[name], random.key(7)
     module = text(f, key)
     assert are_draws(module)
-    assert options_for(module, lambda name: True)[WIDTH] == WIDEST
-    assert WIDTH not in options_for(module, lambda name: False)
+    assert fast_options(module, lambda name: True)[WIDTH] == WIDEST
+    assert WIDTH not in fast_options(module, lambda name: False)
     narrow = jit(f).lower(key).compile({WIDTH: 256})
     assert np.asarray(jit(f)(key)).tobytes() == np.asarray(narrow(key)).tobytes()
 
@@ -57,9 +57,9 @@ def test_other_programs_do_not(name: str) -> None:
 
 def test_barriers_are_kept_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     module = text(DRAWS["bits"], random.key(7))
-    wide = options_for(module, lambda name: True)
+    wide = fast_options(module, lambda name: True)
     monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_prefer_vector_width=128")
-    flagged = options_for(module, lambda name: True)
+    flagged = fast_options(module, lambda name: True)
     assert wide == {WIDTH: WIDEST, **flagged}
 
 

@@ -42,6 +42,8 @@ LAYOUTS = (
     _params((3, 2), padding=((-1, 1), (2, -1))),
     _params((2, 2), base_dilation=(2, 3), padding=((1, 2), (0, 3)), window_strides=(1, 2)),
     _params((2, 2), window_dilation=(2, 3), window_strides=(2, 1)),
+    _params((1, 1), padding=((-1, 0), (0, -2))),
+    _params((1, 2), base_dilation=(3, 2), padding=((-1, -2), (1, -1))),
 )
 
 

@@ -4,43 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from dovetail_backends import stablehlo_rules
-from dovetail_backends.pjrt import i64_array, i64_dense
-from dovetail_core import Primitive, ShapedArray
+from dovetail_core import Primitive
 
-from ...monoids import IDENTITIES
 from ...primitives.reductions import cummax_p, cummin_p, cumprod_p, cumsum_p
-from .reductions import combiner
-
-Axes = tuple[int, ...]
-
-
-def window_attributes(
-    window_dimensions: Axes,
-    window_strides: Axes,
-    padding: tuple[tuple[int, int], ...],
-    base_dilation: Axes,
-    window_dilation: Axes,
-) -> str:
-    """What is said of the windows of an operation."""
-    return (
-        f"window_dimensions = {i64_array(window_dimensions)}, window_strides = "
-        f"{i64_array(window_strides)}, base_dilations = {i64_array(base_dilation)}, "
-        f"window_dilations = {i64_array(window_dilation)}, padding = {_pads(padding)}"
-    )
-
-
-def _pads(padding: tuple[tuple[int, int], ...]) -> str:
-    return i64_dense(np.asarray(padding, np.int64).reshape(-1, 2))
-
-
-def reduced_over_windows(b: Any, x: Any, kind: str, attrs: str) -> Any:
-    """``x`` reduced over windows (see :func:`window_attributes`) by a monoid of the ``kind``."""
-    dtype = x.aval.dtype
-    init = b.constant(IDENTITIES[kind](dtype), ShapedArray((), dtype))
-    return b.op("stablehlo.reduce_window", [x, init], b.out, attrs, [combiner(kind, dtype)])
+from .windowed import reduced_over_windows
 
 
 def _cumulative(primitive: Primitive, kind: str) -> None:
@@ -53,8 +21,9 @@ def _cumulative(primitive: Primitive, kind: str) -> None:
         pads = [(0, 0)] * ndim
         pads[axis] = (0, n - 1) if reverse else (n - 1, 0)
         return reduced_over_windows(
-            b, x, kind, window_attributes(window, ones, tuple(pads), ones, ones)
-        )
+            b, x, kind, window_dimensions=window, window_strides=ones, padding=tuple(pads),
+            base_dilation=ones, window_dilation=ones,
+        )  # fmt: skip
 
     stablehlo_rules.set(primitive, rule)
 

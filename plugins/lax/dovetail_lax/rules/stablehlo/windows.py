@@ -21,16 +21,16 @@ from ...primitives.windows import (
     select_and_gather_add_p,
     select_and_scatter_add_p,
 )
-from .cumulative import Axes, reduced_over_windows, window_attributes
 from .kinds import compare, select
 from .reductions import combiner
+from .windowed import Axes, pad_attributes, reduced_over_windows, windows_reduced
 
 _BOOL = ShapedArray((), np.bool_)
 
 
 def _windows(primitive: Primitive, kind: str) -> None:
     def rule(b: Any, x: Any, **params: Any) -> Any:
-        return reduced_over_windows(b, x, kind, window_attributes(**params)) if x.aval.shape else x
+        return reduced_over_windows(b, x, kind, **params) if x.aval.shape else x
 
     stablehlo_rules.set(primitive, rule)
 
@@ -43,10 +43,10 @@ _windows(reduce_window_min_p, "min")
 
 @stablehlo_rules.register(reduce_window_p)
 def _reduce_window(b: Any, *args: Any, jaxpr: ClosedJaxpr, **params: Any) -> list[Any]:
-    scalars = [x.aval.strong() for x in args[len(args) // 2 :]] * 2
-    outs = list(b.outs)
+    xs, inits = list(args[: len(args) // 2]), list(args[len(args) // 2 :])
+    scalars = [x.aval.strong() for x in inits] * 2
     region = b.region(scalars, lambda b, *xs: b.inline(jaxpr, xs))
-    return b.op("stablehlo.reduce_window", list(args), outs, window_attributes(**params), [region])
+    return windows_reduced(b, xs, inits, list(b.outs), region, **params)
 
 
 @stablehlo_rules.register(select_and_gather_add_p)
@@ -73,9 +73,8 @@ def _select_and_gather_add(
     worst = IDENTITIES["max" if direction == "GT" else "min"](dtype)
     inits = [b.constant(worst, scalar), b.constant(count, place), b.constant(0, scalar)]
     region = b.region([scalar, place, scalar] * 2, better)
-    args = [operand, places, tangents, *inits]
     outs = [out, ShapedArray(out.shape, np.int32), out]
-    return b.op("stablehlo.reduce_window", args, outs, window_attributes(**params), [region])[2]
+    return windows_reduced(b, [operand, places, tangents], inits, outs, region, **params)[2]
 
 
 @stablehlo_rules.register(select_and_scatter_add_p)
@@ -104,7 +103,7 @@ def _select_and_scatter_add(
     shape = tuple([d + lo + hi for d, lo, hi in zip(out.shape, low, high)])
     wide = ShapedArray(shape, dtype)
     x = operand if shape == out.shape and not any(low) else b.op(
-        "stablehlo.pad", [operand, worst], wide, _padwindow_attributes(low, high)
+        "stablehlo.pad", [operand, worst], wide, pad_attributes(low, high, [0] * len(low))
     )  # fmt: skip
     region = b.region([scalar, scalar], lambda b, u, v: [compare(b, direction, u, v)])
     attrs = (
@@ -118,12 +117,5 @@ def _select_and_scatter_add(
     if x is operand:
         return found
     # Negative pads cut off; to take them back is to fill with zeros.
-    back = _padwindow_attributes([-lo for lo in low], [-hi for hi in high])
+    back = pad_attributes([-lo for lo in low], [-hi for hi in high], [0] * len(low))
     return b.op("stablehlo.pad", [found, zero], out, back)
-
-
-def _padwindow_attributes(low: list[int], high: list[int]) -> str:
-    return (
-        f"edge_padding_low = {i64_array(low)}, edge_padding_high = {i64_array(high)}, "
-        f"interior_padding = {i64_array([0] * len(low))}"
-    )
