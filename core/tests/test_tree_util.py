@@ -6,6 +6,7 @@ import collections
 import dataclasses
 import functools
 import pickle
+from typing import Any
 
 import pytest
 
@@ -374,6 +375,9 @@ def test_a_partial_of_a_partial_keeps_the_inner_arguments_out_of_the_leaves():
     assert tu.tree_structure(outer) == tu.tree_structure(tu.Partial(inner, 9))
     assert hash(tu.tree_structure(outer)) == hash(tu.tree_structure(tu.Partial(inner, 9)))
     assert "functools.partial(<built-in function max>, 5)" in repr(outer)
+    shown: Any = outer.func
+    assert (shown.func, shown.args, shown.keywords) == (max, (5,), {})
+    assert pickle.loads(pickle.dumps(outer))(7) == 7 and not hasattr(shown, "nothing")
 
 
 # The short names
@@ -389,3 +393,4 @@ def test_static_marks_a_field_and_keeps_other_metadata():
     field = tree.static(default=3, metadata={"unit": "m"})
     assert field.default == 3
     assert dict(field.metadata) == {"unit": "m", "static": True}
+    assert dict(tree.static(metadata={"static": False}).metadata) == {"static": False}

@@ -41,7 +41,10 @@ __all__ = [
 
 
 def static(**kwargs: Any) -> Any:
-    """A dataclass field that belongs to the structure: `dataclasses.field` with that mark."""
+    """A dataclass field that belongs to the structure: `dataclasses.field` with that mark.
+
+    Metadata that say `static` themselves hold: `static(metadata={"static": False})` is data.
+    """
     given: Mapping[Any, Any] = kwargs.pop("metadata", None) or {}
-    metadata = {**given, "static": True}
+    metadata = {"static": True, **given}
     return dataclasses.field(metadata=metadata, **kwargs)

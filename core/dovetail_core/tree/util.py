@@ -284,29 +284,34 @@ class Partial(functools.partial[Any]):
             raise not_callable("func", func)
         # functools.partial would merge a partial it is given, making its arguments leaves too.
         if isinstance(func, functools.partial):
-            func = _Opaque(cast("Callable[..., Any]", func))
+            func = _Opaque(cast("functools.partial[Any]", func))
         return super().__new__(cls, func, *args, **kw)
 
 
 class _Opaque:
-    """Stands for a callable: called, hashed and compared like it."""
+    """Stands for a partial function: called, hashed and compared like it, with what it has."""
 
-    __slots__ = ("func",)
+    __slots__ = ("opaque",)
 
-    def __init__(self, func: Callable[..., Any]) -> None:
-        self.func = func
+    def __init__(self, opaque: functools.partial[Any]) -> None:
+        self.opaque = opaque
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "opaque" or (name.startswith("__") and name.endswith("__")):
+            raise AttributeError(name)  # it is being unpickled, or Python looks for a protocol
+        return getattr(self.opaque, name)
 
     def __call__(self, *args: Any, **kw: Any) -> Any:
-        return self.func(*args, **kw)
+        return self.opaque(*args, **kw)
 
     def __hash__(self) -> int:
-        return hash(self.func)
+        return hash(self.opaque)
 
     def __eq__(self, other: object) -> bool:
-        return self.func == (other.func if isinstance(other, _Opaque) else other)
+        return self.opaque == (other.opaque if isinstance(other, _Opaque) else other)
 
     def __repr__(self) -> str:
-        return f"opaque({self.func!r})"
+        return f"opaque({self.opaque!r})"
 
 
 register_pytree_node(

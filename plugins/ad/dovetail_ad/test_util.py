@@ -318,6 +318,8 @@ def _products(xs: Sequence[Any], ys: Sequence[Any]) -> np.ndarray[Any, Any]:
 
 
 def _tolerance(given: Tolerance, dtypes: set[str]) -> float:
+    if getattr(given, "shape", None) == () and np.dtype(given.dtype).kind in "iuf":
+        given = float(given)  # an array
     if isinstance(given, Real) and float(given) >= 0:
         return float(given)
     if not isinstance(given, (Mapping, NoneType)):

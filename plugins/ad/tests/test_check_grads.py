@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import dovetail_lax as lax
+import dovetail_numpy as dnp
 from dovetail_ad import jvp, jvp_rules, transpose_rules, vjp
 from dovetail_ad.test_util import check_grads, check_jvp, check_vjp
 from dovetail_core import Primitive, enable_x64, float0
@@ -186,6 +187,13 @@ def test_misuse_is_named() -> None:
     for eps in (0, -1e-3, float("inf"), X, "small"):
         with pytest.raises(ValueError, match="step of finite differences, is a positive number"):
             check_grads(smooth, (X,), 1, eps=eps)  # type: ignore[arg-type]
+
+
+def test_a_tolerance_may_be_an_array() -> None:
+    for kind in (np.float32, np.asarray, dnp.asarray, dnp.float32):
+        check_grads(smooth, (X,), 1, atol=kind(1e-2), rtol=kind(1e-2))
+    with pytest.raises(AssertionError):
+        check_grads(smooth, (X,), 1, atol=dnp.float32(0), rtol=dnp.float32(0))
 
 
 def test_a_tolerance_is_not_negative() -> None:

@@ -217,10 +217,13 @@ def block_until_ready(x: Any) -> Any:
 
 
 def copy_to_host_async(x: Any) -> Any:
-    """Start the transfers that ``device_get(x)`` will wait for; returns ``x``."""
+    """Start the transfers that ``device_get(x)`` will wait for; returns ``x``.
+
+    The method ``copy_to_host_async`` of each leaf that has one is called; other leaves are passed.
+    """
     for leaf in tree_leaves(x):
-        if leaf.__class__ is ArrayImpl:
-            leaf.copy_to_host_async()
+        if (copy := getattr(leaf, "copy_to_host_async", None)) is not None:
+            copy()
     return x
 
 

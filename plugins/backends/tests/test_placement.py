@@ -103,14 +103,17 @@ def test_device_get(put):
 
 def test_waiting(put):
     class Waiter:
-        waited = False
+        waited = copied = False
 
         def block_until_ready(self):
             self.waited = True
 
+        def copy_to_host_async(self):
+            self.copied = True
+
     tree = {"a": put([1]), "b": Waiter(), "c": "text", "d": 1}
     assert block_until_ready(tree) is tree and tree["b"].waited
-    assert copy_to_host_async(tree) is tree
+    assert copy_to_host_async(tree) is tree and tree["b"].copied
     assert block_until_ready([]) == []
 
 

@@ -18,8 +18,8 @@ from dovetail_lax.errors import ShapeError
 from .generators import implementation, note_raw
 from .implementations import Implementation, KeyType
 from .keys import Key, KeyArray
-from .lanes import UINTS
-from .primitives import random_wrap_p
+from .lanes import UINTS, in_key_shape, in_words
+from .primitives import random_unwrap_p, random_wrap_p
 
 Shape = tuple[int, ...]
 NUMBERS = (bool, int, float, complex)
@@ -35,9 +35,10 @@ def check_key(name: str, key: Any) -> Any:
     if is_typed(key):
         shape: Shape = key.shape
     else:
-        check_words(name, key, implementation())
+        impl = implementation()
+        check_words(name, key, impl)
         note_raw(name)
-        shape = key.shape[:-1]
+        shape = key.shape[: len(key.shape) - len(impl.key_shape)]
     if shape != ():
         raise ValueError(
             f"{name} takes a single key, but was given an array of keys of shape {shape}{here()}. "
@@ -53,17 +54,29 @@ def is_typed(key: Any) -> bool:
 
 def open_key(key: Any) -> Key:
     """A typed or raw key that was checked, as a typed one."""
-    return key if is_typed(key) else random_wrap_p.bind(key, impl=implementation())
+    return key if is_typed(key) else wrapped(key, implementation())
+
+
+def wrapped(raw: Any, impl: Implementation) -> Key:
+    """Typed keys of raw ones that were checked."""
+    return random_wrap_p.bind(in_words(raw, impl.key_shape), impl=impl)
+
+
+def unwrapped(keys: Key) -> Any:
+    """The raw form of typed keys: their words in the generator's ``key_shape``."""
+    return in_key_shape(random_unwrap_p.bind(keys), keys.dtype.impl.key_shape)
 
 
 def check_words(name: str, words: Any, impl: Implementation) -> None:
     """Raise unless ``words`` is an array of raw keys of ``impl``.
 
     Raises:
-        TypeError: it is not a uint32 array whose last axis has one element per word.
+        TypeError: it is not a uint32 array whose last axes are those of the generator's keys.
     """
+    dims = impl.key_shape
+    axes = f"axis has length {dims[0]}" if len(dims) == 1 else f"axes have the lengths {dims}"
     wanted = (
-        f"a uint32 array whose last axis has length {impl.words} (of {impl.name!r}). Make keys "
+        f"a uint32 array whose last {axes} (of {impl.name!r}). Make keys "
         "with dovetail.random.key(seed)"
     )
     shape, dtype = getattr(words, "shape", None), getattr(words, "dtype", None)
@@ -71,7 +84,7 @@ def check_words(name: str, words: Any, impl: Implementation) -> None:
         raise TypeError(f"{name} takes a key, got {words!r}{here()}. A raw key is {wanted}.")
     if isinstance(dtype, ExtendedDType):
         raise TypeError(f"{name} takes raw words of keys, got typed keys of type {dtype}{here()}")
-    if dtype != UINTS[32] or not shape or shape[-1] != impl.words:
+    if dtype != UINTS[32] or shape[-len(dims) :] != dims:
         raise TypeError(
             f"{name} takes a key, got an array of shape {shape} and dtype {dtype}{here()}. A raw "
             f"key is {wanted}."

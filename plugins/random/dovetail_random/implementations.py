@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any, final
 
 from dovetail_core import ExtendedDType, here
@@ -12,7 +13,7 @@ from dovetail_core.types.high import high_algebra
 from dovetail_lax import dtypes
 
 from .keys import KeyArray
-from .lanes import UINTS, Lanes, join_lanes, take_apart
+from .lanes import UINTS, Lanes, in_key_shape, in_words, join_lanes, take_apart
 
 known: dict[str, Implementation] = {}
 """The generators that have a name."""
@@ -60,6 +61,7 @@ class Implementation:
         name: how users choose it, ``"threefry2x32"``.
         tag: how its keys are spelled, ``"fry"`` in ``key<fry>``.
         words: how many 32-bit words a key has.
+        key_shape: the shape in which users see these words, ``(words,)`` where nothing is said.
         seed: lanes of scalars from a scalar integer (of any integer type).
         split: ``split(lanes, shape)``: lanes of that shape, from lanes of scalars.
         fold_in: ``fold_in(lanes, data)``: lanes of scalars, from those and a uint32 scalar.
@@ -68,7 +70,8 @@ class Implementation:
     """
 
     __slots__ = (
-        "name", "tag", "words", "seed", "split", "fold_in", "random_bits", "elementwise", "dtype",
+        "name", "tag", "words", "key_shape", "seed", "split", "fold_in", "random_bits",
+        "elementwise", "dtype",
     )  # fmt: skip
     is_interned = True
 
@@ -83,10 +86,12 @@ class Implementation:
         fold_in: Callable[[Lanes, Any], Lanes],
         random_bits: Callable[[Lanes, int, tuple[int, ...]], Any],
         elementwise: bool = False,
+        key_shape: tuple[int, ...] = (),
     ) -> None:
         self.name = name
         self.tag = tag
         self.words = words
+        self.key_shape = key_shape or (words,)
         self.seed = seed
         self.split = split
         self.fold_in = fold_in
@@ -126,29 +131,38 @@ def define_prng_impl(
     """A generator made of functions on raw keys, uint32 arrays of shape ``key_shape``.
 
     Args:
-        key_shape: ``(words,)``.
+        key_shape: of at least one dimension, ``(words,)``.
         seed: a raw key from a scalar integer.
-        split: ``split(key, shape)``: raw keys of shape ``(*shape, words)``.
+        split: ``split(key, shape)``: raw keys of shape ``(*shape, *key_shape)``.
         random_bits: ``random_bits(key, width, shape)``: unsigned integers of ``width`` bits.
         fold_in: ``fold_in(key, data)``: a raw key from one and a uint32 scalar.
         name: the name by which it can be chosen afterwards, if it is given.
         tag: the name of its keys' dtype, ``key<tag>``.
 
     Raises:
-        ValueError: ``key_shape`` has not exactly one dimension, or the name is taken.
+        ValueError: ``key_shape`` has no dimension or no words, or the name is taken.
     """
-    if len(key_shape) != 1:
+    dims = tuple(key_shape)
+    words = prod(dims)
+    if not dims or words < 1:
         raise ValueError(
-            f"key_shape must have one dimension, the number of words; got {key_shape}{here()}"
+            f"key_shape must have a dimension, such as the number of words; got {dims}{here()}"
         )
-    words = key_shape[0]
+
+    def raw(lanes: Lanes) -> Any:
+        return in_key_shape(join_lanes(lanes), dims)
+
+    def lanes_of(keys: Any) -> Lanes:
+        return take_apart(in_words(keys, dims), words)
+
     impl = Implementation(
         name,
         tag,
         words,
-        seed=lambda s: take_apart(seed(s), words),
-        split=lambda lanes, shape: take_apart(split(join_lanes(lanes), shape), words),
-        fold_in=lambda lanes, data: take_apart(fold_in(join_lanes(lanes), data), words),
-        random_bits=lambda lanes, width, shape: random_bits(join_lanes(lanes), width, shape),
+        seed=lambda s: lanes_of(seed(s)),
+        split=lambda lanes, shape: lanes_of(split(raw(lanes), shape)),
+        fold_in=lambda lanes, data: lanes_of(fold_in(raw(lanes), data)),
+        random_bits=lambda lanes, width, shape: random_bits(raw(lanes), width, shape),
+        key_shape=dims,
     )
     return impl if name == "<unnamed>" else register_prng_impl(impl)

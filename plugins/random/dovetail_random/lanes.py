@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -33,6 +34,18 @@ def join_lanes(lanes: Lanes) -> Any:
     """Raw keys of shape ``(..., words)`` from their words."""
     axis = len(lanes[0].shape)
     return lax.concatenate([lax.expand_dims(lane, (axis,)) for lane in lanes], axis)
+
+
+def in_key_shape(words: Any, key_shape: tuple[int, ...]) -> Any:
+    """Raw keys in the shape in which users see them, from their words of shape ``(..., words)``."""
+    return words if len(key_shape) == 1 else lax.reshape(words, (*words.shape[:-1], *key_shape))
+
+
+def in_words(raw: Any, key_shape: tuple[int, ...]) -> Any:
+    """The words, of shape ``(..., words)``, of raw keys in the shape in which users see them."""
+    if len(key_shape) == 1:
+        return raw
+    return lax.reshape(raw, (*raw.shape[: len(raw.shape) - len(key_shape)], prod(key_shape)))
 
 
 def join_halves(high: Any, low: Any) -> Any:

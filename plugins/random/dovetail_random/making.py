@@ -12,7 +12,15 @@ import dovetail_numpy as dnp
 from dovetail_core import EVAL, Tracer, canonical_dtype, get_trace, here
 from dovetail_jit import fused
 
-from .arguments import check_key, check_words, is_typed, open_key, shape_of
+from .arguments import (
+    check_key,
+    check_words,
+    is_typed,
+    open_key,
+    shape_of,
+    unwrapped,
+    wrapped,
+)
 from .generators import enable_custom_prng, implementation, random_seed_offset
 from .implementations import Implementation, KeyType
 from .keys import Key, KeyArray
@@ -22,8 +30,6 @@ from .primitives import (
     random_fold_in_p,
     random_seed_p,
     random_split_p,
-    random_unwrap_p,
-    random_wrap_p,
 )
 
 U32 = UINTS[32]
@@ -56,7 +62,7 @@ def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
         return _seeded("PRNGKey", seed, chosen)
     seed = _integer_scalar("PRNGKey", seed)
     if get_trace() is EVAL and isinstance(seed, np.generic):
-        return dnp.asarray(np.stack(chosen.seed(seed)))
+        return dnp.asarray(np.stack(chosen.seed(seed)).reshape(chosen.key_shape))
     return _raw_seeded(seed, impl=chosen)
 
 
@@ -82,7 +88,7 @@ def _seeded(name: str, seed: Any, impl: Implementation) -> Key:
 
 @fused(static=("impl",))
 def _raw_seeded(seed: Any, *, impl: Implementation) -> Any:
-    return random_unwrap_p.bind(random_seed_p.bind(seed, impl=impl))
+    return unwrapped(random_seed_p.bind(seed, impl=impl))
 
 
 def _integer_scalar(name: str, seed: Any) -> Any:
@@ -144,7 +150,7 @@ def split(key: Any, num: Any = 2) -> Any:
 
 @fused(static=("shape",))
 def _raw_split(key: Any, *, shape: tuple[int, ...]) -> Any:
-    return random_unwrap_p.bind(random_split_p.bind(open_key(key), shape=shape))
+    return unwrapped(random_split_p.bind(open_key(key), shape=shape))
 
 
 def fold_in(key: Any, data: Any) -> Any:
@@ -193,23 +199,25 @@ def _fold_in(key: Any, data: Any) -> Any:
 
 @fused()
 def _raw_fold_in(key: Any, data: Any) -> Any:
-    return random_unwrap_p.bind(_fold_in(open_key(key), data))
+    return unwrapped(_fold_in(open_key(key), data))
 
 
 def key_data(keys: Any) -> Any:
-    """The words of keys: a uint32 array of shape ``(*keys.shape, words)``. Raw keys are returned.
+    """The words of keys: a uint32 array of shape ``(*keys.shape, *key_shape)``. Raw keys stay.
+
+    ``key_shape`` is that of their generator: ``(2,)`` for threefry.
 
     Raises:
         TypeError: ``keys`` are no keys.
     """
     if is_typed(keys):
-        return random_unwrap_p.bind(keys)
+        return unwrapped(keys)
     check_words("key_data", keys, implementation())
     return keys
 
 
 def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -> Key:
-    """Typed keys from their words, a uint32 array of shape ``(..., words)``.
+    """Typed keys from their words, a uint32 array of shape ``(..., *key_shape)``.
 
     Args:
         impl: the generator of the keys, by name; None for the default.
@@ -223,7 +231,7 @@ def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -
     if is_typed(key_bits_array):
         raise TypeError(f"wrap_key_data takes raw words of keys, got typed keys{here()}")
     check_words("wrap_key_data", key_bits_array, chosen)
-    return random_wrap_p.bind(key_bits_array, impl=chosen)
+    return wrapped(key_bits_array, chosen)
 
 
 def key_impl(keys: Any) -> str:

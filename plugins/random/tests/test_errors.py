@@ -242,6 +242,11 @@ DRAWS: list[tuple[Call, type[Exception], str]] = [
         "permutation takes an array or an integer, got 2.5 of type float",
     ),
     (
+        lambda: random.permutation(key, 3, axis=1),
+        ValueError,
+        "permutation: axis 1 is out of bounds for an array of 1 dimensions",
+    ),
+    (
         lambda: random.permutation(key, dnp.arange(3), axis=1),
         ValueError,
         "permutation: axis 1 is out of bounds for an array of 1 dimensions",

@@ -11,6 +11,7 @@ import pytest
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 import dovetail_random as random
+from dovetail import default_prng_impl
 from dovetail_backends import Array
 from dovetail_batching import vmap
 from dovetail_core import PluginError, ShapedArray, typeof
@@ -254,10 +255,48 @@ def test_an_implementation_of_ones_own() -> None:
             fold_in=wrong,
             name="tests.constant",
         )
-    with pytest.raises(ValueError, match="key_shape must have one dimension"):
-        random.define_prng_impl(
-            key_shape=(), seed=wrong, split=wrong, random_bits=wrong, fold_in=wrong
-        )
+    for shape in ((), (0,), (2, 0)):
+        with pytest.raises(ValueError, match="key_shape must have a dimension"):
+            random.define_prng_impl(
+                key_shape=shape, seed=wrong, split=wrong, random_bits=wrong, fold_in=wrong
+            )
+
+
+def test_raw_keys_of_several_dimensions() -> None:
+    """Functions on raw keys of shape (2, 1) draw what those on keys of shape (2,) draw."""
+
+    def inner(raw: Any) -> Any:
+        return random.wrap_key_data(raw[..., 0], impl="threefry2x32")
+
+    square = random.define_prng_impl(
+        key_shape=(2, 1),
+        seed=lambda s: random.key_data(random.key(s, impl="threefry2x32"))[..., None],
+        split=lambda k, shape: random.key_data(random.split(inner(k), shape))[..., None],
+        random_bits=lambda k, width, shape: random.bits(inner(k), shape, f"uint{width}"),
+        fold_in=lambda k, d: random.key_data(random.fold_in(inner(k), d))[..., None],
+        name="tests.square",
+        tag="square",
+    )
+    key, plain = random.key(3, impl=square), random.key(3, impl="threefry2x32")
+    assert key.shape == () and random.key_data(key).shape == (2, 1)
+    raw = random.key_data(random.split(key, (3, 4)))
+    assert raw.shape == (3, 4, 2, 1)
+    want = random.key_data(random.split(plain, (3, 4)))
+    assert np.array_equal(np.asarray(raw)[..., 0], want)
+    again = random.wrap_key_data(raw, impl=square)
+    assert again.shape == (3, 4) and again.dtype is key.dtype
+    drawn = vmap(vmap(random.uniform))(again)
+    assert np.array_equal(drawn, vmap(vmap(random.uniform))(random.split(plain, (3, 4))))
+    assert random.uniform(random.fold_in(key, 7)) == random.uniform(random.fold_in(plain, 7))
+    old = random.PRNGKey(3, impl=square)
+    assert old.shape == (2, 1) and jit(lambda k: random.key_data(k))(key).shape == (2, 1)
+    with default_prng_impl("tests.square"):
+        assert random.uniform(old) == random.uniform(plain)
+        assert random.split(old, 5).shape == (5, 2, 1) and random.fold_in(old, 1).shape == (2, 1)
+        with pytest.raises(TypeError, match=r"whose last axes have the lengths \(2, 1\)"):
+            random.uniform(np.zeros(2, np.uint32))
+        with pytest.raises(ValueError, match=r"an array of keys of shape \(5,\)"):
+            random.uniform(random.split(old, 5))
 
 
 def test_a_generator_of_a_plugin(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

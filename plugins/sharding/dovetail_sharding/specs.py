@@ -148,6 +148,12 @@ def _partition(given: Any) -> Any:
     if not isinstance(given, (list, tuple)):
         return given
     axes = tuple(given)
+    for axis in axes:
+        if isinstance(axis, (list, tuple)):
+            raise ValueError(
+                f"PartitionSpec: the partition {given!r} contains {axis!r}. A dimension is divided "
+                "along axes that are named one by one: give for example ('x', 'y')."
+            )
     return axes if len(axes) > 1 else axes[0] if axes else None
 
 

@@ -73,3 +73,10 @@ def test_bad_ones():
         P("x", reduced={None})
     with pytest.raises(TypeError, match="must be hashable"):
         P({})
+
+
+def test_partitions_are_not_nested() -> None:
+    assert P(["x", "y"]) is P(("x", "y")) and P(("x",)) is P("x")
+    for partition in (("z", ("a",)), (("a", "b"),), ["z", ["a"]]):
+        with pytest.raises(ValueError, match=r"the partition .* contains .* named one by one"):
+            P("x", partition)

@@ -55,6 +55,10 @@ Of equal elements the first comes first; NaN is larger than all numbers.
 """
 
 
+_MOST = 2**31 - 1
+"""The largest dimension of which all positions are of type int32."""
+
+
 @top_k_p.def_abstract_eval
 def _top_k_type(x: ShapedArray, *, k: int, axis: int) -> list[ShapedArray]:
     if x.dtype.kind == "c":
@@ -68,6 +72,11 @@ def _top_k_type(x: ShapedArray, *, k: int, axis: int) -> list[ShapedArray]:
         raise ShapeError(
             f"lax.top_k got k={k} for {x.str_short()}{place()}, which has {x.shape[axis]} "
             f"elements along axis {axis}: k must be at least 0 and at most that."
+        )
+    if x.shape[axis] > _MOST:
+        raise ShapeError(
+            f"lax.top_k got {x.str_short()}{place()}: positions along axis {axis} of more than "
+            f"{_MOST} elements are no int32. Take the largest of parts of it, and then of these."
         )
     shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
     return [ShapedArray(shape, x.dtype, x.weak_type), ShapedArray(shape, np.int32)]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dovetail_lax as lax
+from dovetail_jit import ShapeDtypeStruct, eval_shape
 
 M = np.ones((3, 4), np.float32)
 N = np.ones((3, 4), np.int32)
@@ -34,7 +35,7 @@ WRONG = [
      r"operands of one shape, got f32\[3,4\], f32\[4\]"),
     (lambda: lax.reduce(M, 0.0, lambda a, b: lax.lt(a, b), (0,)), TypeError,
      r"computation of lax.reduce.*return scalars of the operands' types, f32\[\]; it returns bool"),
-    (lambda: lax.reduce(M, 0.0, lambda a, b: (a, b), (0,)), TypeError, r"return the structure"),
+    (lambda: lax.reduce(M, 0.0, lambda a, b: (a, b), (0,)), TypeError, r"return as many scalars"),
     (lambda: lax.cumsum(M, axis=2), ValueError, r"lax.cumsum got axis 2.*less than 2"),
     (lambda: lax.cummax(B, axis=0), TypeError, r"lax.cummax does not accept bool.*numbers"),
     (lambda: lax.cumlogsumexp(N), TypeError, r"lax.cumlogsumexp.*floating-point and complex"),
@@ -42,7 +43,7 @@ WRONG = [
     (lambda: lax.associative_scan(lax.add, []), ValueError, r"at least one array, got none"),
     (lambda: lax.associative_scan(lax.add, M, axis=2), ValueError, r"got axis 2 for an array f32"),
     (lambda: lax.associative_scan(lax.add, (M, M.T)), ValueError, r"one length along axis 0"),
-    (lambda: lax.associative_scan(lambda a, b: (a, b), M), ValueError, r"return the structure of"),
+    (lambda: lax.associative_scan(lambda a, b: (a, b), M), ValueError, r"return as many arrays"),
     (lambda: lax.sort([]), TypeError, r"lax.sort takes at least one array"),
     (lambda: lax.sort((M, M[0])), TypeError, r"one shape, got f32\[3,4\], f32\[4\]"),
     (lambda: lax.sort(M, dimension=2), ValueError, r"dimension 2 for an operand of shape \(3, 4\)"),
@@ -70,3 +71,10 @@ WRONG = [
 def test_messages_name_the_thing_the_place_and_the_remedy(f, error, message):
     with pytest.raises(error, match=message):
         f()
+
+
+def test_positions_of_the_largest_fit_their_type() -> None:
+    most = ShapeDtypeStruct((2**31 - 1,), "bfloat16")
+    assert eval_shape(lambda x: lax.top_k(x, 9), most)[1].dtype == np.int32
+    with pytest.raises(ValueError, match=r"lax.top_k got bf16\[2147483648\] at .* are no int32"):
+        eval_shape(lambda x: lax.top_k(x, 9), ShapeDtypeStruct((2**31,), "bfloat16"))

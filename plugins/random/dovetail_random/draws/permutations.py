@@ -46,6 +46,7 @@ def permutation(
     key = check_key("permutation", key)
     refuse_lists("permutation", x)
     if not np.ndim(x):
+        axis_of("permutation", axis, 1)
         return _permuted_range(key, size=count_of("permutation", x))
     x = dnp.asarray(x)
     return _permutation(

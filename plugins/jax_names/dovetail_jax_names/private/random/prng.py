@@ -58,7 +58,7 @@ def reduced(x: Any) -> tuple[Any, ...] | None:
     impl = x.dtype.impl
     if impl.name not in _FUNCTIONS:
         return None
-    said = PRNGImpl((impl.words,), *_FUNCTIONS[impl.name], impl.name, impl.tag)
+    said = PRNGImpl(impl.key_shape, *_FUNCTIONS[impl.name], impl.name, impl.tag)
     state = {"_impl": said, "_consumed": False, "_base_array": key_data(x)}
     return object.__new__, (PRNGKeyArray,), state
 
