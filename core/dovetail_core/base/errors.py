@@ -110,9 +110,11 @@ class ShardingTypeError(DovetailError):
 
     Attributes:
         along: the axes along which operands of a sum are divided, where it is ambiguous therefore.
+        parts: how dimensions of the sum are divided where it is left to be done.
     """
 
     along: frozenset[Any] = frozenset()
+    parts: tuple[Any, ...] = ()
 
 
 class UnexpectedTracerError(DovetailError, JAXTypeError):

@@ -7,7 +7,7 @@ devices, one object for all equal ones.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, Protocol
 
 from ..base.errors import ShardingTypeError
@@ -61,6 +61,14 @@ class Dividing(Protocol):
         """``x``, traced or at rest, divided so (None: in no way that types tell)."""
         ...
 
+    def leaving(self, axes: Set[Any], f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """``f(*args, **kwargs)``, in which sums over devices along ``axes`` are left to be done.
+
+        Raises:
+            ShardingTypeError: it is ambiguous for another reason.
+        """
+        ...
+
     def forget(self, x: Any) -> Any:
         """``x``, traced or at rest, as a value whose type tells nothing: the compiler chooses."""
         ...
@@ -98,6 +106,12 @@ def is_ambiguous(error: Exception, values: Sequence[Any]) -> bool:
     if isinstance(error, ShardingTypeError):
         return True
     return isinstance(error, TypeError) and any(_divided(x) is not None for x in values)
+
+
+def unreduced_along(aval: Any) -> Set[Any]:
+    """The axes along which values of a type are sums over devices that are left to be done."""
+    divided = getattr(aval, "divided", None)
+    return frozenset() if divided is None else divided.spec.unreduced
 
 
 def forgotten(values: Sequence[Any]) -> list[Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
+from contextlib import suppress
 from typing import Any, Protocol
 
 from dovetail_core import (
@@ -10,6 +11,7 @@ from dovetail_core import (
     ClosedJaxpr,
     MissingRule,
     Primitive,
+    ShardingTypeError,
     generation,
     get_trace,
     run_under,
@@ -21,7 +23,7 @@ from dovetail_core.base.source import backward, get_override, get_scope, run_at,
 from dovetail_core.rules.checks import check_count
 from dovetail_core.rules.tables import within
 from dovetail_core.types.algebra import add, collected
-from dovetail_core.types.dividing import forgotten, is_ambiguous
+from dovetail_core.types.dividing import dividing, forgotten, is_ambiguous, unreduced_along
 
 from .linear import LinearInput, LinearTrace, checked, is_linear, run_linear
 from .pending import Pending
@@ -143,9 +145,21 @@ def _undecided(
     known = [x for x in args if not is_linear(x)]
     if not is_ambiguous(error, [*known, *(given if many else [given])]):
         raise error
+    if left := _sums(error, args):
+        with suppress(ShardingTypeError):
+            return dividing().leaving(left, rule, given, *args, **params)
     cotangents = forgotten(given) if many else forgotten([given])[0]
     rest = [x if is_linear(x) else forgotten((x,))[0] for x in args]
     return rule(cotangents, *rest, **params)
+
+
+def _sums(error: Exception, args: Sequence[Any]) -> Set[Any]:
+    """The axes along which cotangents are sums over devices that are left to be done, where it is
+    such a sum that is ambiguous."""
+    along: frozenset[Any] = getattr(error, "along", frozenset())
+    wanted = [unreduced_along(x.aval.cotangent_type()) for x in args if is_linear(x)]
+    left = frozenset().union(*wanted)
+    return left if left <= along else frozenset()
 
 
 def _give(

@@ -18,6 +18,7 @@ from dovetail_core import (
 from dovetail_core.base.placements import resolve_placement
 from dovetail_core.base.source import called
 from dovetail_core.tree.util import broadcast_prefix, tree_flatten, tree_leaves
+from dovetail_core.types.dividing import dividing, unreduced_along
 from dovetail_core.types.high import take_apart
 from dovetail_core.xla import arrays
 from dovetail_core.xla.arrays import ArrayImpl
@@ -120,6 +121,7 @@ def device_put(
             RuntimeError: an array was deleted or donated.
     """
     plain = src is None and donate is False and device.__class__ is NamedSharding
+    plain = plain and not device.spec.unreduced
     if plain and x.__class__ is np.ndarray and get_trace() is EVAL:
         return explicit_put(_put_array, x, device, may_alias)  # the most frequent one
     leaves, treedef = tree_flatten(x)
@@ -143,11 +145,34 @@ def _put_leaves(leaves: list[Any], options: list[list[Any]]) -> list[Any]:
             where = in_space(leaf, where, lambda: sharding_for(target_device()))
         where = resolve_placement("device of device_put", where)
         _check(where, gives, alias)
+        if _is_summed(leaf, where):
+            out.append(_put_summed(leaf, where))
+            continue
         found = put(leaf, device=where, src=source, donate=gives, may_alias=alias)
         if layout is not None and put is _device_put_now:
             found = put_in_layout(found, layout)
         out.append(found)
     return out
+
+
+def _is_summed(x: Any, where: Any) -> bool:
+    """Whether devices hold summands of a value, or are to hold some."""
+    spec = getattr(where, "spec", None)
+    if spec is not None and spec.unreduced:
+        return True
+    return bool(unreduced_along(getattr(x, "aval", None)))
+
+
+def _put_summed(x: Any, where: Any) -> Any:
+    """``x`` there, by a program that sums over devices, or makes ``x`` the only summand."""
+    spec = getattr(where, "spec", None)
+    if spec is None or not spec.unreduced:  # what is left to be done is done first
+        divided = None if spec is None else typeof(x).update(sharding=where).divided
+        return device_put(dividing().put(x, divided), where)
+    wanted = typeof(x).update(sharding=where).divided
+    if unreduced_along(getattr(x, "aval", None)) != spec.unreduced:
+        x = device_put(x, where.update(spec=type(spec)()))
+    return dividing().put(x, wanted)
 
 
 _PLAIN = (type(None), bool, Device, Sharding, Format, Layout, AutoLayout, Space)

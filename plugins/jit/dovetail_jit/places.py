@@ -9,6 +9,7 @@ from dovetail_backends import AbsentDevices, Partition, target_device
 from dovetail_core import ClosedJaxpr, Tracer, here, low_types, lower_values, typeof
 from dovetail_core.base.placements import surroundings
 from dovetail_core.ir.programs import open_program, walk
+from dovetail_core.types.dividing import unreduced_along
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_core.xla.client import Device
 from dovetail_core.xla.shardings import SingleDeviceSharding, single_device_sharding
@@ -279,6 +280,7 @@ def _shardings_of_results(call: _Call, grid: Any) -> tuple[Any, ...]:
         if asked is not None:
             _check(call.name, f"out_shardings of result {i}", asked, aval)
         for low in _low(aval):
+            _check_summed(call.name, i, asked, low)
             told = grid.of_type(low) if asked is None and grid.told else asked
             chosen = _expressible(told, low, grid)
             if chosen is None and asked is not None:
@@ -289,6 +291,18 @@ def _shardings_of_results(call: _Call, grid: Any) -> tuple[Any, ...]:
                 )
             found.append(chosen)
     return tuple(found)
+
+
+def _check_summed(name: str, i: int, asked: Any, aval: Any) -> None:
+    """Raise ValueError where a result is to be a sum that is left to be done, and is none: XLA
+    would take what each device has as its summand."""
+    left = getattr(getattr(asked, "spec", None), "unreduced", None)
+    if left and left != unreduced_along(aval):
+        raise ValueError(
+            f"{name}{here()}: out_shardings of result {i} is {asked!r}, and the result is of type "
+            f"{aval.str_short()}, which is no sum along {sorted(map(str, left))}. Reshard it in "
+            "the function: dovetail.sharding.reshard(x, spec)."
+        )
 
 
 def _low(aval: Any) -> list[Any]:

@@ -10,7 +10,7 @@ from dovetail_core import ShapedArray, here, typeof
 from dovetail_core.base.placements import resolve_placement, stands_for_place
 from dovetail_core.base.source import short_repr
 from dovetail_core.tree.util import broadcast_prefix, tree_flatten, tree_unflatten
-from dovetail_core.types.dividing import divided_as
+from dovetail_core.types.dividing import divided_as, unreduced_along
 from dovetail_core.xla.client import Device
 from dovetail_core.xla.shardings import SingleDeviceSharding, single_device_sharding
 
@@ -194,8 +194,10 @@ def constrained(values: Sequence[Any], shardings: Sequence[Any]) -> list[Any]:
 
 
 def _constrained(x: Any, sharding: Any) -> Any:
-    x = sharding_constraint_p.bind(x, sharding=sharding)
     aval: Any = typeof(x)
     if not isinstance(aval, ShapedArray):
-        return x
-    return divided_as(x, aval.update(sharding=sharding), aval)
+        return sharding_constraint_p.bind(x, sharding=sharding)
+    wanted = aval.update(sharding=sharding)
+    if not unreduced_along(aval) and not unreduced_along(wanted):
+        x = sharding_constraint_p.bind(x, sharding=sharding)
+    return divided_as(x, wanted, aval)

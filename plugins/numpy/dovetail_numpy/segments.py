@@ -103,6 +103,7 @@ def _segments(
             unique_indices,
             bucket_size,
             mode,
+            None,
         )
     x, ids = as_array(name, data), as_array(name, segment_ids, 1)
     x = _rows(name, x, ids)

@@ -56,12 +56,25 @@ class MeshGrid:
         spec = spec_of(self.mesh, sharding._to_xla_hlo_sharding(ndim), ndim)  # type: ignore[attr-defined]
         return None if spec is None else _text(self.mesh, spec, ndim)
 
+    def on_summands(self, b: Any, types: Any, operands: Sequence[Any], emit: Any) -> Any:
+        """See ``dovetail_backends.pjrt.partition.Grid``."""
+        from .summands import on_summands  # rules of lowering, which import this
+
+        axes = summed(b.outs) & summed(types)
+        return on_summands(self.mesh, axes, b, types, operands, emit) if axes else None
+
     def sharding_of(self, parts: HloSharding, ndim: int) -> Any:
         """The sharding by which XLA divides arrays of ``ndim`` dimensions."""
         spec = spec_of(self.mesh, parts, ndim)
         if spec is not None:
             return NamedSharding(self.mesh, spec)
         return GSPMDSharding(self.mesh._internal_device_list, parts)  # type: ignore[attr-defined]
+
+
+def summed(avals: Sequence[Any]) -> frozenset[Any]:
+    """The axes along which values of these types are sums that are left to be done."""
+    told = [a.divided for a in avals if a.divided is not None]
+    return frozenset([a for d in told for a in d.spec.unreduced])
 
 
 @lru_cache(4096)

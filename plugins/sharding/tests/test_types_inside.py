@@ -336,15 +336,14 @@ def test_summands_are_not_the_value(explicit):
         np.asarray,
         dt.device_get,
         lambda u: u.tolist(),
-        lambda u: dt.device_put(u, whole),
     ):
         with pytest.raises(NotImplementedError, match=r"unreduced along \['x'\] is read"):
             read(left)
-    for put in (X, _put(X)):
-        with pytest.raises(NotImplementedError, match=r"unreduced along \['x'\] is put on devices"):
-            dt.device_put(put, place)
-    with pytest.raises(NotImplementedError, match="hold summands of it"):
-        dt.jit(lambda a: dt.device_put(a, place))(_put(W))
+    np.testing.assert_allclose(dt.device_put(left, whole), X.T @ X, rtol=1e-5)
+    put = lambda a: dt.device_put(a, place)  # noqa: E731
+    for made in (put(X), put(_put(X)), dt.jit(put)(_put(X))):
+        assert made.sharding.spec.unreduced == {"x"}
+        np.testing.assert_array_equal(dt.device_put(made, whole), X)
 
 
 def test_like_others(explicit, devices):

@@ -68,7 +68,6 @@ class Builder(Emitter):
         env.update(zip(jaxpr.invars, args))
         rules, miss = stablehlo_rules.rules, stablehlo_rules.miss
         watched = self.module.is_watched
-        told = self.module.told if self.module.divides else None
         for eqn in jaxpr.eqns:
             operands = [
                 env[x] if x.__class__ is Var else self.constant(x.val, x.aval)  # type: ignore
@@ -80,14 +79,12 @@ class Builder(Emitter):
             rule = rules.get(eqn.primitive)
             if rule is None:
                 rule = run_at(eqn.source, miss, eqn.primitive)
-            out = (
-                self._watched(eqn, rule, operands)
-                if watched
-                else rule(self, *operands, **eqn.params)
-            )
-            if told is not None:
-                types = [v.aval for v in eqn.outvars]
-                out = told(types, out, not eqn.primitive.multiple_results, self.constrain)
+            if self.module.divides:
+                out = self._divided(eqn, rule, operands)
+            elif watched:
+                out = self._watched(eqn, rule, operands)
+            else:
+                out = rule(self, *operands, **eqn.params)
             if eqn.primitive.multiple_results:
                 env.update(zip(eqn.outvars, out))
             else:
@@ -96,6 +93,44 @@ class Builder(Emitter):
             self.constant(x.val, x.aval) if isinstance(x, Literal) else env[x]  # type: ignore
             for x in jaxpr.outvars
         ]
+
+    def _divided(self, eqn: Eqn, rule: StablehloRule, operands: Sequence[Val]) -> Any:
+        """Lower an equation whose results are divided as their types tell."""
+        primitive, outs = eqn.primitive, self.outs
+
+        def emit(b: Any, *operands: Val) -> list[Val]:
+            out = (
+                b._watched(eqn, rule, operands)
+                if b.module.is_watched
+                else rule(b, *operands, **eqn.params)
+            )
+            return list(out) if primitive.multiple_results else [out]
+
+        if primitive.regions is None and primitive.traits.places is None:
+            found = self.divided([x.aval for x in eqn.invars], operands, outs, emit)
+        else:
+            found = [self.as_told(x, a) for x, a in zip(emit(self, *operands), outs)]
+        return found if primitive.multiple_results else found[0]
+
+    def divided(
+        self,
+        types: Sequence[Any],
+        operands: Sequence[Val],
+        outs: Sequence[Any],
+        emit: Callable[..., list[Val]],
+    ) -> list[Val]:
+        """``emit(b, *operands)``, results of types ``outs`` that are divided as these tell.
+
+        Args:
+            types: those of the operands. emit: of what is linear in operands that are sums over
+                devices which are left to be done.
+        """
+        self.outs = tuple(outs)
+        if not self.module.divides:
+            return emit(self, *operands)
+        grid: Any = self.module.partition.grid  # type: ignore[union-attr]
+        found = grid.on_summands(self, types, operands, emit) or emit(self, *operands)
+        return [self.as_told(x, a) for x, a in zip(found, outs)]
 
     def _watched(self, eqn: Eqn, rule: StablehloRule, operands: Sequence[Val]) -> Any:
         """Lower an equation where more is wanted than its operations."""

@@ -91,14 +91,6 @@ class ModuleText:
         made.callbacks = self.callbacks
         return made
 
-    def told(self, results: Sequence[Any], values: Any, single: bool, constrain: Any) -> Any:
-        """The values of an operation, divided as the types of its results tell."""
-        given = [values] if single else list(values)
-        found = [
-            v if a.divided is None else constrain(v, a.divided) for v, a in zip(given, results)
-        ]
-        return found[0] if single else found
-
     def add_callback(self, fun: Callable[..., Any]) -> int:
         """The number under which the module's operations call a Python function."""
         self.callbacks.append(fun)
@@ -261,10 +253,18 @@ class Emitter:
             return x
         return self.op("stablehlo.convert", [x], x.aval.update(dtype=np.dtype(dtype)))
 
-    def constrain(self, x: Val, sharding: Any) -> Val:
-        """``x`` where ``sharding`` says, in a program on several devices; else as it is."""
+    def as_told(self, x: Val, aval: Any) -> Val:
+        """``x`` divided as a type tells, in a program on several devices."""
+        return x if aval.divided is None else self.constrain(x, aval.divided, aval)
+
+    def constrain(self, x: Val, sharding: Any, aval: Any = None) -> Val:
+        """``x`` where ``sharding`` says, in a program on several devices; else as it is.
+
+        Args:
+            aval: the type of the result, if it tells of that.
+        """
         partition = self.module.partition
         text = partition and partition.attribute(sharding, len(x.aval.shape))
         if text is None:
             return x
-        return self.op("sdy.sharding_constraint", [x], x.aval, {"sharding": text})
+        return self.op("sdy.sharding_constraint", [x], aval or x.aval, {"sharding": text})

@@ -27,6 +27,14 @@ class Grid(Protocol):
         """
         ...
 
+    def on_summands(
+        self, b: Any, types: Sequence[Any], operands: Sequence[Any], emit: Callable[..., Any]
+    ) -> Any:
+        """``emit(b, *operands)``, run by each device on its summands, where ``types``, those of the
+        operands, and ``b.outs`` are of sums over devices that are left to be done; elsewhere
+        None."""
+        ...
+
     def sharding_of(self, parts: HloSharding, ndim: int) -> Any:
         """The sharding by which XLA divides arrays of ``ndim`` dimensions."""
         ...

@@ -20,7 +20,7 @@ from ..manual.high import (
     whole_of,
 )
 from ..manual.primitives import from_parts_p, named, one_of_parts_p, to_parts_p
-from ..types.casting import left_unreduced_p, reshard_p
+from ..types.casting import forget, left_unreduced_p, reshard_p
 
 
 def _linear(primitive: Primitive) -> None:
@@ -30,7 +30,7 @@ def _linear(primitive: Primitive) -> None:
     jvp_rules.set(primitive, rule)
 
 
-for _p in (reshard_p, left_unreduced_p, to_parts_p, from_parts_p, one_of_parts_p):
+for _p in (reshard_p, to_parts_p, from_parts_p, one_of_parts_p):
     _linear(_p)
 
 
@@ -64,11 +64,25 @@ def _one_of_parts_transpose(ct: Any, x: Any, *, axes: Any, count: int) -> list[A
     return [_vary(algebra().mul(ct, share), axes)]
 
 
-@transpose_rules.register(left_unreduced_p)
 @transpose_rules.register(reshard_p)
-def _reshard_transpose(ct: Any, x: Any, *, dst_sharding: Any) -> list[Any]:
-    """The cotangent as it is: it is divided as types say that it is wherever it goes."""
-    return [ct]
+def _reshard_transpose(ct: Any, x: Any, *, dst_sharding: Any, auto: Any) -> list[Any]:
+    """The cotangent: it is divided as types say that it is wherever it goes, or by the compiler."""
+    return [forget(ct, auto) if auto else ct]
+
+
+@jvp_rules.register(left_unreduced_p)
+def _left_unreduced_jvp(
+    primals: Sequence[Any], tangents: Sequence[Any], *, dst_sharding: Any, direct: bool
+) -> tuple[Any, Any]:
+    """The tangent may be a sum of several such sums."""
+    own = {"dst_sharding": dst_sharding}
+    out = left_unreduced_p.bind(*primals, direct=direct, **own)
+    return out, left_unreduced_p.bind(*tangents, direct=False, **own)
+
+
+@transpose_rules.register(left_unreduced_p)
+def _left_unreduced_transpose(ct: Any, x: Any, **params: Any) -> list[Any]:
+    return [forget(ct)]  # the sum is one of values that the compiler divides
 
 
 @jvp_rules.register(high_to_parts_p)

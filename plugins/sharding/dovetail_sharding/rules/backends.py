@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,8 @@ import numpy as np
 from dovetail_backends import stablehlo_rules
 from dovetail_core import ClosedJaxpr, ShapedArray, Var, describe_source, with_leading
 
-from ..grids import words_of
+from ..computation import attributes_of, sharding_text
+from ..grids import NamedSharding
 from ..manual.primitives import (
     from_parts_p,
     one_of_parts_p,
@@ -50,8 +51,8 @@ class MeshParts(NamedTuple):
             return self._index(b, axis)
         out = b.out
         text = b.region([], lambda b: [self._index(b, axis)], "sdy.return", True)
-        whole = _sharding(self.mesh, [], 0, ())
-        attributes = _attributes([], [whole], self.mesh, free)
+        whole = sharding_text(self.mesh, [], 0, ())
+        attributes = attributes_of([], [whole], self.mesh, free)
         return b.op("sdy.manual_computation", [], out, attributes, [text])
 
     def on_first(self, b: Any, operands: Sequence[Any], emit: Callable[..., Any]) -> None:
@@ -71,13 +72,13 @@ class MeshParts(NamedTuple):
             return b.op("stablehlo.case", [at], [], "", branches)
 
         avals = [x.aval for x in operands]
-        wholes = [_sharding(self.mesh, [], len(a.shape), free) for a in avals]
+        wholes = [sharding_text(self.mesh, [], len(a.shape), free) for a in avals]
         region = b.region(avals, body, "sdy.return", True)
         b.op(
             "sdy.manual_computation",
             operands,
             [],
-            _attributes(wholes, [], self.mesh, free),
+            attributes_of(wholes, [], self.mesh, free),
             [region],
         )
 
@@ -105,32 +106,6 @@ def _looked_up(b: Any, table: Any, at: Any) -> Any:
     values = b.constant(table, at.aval.update(shape=table.shape))
     found = b.op("stablehlo.dynamic_slice", [values, at], row, "slice_sizes = array<i64: 1>")
     return b.op("stablehlo.reshape", [found], at.aval)
-
-
-def _sharding(
-    mesh: Any, partitions: Sequence[Any], ndim: int, axes: Sequence[Any],
-    unreduced: Collection[Any] = (),
-) -> str:  # fmt: skip
-    """How a value is divided: dimensions that are not are open to the compiler's axes, if any."""
-    words = words_of(mesh)
-    is_open = bool(axes) and len(axes) < len(mesh.axis_names)
-    dims: list[str] = []
-    for p in [*partitions, *[None] * ndim][:ndim]:
-        dims.append(f"{{{', '.join([*(words[a] for a in axes_of(p)), *(['?'] * is_open)])}}}")
-    sizes = ", ".join(f"{words[n]}={size}" for n, size in mesh.shape_tuple)
-    left = ", ".join(words[a] for a in mesh.axis_names if a in unreduced)
-    sums = f", unreduced={{{left}}}" if left else ""
-    return f"<mesh<[{sizes}]>, [{', '.join(dims)}]{sums}>"
-
-
-def _attributes(ins: Sequence[str], outs: Sequence[str], mesh: Any, axes: Sequence[Any]) -> str:
-    words = words_of(mesh)
-    names = ", ".join(words[a] for a in mesh.axis_names if a in axes)
-    return (
-        f"in_shardings = #sdy.sharding_per_value<[{', '.join(ins)}]>, "
-        f"manual_axes = #sdy<manual_axes{{{names}}}>, "
-        f"out_shardings = #sdy.sharding_per_value<[{', '.join(outs)}]>"
-    )
 
 
 class _Boundary(NamedTuple):
@@ -250,12 +225,12 @@ def _computation(
 
     def text(pairs: Sequence[tuple[Any, bool]], types: Sequence[Any]) -> list[str]:
         return [
-            _sharding(mesh, s.partitions, len(t.shape), axes, s.unreduced)
+            sharding_text(mesh, s.partitions, len(t.shape), axes, s.unreduced)
             for (s, _), t in zip(pairs, types)
         ]
 
     region = b.region(ins, body, "sdy.return", True)
-    attributes = _attributes(
+    attributes = attributes_of(
         text(found.ins, [x.aval for x in operands]), text(found.outs, outs), mesh, axes
     )
     return b.op("sdy.manual_computation", operands, list(outs), attributes, [region])
@@ -306,7 +281,23 @@ def _from_parts(b: Any, x: Any, *, mesh: Any, spec: PartitionSpec) -> Any:
 
 
 @stablehlo_rules.register(left_unreduced_p)
+def _left_unreduced(b: Any, x: Any, *, dst_sharding: Any, direct: bool) -> Any:
+    # The constraint that follows is one on the operation before, if it is the sum.
+    return x if direct else _as_whole(b, x, dst_sharding)
+
+
 @stablehlo_rules.register(reshard_p)
-def _reshard(b: Any, x: Any, *, dst_sharding: Any) -> Any:
-    told = b.out.divided is not None  # then it is constrained as all values are of such types
-    return x if told or not dst_sharding.mesh.explicit_axes else b.constrain(x, dst_sharding)
+def _reshard(b: Any, x: Any, *, dst_sharding: Any, auto: Any) -> Any:
+    if b.out.divided is None:
+        return b.constrain(x, dst_sharding) if dst_sharding.mesh.explicit_axes else x
+    now, then = x.aval.divided, b.out.divided  # it is constrained as all values are of such types
+    if then.spec.unreduced and not (now and now.spec.unreduced):
+        x = _as_whole(b, x, then if now is None else now)
+    return x
+
+
+def _as_whole(b: Any, x: Any, sharding: Any) -> Any:
+    """``x`` divided so, but no sum that is left to be done, although it is made one next."""
+    none: frozenset[Any] = frozenset()
+    spec = sharding.spec.update(unreduced=none, reduced=none)
+    return b.constrain(x, NamedSharding(sharding.mesh, spec))

@@ -38,14 +38,16 @@ def _one_of_parts(axis: Any, args: Any, dims: Any, **params: Any) -> tuple[Any, 
 
 
 def _cast(primitive: Primitive) -> None:
-    def rule(axis: Any, args: Any, dims: Any, *, dst_sharding: Any) -> tuple[Any, Any]:
+    def rule(
+        axis: Any, args: Any, dims: Any, *, dst_sharding: Any, **params: Any
+    ) -> tuple[Any, Any]:
         (x,), (d,) = args, dims
         spec = dst_sharding.spec
         parts = [*spec.partitions, *[None] * (x.ndim - 1 - len(spec))]
         told = dst_sharding.mesh.explicit_axes
         parts.insert(d, axis.explicit_mesh_axis if told else None)
         wider = dst_sharding.update(spec=spec.update(partitions=parts))
-        return primitive.bind(x, dst_sharding=wider), d
+        return primitive.bind(x, dst_sharding=wider, **params), d
 
     batch_rules.set(primitive, rule)
 

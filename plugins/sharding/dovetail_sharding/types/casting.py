@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from dovetail_backends import device_put
@@ -24,13 +25,17 @@ reshard_p = Primitive("reshard").def_traits(
     linear=((0,),),
     moves=True,
     divides=True,
-    parameters={"dst_sharding": "where types say that the result is; nothing where axes are Auto"},
+    parameters={
+        "dst_sharding": "where types say that the result is; nothing where axes are Auto",
+        "auto": "axes of type Auto where the operand was computed: the compiler divides it, and "
+        "its cotangent, along them",
+    },
     places=_places,
 )
 
 
 @reshard_p.def_abstract_eval
-def _type(x: ShapedArray, *, dst_sharding: Any) -> ShapedArray:
+def _type(x: ShapedArray, *, dst_sharding: Any, auto: Any) -> ShapedArray:
     now = x.divided.spec.unreduced if x.divided is not None else frozenset()
     then = dst_sharding.spec.unreduced
     if (more := then - now) and (less := now - then):
@@ -45,27 +50,45 @@ def _type(x: ShapedArray, *, dst_sharding: Any) -> ShapedArray:
 left_unreduced_p = Primitive("left_unreduced").def_traits(
     linear=((0,),),
     divides=True,
-    parameters={"dst_sharding": "how types say that the sum is divided that is left to be done"},
+    parameters={
+        "dst_sharding": "how types say that the sum is divided that is left to be done",
+        "direct": "whether the operand is the result of that sum, and not made of such results",
+    },
     places=_places,
 )
 
 
 @left_unreduced_p.def_abstract_eval
-def _left_type(x: ShapedArray, *, dst_sharding: Any) -> ShapedArray:
+def _left_type(x: ShapedArray, *, dst_sharding: Any, direct: bool) -> ShapedArray:
     return x.update(sharding=dst_sharding)
 
 
 @def_impl(reshard_p)
-def _now(x: Any, *, dst_sharding: Any) -> Any:
+def _now(x: Any, *, dst_sharding: Any, auto: Any) -> Any:
     given: Any = typeof(x)
     told = given.update(sharding=dst_sharding).divided
     spec = dst_sharding.spec if told is None else told.spec
-    if given.is_high or spec.unreduced or (given.divided and given.divided.spec.unreduced):
-        return _compiled()(x, dst_sharding=dst_sharding)
     mesh = _devices(x, dst_sharding.mesh)
+    if given.is_high or spec.unreduced or (given.divided and given.divided.spec.unreduced):
+        return _compiled()(_on(x, mesh), dst_sharding=dst_sharding, auto=auto)
     if x.__class__ is ArrayImpl and not mesh.explicit_axes:
         return _forgotten(x, mesh)
     return device_put(x, NamedSharding(mesh, spec))
+
+
+@def_impl(left_unreduced_p)
+def _left_now(x: Any, *, dst_sharding: Any, direct: bool) -> Any:
+    """At rest the sum has been done: one device has it, and the others zeros."""
+    x = _on(x, _devices(x, dst_sharding.mesh))
+    return _compiled()(x, dst_sharding=dst_sharding, auto=())
+
+
+def _on(x: Any, mesh: Mesh) -> Any:
+    """``x``, whose mesh is ``mesh`` if it is another one of its form."""
+    own = getattr(x, "_sharding", None)
+    if own.__class__ is NamedSharding and own.mesh is not mesh and not own.spec.unreduced:
+        return device_put(x, NamedSharding(mesh, own.spec))
+    return x
 
 
 def _forgotten(x: Any, mesh: Mesh) -> Any:
@@ -118,7 +141,7 @@ def put(x: Any, divided: Any) -> Any:
     if divided is None:
         spec = PartitionSpec(*[None] * aval.ndim)
         divided = NamedSharding(aval.divided.mesh, spec)
-    return reshard_p.bind(x, dst_sharding=divided)
+    return reshard_p.bind(x, dst_sharding=divided, auto=())
 
 
 def forget(x: Any, axes: Any = None) -> Any:
@@ -126,7 +149,7 @@ def forget(x: Any, axes: Any = None) -> Any:
     aval: Any = typeof(x)
     if aval.divided is None:
         return x
-    return reshard_p.bind(x, dst_sharding=forgotten(aval, axes))
+    return reshard_p.bind(x, dst_sharding=forgotten(aval, axes), auto=())
 
 
 def forgotten(aval: Any, axes: Any = None) -> NamedSharding:
@@ -142,9 +165,19 @@ def forgotten(aval: Any, axes: Any = None) -> NamedSharding:
     return NamedSharding(mesh, PartitionSpec(*keep))
 
 
-def told(x: Any, sharding: Any) -> Any:
-    """``x`` divided as ``sharding`` says, and of that type."""
-    return reshard_p.bind(x, dst_sharding=sharding)
+def told(x: Any, sharding: Any, auto: Sequence[Any] = ()) -> Any:
+    """``x`` divided as ``sharding`` says, and of that type.
+
+    Args:
+        auto: axes of type Auto where ``x`` was computed: how it is divided along them, and its
+            cotangent, is the compiler's choice.
+    """
+    return reshard_p.bind(x, dst_sharding=sharding, auto=tuple(auto))
+
+
+def left_unreduced(x: Any, sharding: Any) -> Any:
+    """A sum over devices, left to be done as ``sharding`` says."""
+    return left_unreduced_p.bind(x, dst_sharding=sharding, direct=True)
 
 
 def mesh_of(values: Any) -> Any:

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from dovetail_backends import device_put
-from dovetail_core import EVAL, ShardingTypeError, get_trace, here, is_value
+from dovetail_core import EVAL, ShardingTypeError, get_trace, here, is_value, typeof
 from dovetail_core.base.arguments import placement
 from dovetail_core.base.placements import resolve_placement
 from dovetail_core.base.source import callable_name
 from dovetail_core.base.wrapping import wraps
 from dovetail_core.tree.util import broadcast_prefix, tree_flatten, tree_map, tree_unflatten
-from dovetail_jit import jit
 
 from ..axis_types import AxisType
 from ..contexts import get_abstract_mesh, use_abstract_mesh
 from ..grids import NamedSharding
 from ..specs import PartitionSpec
-from .casting import forget, left_unreduced_p, mesh_of, told
+from .casting import forget, mesh_of, told
+from .leaving import leaving
 
 _UNSET: Any = object()
 
@@ -53,7 +54,7 @@ def auto_axes(
         mesh = _mesh(name, leaves)
         own = _axes(name, mesh, axes, AxisType.Explicit)
         a, k = tree_unflatten(tree, [_forgotten(x, own) for x in leaves])
-        return _results(name, _within(mesh, own, AxisType.Auto, f, a, k), wanted, mesh)
+        return _results(name, _within(mesh, own, AxisType.Auto, f, a, k), wanted, mesh, own)
 
     return automatic
 
@@ -86,7 +87,7 @@ def explicit_axes(
         within = mesh.update_axis_types(dict.fromkeys(own, AxisType.Explicit))
         with use_abstract_mesh(within):
             shardings = _prefix(name, "in_sharding", wanted, args, within)
-        inner = [told(x, s) for x, s in zip(leaves, shardings)]
+        inner = [told(x, s, own) for x, s in zip(leaves, shardings)]
         out = _within(mesh, own, AxisType.Explicit, f, tree_unflatten(tree, inner), kwargs)
         return tree_map(lambda x: _forgotten(x, own), out)
 
@@ -122,9 +123,17 @@ def with_result(
     left = place.spec.unreduced
     if left:
         return _left_unreduced(place, f, args, kwargs)
+    if any(_is_reduced(x) for x in tree_flatten((tuple(args), kwargs))[0]):
+        with suppress(ShardingTypeError):  # its cotangent is unreduced where types say of what
+            return tree_map(lambda x: told(x, place), f(*args, **kwargs))
     a, k = tree_map(lambda x: _forgotten(x, explicit), (tuple(args), kwargs))
     out = _within(mesh.abstract_mesh, explicit, AxisType.Auto, f, a, k)
-    return tree_map(lambda x: told(x, place), out)
+    return tree_map(lambda x: told(x, place, explicit), out)
+
+
+def _is_reduced(x: Any) -> bool:
+    told_of = typeof(x).divided if is_value(x) else None
+    return told_of is not None and bool(told_of.spec.reduced)
 
 
 def _left_unreduced(
@@ -135,41 +144,24 @@ def _left_unreduced(
     Raises:
         ShardingTypeError: operands are not divided along these axes where they are contracted.
     """
-    if get_trace() is EVAL:
-        return _at_once(place, f, args, kwargs)
-    left, summed = place.spec.unreduced, frozenset[Any]()
+    left = place.spec.unreduced
     try:
-        f(*args, **kwargs)
-    except ShardingTypeError as e:  # as types do not say what becomes of the sum
-        summed = e.along
-    if not left <= summed:
+        out, because = leaving(left, f, args, kwargs), None
+    except ShardingTypeError as e:
+        out, because = None, e
+    is_made = not any(hasattr(x, "aval") for x in tree_flatten((tuple(args), kwargs))[0])
+    if because is not None or not (is_made or _are_sums(out, left)):
         raise ShardingTypeError(
             f"{callable_name(f)}{here()}: out_sharding is {place.spec}, and the operands are not "
             f"both divided along {sorted(map(str, left))} where they are contracted, so that there "
             "is no sum over these to be left unreduced."
-        )
-    mesh = place.mesh
-    explicit = mesh.explicit_axes
-    a, k = tree_map(lambda x: _forgotten(x, explicit), (tuple(args), kwargs))
-    out = _within(mesh.abstract_mesh, explicit, AxisType.Auto, f, a, k)
-    return tree_map(lambda x: left_unreduced_p.bind(x, dst_sharding=place), out)
+        ) from because
+    return tree_map(lambda x: told(x, place), out)  # a whole is the only summand that is not zero
 
 
-def _at_once(
-    place: NamedSharding, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
-) -> Any:
-    """As one compiled program: what it leaves unreduced must not be computed before."""
-    leaves, tree = tree_flatten((tuple(args), kwargs))
-    arrays = [i for i, x in enumerate(leaves) if hasattr(x, "aval")]
-
-    def whole(*given: Any) -> Any:
-        full = list(leaves)
-        for i, x in zip(arrays, given):
-            full[i] = x
-        a, k = tree_unflatten(tree, full)
-        return _left_unreduced(place, f, a, k)
-
-    return jit(whole)(*[leaves[i] for i in arrays])
+def _are_sums(out: Any, axes: Set[Any]) -> bool:
+    told_of = [typeof(x).divided for x in tree_flatten(out)[0]]
+    return all(d is not None and d.spec.unreduced == axes for d in told_of)
 
 
 def _moved(x: Any, place: Any) -> Any:
@@ -237,7 +229,7 @@ def _prefix(name: str, argument: str, given: Any, full: Any, mesh: Any) -> list[
     ]
 
 
-def _results(name: str, out: Any, wanted: Any, mesh: Any) -> Any:
+def _results(name: str, out: Any, wanted: Any, mesh: Any, auto: Any) -> Any:
     leaves, tree = tree_flatten(out)
     shardings = _prefix(name, "out_sharding", wanted, out, mesh)
-    return tree_unflatten(tree, [told(x, s) for x, s in zip(leaves, shardings)])
+    return tree_unflatten(tree, [told(x, s, auto) for x, s in zip(leaves, shardings)])

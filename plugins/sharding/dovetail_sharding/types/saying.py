@@ -6,7 +6,7 @@ one partition for each dimension. Where it would name none a type says nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import lru_cache
 from typing import Any
 
@@ -117,6 +117,12 @@ class Saying:
         from .casting import put
 
         return put(x, divided)
+
+    def leaving(self, axes: Set[Any], f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """``f(*args, **kwargs)``, in which sums over devices along ``axes`` are left to be done."""
+        from .leaving import leaving
+
+        return leaving(axes, f, args, kwargs)
 
     def forget(self, x: Any) -> Any:
         """``x`` as a value whose type tells nothing."""

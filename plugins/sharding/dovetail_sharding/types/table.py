@@ -36,6 +36,11 @@ class Application(NamedTuple):
         ndim = len(getattr(aval, "shape", ()))
         return (None,) * ndim if aval.divided is None else aval.divided.spec.partitions
 
+    def reduced(self, operand: int) -> frozenset[Any]:
+        """The axes along which an operand is reduced: its cotangent is a sum that is left there."""
+        aval = self.ins[operand]
+        return frozenset() if aval.divided is None else aval.divided.spec.reduced
+
     @property
     def all_parts(self) -> list[Parts]:
         """:meth:`parts` of all operands."""
@@ -62,16 +67,19 @@ class Application(NamedTuple):
             found = p if found is None else found
         return found
 
-    def refuse(self, why: str, remedy: str = "", along: Sequence[Any] = ()) -> NoReturn:
+    def refuse(
+        self, why: str, remedy: str = "", along: Sequence[Any] = (), parts: Parts = ()
+    ) -> NoReturn:
         """Raise ShardingTypeError: names the operation, the types of operands and what to do.
 
         Args:
             along: the axes over which a result is summed, so that it could be left unreduced.
+            parts: how the result is divided then.
         """
         types = ", ".join(a.str_short() for a in self.ins)
         remedy = remedy or "Move operands first: dovetail.sharding.reshard(x, spec)."
         error = ShardingTypeError(f"{self.name} of {types}{here()}: {why}. {remedy}")
-        error.along = frozenset(along)
+        error.along, error.parts = frozenset(along), tuple(parts)
         raise error
 
 

@@ -31,13 +31,6 @@ def _dot_general(app: Application, /, *, dimension_numbers: Any, **params: Any) 
     for i, j in zip(contract_l, contract_r):
         own = app.merged(f"the contracted dimension {i}", [lhs[i], rhs[j]])
         summed += axes_of(own) if lhs[i] == rhs[j] else ()
-    if summed:
-        app.refuse(
-            f"both operands are divided along {summed} where they are contracted, so that the "
-            "result is a sum over devices, which may end up on all of them or be divided",
-            REMEDY,
-            summed,
-        )
     batch = [
         app.merged(f"the batch dimension {i}", [lhs[i], rhs[j]]) for i, j in zip(batch_l, batch_r)
     ]
@@ -50,6 +43,14 @@ def _dot_general(app: Application, /, *, dimension_numbers: Any, **params: Any) 
     for a in used:
         if used.count(a) > 1:
             app.refuse(f"its result would be divided twice along the axis {a!r}", REMEDY)
+    if summed:
+        app.refuse(
+            f"both operands are divided along {summed} where they are contracted, so that the "
+            "result is a sum over devices, which may end up on all of them or be divided",
+            REMEDY,
+            summed,
+            found,
+        )
     return found
 
 

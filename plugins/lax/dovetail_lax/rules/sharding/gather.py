@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
-from dovetail_sharding.types import Application, Parts, ask_for_out_sharding, infer_rules
+from dovetail_sharding.types import (
+    Application,
+    Parts,
+    ask_for_out_sharding,
+    axes_of,
+    infer_rules,
+)
 
 from ...primitives.gather import (
     ScatterDimensionNumbers,
@@ -33,7 +39,8 @@ def _gather(
 ) -> Parts:  # fmt: skip
     dn, operand, indices = dimension_numbers, app.parts(0), app.parts(1)
     _whole_windows(app, dn, operand, slice_sizes, READING)
-    places = _places(app, dn, operand, indices, READING)
+    reduced = app.reduced(0)  # what is divided along these is a sum in the cotangent
+    places = _places(app, dn, operand, indices, READING, reduced)
     windows = iter([operand[i] for i in window_axes(dn, len(operand))])
     rest = iter(places)
     ndim = app.outs[0].ndim
@@ -55,16 +62,25 @@ def _whole_windows(
 
 
 def _places(
-    app: Application, dn: GatherDimensionNumbers, operand: Parts, indices: Parts, remedy: str
-) -> list[Any]:
-    """What divides the dimensions of the indices but the last."""
+    app: Application, dn: GatherDimensionNumbers, operand: Parts, indices: Parts, remedy: str,
+    reduced: Set[Any] = frozenset(), summed: Sequence[Any] = (),
+) -> list[Any]:  # fmt: skip
+    """What divides the dimensions of the indices but the last.
+
+    Args:
+        reduced: axes that may divide them although they do not divide the operand.
+        summed: what divides the same dimensions of updates that are added up.
+    """
     paired = dict(zip(dn.start_indices_batching_dims, dn.operand_batching_dims))
     found: list[Any] = []
     for i, p in enumerate(indices):
         if i in paired:
             p = app.merged(f"the batch dimension {i}", [p, operand[paired[i]]])
-        elif p is not None:
-            app.refuse(f"dimension {i} of the indices is divided along {p!r}", remedy)
+        elif p is not None and not reduced.issuperset(axes_of(p)):
+            along = axes_of(p) if p in summed[i : i + 1] else ()
+            app.refuse(
+                f"dimension {i} of the indices is divided along {p!r}", remedy, along, operand
+            )
         found.append(p)
     return found[:-1]
 
@@ -75,7 +91,9 @@ def _scatter(
     dn, (operand, indices, updates) = as_gather(dimension_numbers), app.all_parts
     sizes = window_sizes(app.ins[0].shape, app.ins[2].shape, dimension_numbers)
     _whole_windows(app, dn, operand, sizes, WRITING)
-    places = iter(_places(app, dn, operand, indices, WRITING))
+    own = [p for i, p in enumerate(updates) if i not in dn.offset_dims]
+    summed = own if app.name == scatter_add_p.name else ()
+    places = iter(_places(app, dn, operand, indices, WRITING, summed=summed))
     windows = iter(window_axes(dn, len(operand)))
     for i, p in enumerate(updates):
         own = operand[next(windows)] if i in dn.offset_dims else next(places)

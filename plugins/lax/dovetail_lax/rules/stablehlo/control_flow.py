@@ -80,7 +80,10 @@ class _Scan:
     def run(self, carry: list[Any]) -> list[Any]:
         b = self.b
         outs = list(b.outs)
-        ys = [b.broadcast(b.constant(0, a.update(shape=())), a.shape, ()) for a in self.y_types]
+        ys = [
+            b.as_told(b.broadcast(b.constant(0, a.update(shape=())), a.shape, ()), a)
+            for a in self.y_types
+        ]
         state = [b.constant(0, INDEX), *carry, *ys]
         groups, rest = divmod(self.length, self.unroll)
         if groups > 1 or (groups == 1 and self.unroll == 1 and self.length > 1):
@@ -111,25 +114,33 @@ class _Scan:
         at = i
         if self.reverse:
             at = b.op("stablehlo.subtract", [b.constant(self.length - 1, INDEX), i], INDEX)
-        slices = [self._slice(b, x, at) for x in self.xs]
+        steps = self.program.in_avals[len(self.consts) + self.num_carry :]
+        slices = [self._slice(b, x, at, step) for x, step in zip(self.xs, steps)]
         outs = b.inline(self.program, [*self.consts, *state[1:n], *slices])
-        ys = [self._store(b, y, v, at) for y, v in zip(state[n:], outs[self.num_carry :])]
+        made = zip(state[n:], outs[self.num_carry :], self.y_types)
+        ys = [self._store(b, y, v, at, whole) for y, v, whole in made]
         following = b.op("stablehlo.add", [i, b.constant(1, INDEX)], INDEX)
         return [following, *outs[: self.num_carry], *ys]
 
-    def _slice(self, b: Any, x: Any, at: Any) -> Any:
-        shape = x.aval.shape[1:]
-        sizes = ", ".join(map(str, (1, *shape)))
-        one = b.op(
-            "stablehlo.dynamic_slice",
-            [x, at, *[b.constant(0, INDEX)] * len(shape)],
-            x.aval.update(shape=(1, *shape)),
-            f"slice_sizes = array<i64: {sizes}>",
-        )
-        return b.op("stablehlo.reshape", [one], x.aval.update(shape=shape))
+    def _slice(self, b: Any, x: Any, at: Any, step: Any) -> Any:
+        row = step.with_dimension(0, 1)
+        sizes = f"slice_sizes = array<i64: {', '.join(map(str, row.shape))}>"
 
-    def _store(self, b: Any, y: Any, value: Any, at: Any) -> Any:
-        shape = value.aval.shape
-        one = b.op("stablehlo.reshape", [value], value.aval.update(shape=(1, *shape)))
-        starts = [at, *[b.constant(0, INDEX)] * len(shape)]
-        return b.op("stablehlo.dynamic_update_slice", [y, one, *starts], y.aval)
+        def emit(b: Any, x: Any, at: Any) -> list[Any]:
+            starts = [at, *[b.constant(0, INDEX)] * len(step.shape)]
+            one = b.op("stablehlo.dynamic_slice", [x, *starts], row, sizes)
+            return [b.op("stablehlo.reshape", [one], step)]
+
+        whole = step.with_dimension(0, self.length)
+        return b.divided([whole, INDEX], [x, at], [step], emit)[0]
+
+    def _store(self, b: Any, y: Any, value: Any, at: Any, whole: Any) -> Any:
+        step = whole.without_dimension(0)
+        row = step.with_dimension(0, 1)
+
+        def emit(b: Any, y: Any, value: Any, at: Any) -> list[Any]:
+            one = b.op("stablehlo.reshape", [value], row)
+            starts = [at, *[b.constant(0, INDEX)] * len(step.shape)]
+            return [b.op("stablehlo.dynamic_update_slice", [y, one, *starts], whole)]
+
+        return b.divided([whole, step, INDEX], [y, value, at], [whole], emit)[0]

@@ -11,7 +11,6 @@ import numpy as np
 
 from dovetail_ad import is_linear, transpose_rules
 from dovetail_core import typeof
-from dovetail_core.types.dividing import divided_result, forgotten
 
 from ...primitives.arithmetic import div_p, mul_p
 from ...primitives.contractions import (
@@ -56,26 +55,10 @@ def _dot_general(
         "preferred_element_type": None if own_type else aval.dtype,
     }  # fmt: skip
     operands = (ct, y) if left else (y, ct)
-    if typeof(ct).divided is None or typeof(y).divided is None:
-        out = dot_general_p.bind(*operands, **params)
-    else:
-        out = _divided(aval, order, operands, params)
+    out = dot_general_p.bind(*operands, **params)
     if order is not None:
         out = transpose_p.bind(out, permutation=order)
     return [out, None] if left else [None, out]
-
-
-def _divided(aval: Any, order: Axes | None, operands: Any, params: dict[str, Any]) -> Any:
-    """The product, which is divided as the operand is that it is for, whatever types leave open."""
-    wanted = aval.cotangent_type()
-    if wanted.divided is None or not wanted.divided.spec.unreduced:
-        return dot_general_p.bind(*forgotten(operands), **params)
-    spec = wanted.divided.spec
-    parts = [None] * len(spec) if order is not None else list(spec.partitions)
-    for place, p in zip(order or (), spec.partitions):
-        parts[place] = p
-    sharding = wanted.divided.update(spec=spec.update(partitions=parts))
-    return divided_result(sharding, dot_general_p.bind, *operands, **params)
 
 
 @cache

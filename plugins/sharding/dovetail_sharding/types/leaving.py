@@ -1,0 +1,73 @@
+"""Sums over devices that are left to be done: which operations they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence, Set
+from typing import Any
+
+from dovetail_core import EVAL, ShardingTypeError, Trace, get_trace, run_under, typeof
+from dovetail_core.types.dividing import forgotten
+from dovetail_jit import jit
+
+from ..grids import NamedSharding
+from ..specs import PartitionSpec, axes_of
+from .casting import left_unreduced, mesh_of
+
+
+class LeavingTrace(Trace):
+    """Hands operations on, and leaves those to be done that are sums over some axes of a mesh."""
+
+    __slots__ = ("axes",)
+    parent: Trace
+    what = "a function whose sum over devices is left to be done"
+
+    def __init__(self, axes: Set[Any]) -> None:
+        super().__init__(get_trace())
+        self.axes = axes
+
+    def process(self, primitive: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        """An operation as it is, or the sum that it is where types say so."""
+        types = tuple([typeof(x) for x in args])
+        parts = self._summed(primitive, types, params) if self.axes <= named_in(types) else None
+        if parts is None:
+            return self.parent.process(primitive, args, params)
+        place = NamedSharding(mesh_of(args), PartitionSpec(*parts, unreduced=frozenset(self.axes)))
+
+        def summed(*xs: Any) -> Any:
+            return left_unreduced(primitive.bind(*forgotten(xs), **params), place)
+
+        # At rest as one program: what it leaves must not be computed before.
+        run = jit(summed) if self.parent is EVAL else summed
+        return run_under(self.parent, run, *args)
+
+    def _summed(self, primitive: Any, types: tuple[Any, ...], params: Any) -> Sequence[Any] | None:
+        """How the result is divided, of an operation that is a sum over these axes.
+
+        It is one where it says that its result is ambiguous because of such a sum, or is linear in
+        its operand, which is divided along these axes where the result is not.
+        """
+        try:
+            outs = primitive.infer(types, params).avals
+        except ShardingTypeError as e:
+            return e.parts if self.axes <= e.along else None
+        traits = primitive.traits
+        is_linear = len(types) == 1 and traits.groups(1, params) and not traits.divides
+        if not is_linear or self.axes & named_in(outs):
+            return None
+        told = outs[0].divided
+        return () if told is None else told.spec.partitions
+
+
+def leaving(axes: Set[Any], f: Callable[..., Any], args: Sequence[Any], kwargs: Any) -> Any:
+    """``f(*args, **kwargs)``, in which sums over devices along ``axes`` are left to be done.
+
+    Raises:
+        ShardingTypeError: it is ambiguous for another reason.
+    """
+    return run_under(LeavingTrace(axes), f, *args, **kwargs)
+
+
+def named_in(avals: Sequence[Any]) -> frozenset[Any]:
+    """The axes along which types say that values are divided."""
+    specs = [d.spec for d in (getattr(a, "divided", None) for a in avals) if d is not None]
+    return frozenset([a for s in specs for p in s.partitions for a in axes_of(p)])
