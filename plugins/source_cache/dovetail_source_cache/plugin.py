@@ -4,6 +4,6 @@ from dovetail_core.registry.manifest import Manifest
 
 MANIFEST = Manifest(
     "source_cache",
-    requires=("jit",),
+    requires=("backends", "jit"),
     providers={"cache_by_source": "dovetail_source_cache.provider:provider"},
 )
