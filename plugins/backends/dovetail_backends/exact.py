@@ -79,10 +79,17 @@ def _operations(program: ClosedJaxpr) -> Iterator[tuple[Eqn | None, bool]]:
             yield eqn, any(knows)
             continue
         called = regions(eqn.params)
-        if called.runs != "once" or len(called.regions) != 1 or any(knows):
+        is_call = called.runs == "once" and len(called.regions) == 1
+        if not is_call or any(knows) or _has_own_lowering(eqn):
             yield None, True
             continue
         yield from _operations(called.regions[0].program)
+
+
+def _has_own_lowering(eqn: Eqn) -> bool:
+    """Whether the author of a call says how it is lowered, in place of its body."""
+    own = (eqn.primitive.rules or {}).get(stablehlo_rules.name)
+    return own is not None and not getattr(own, "inlines", False)
 
 
 def _is_small(v: Any) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from dovetail_core import ShapedArray, float0, here, typeof
 from dovetail_core.base.errors import integer_too_large
 from dovetail_core.base.placements import surroundings
+from dovetail_core.types.avals import undivided
 from dovetail_core.xla import arrays
 from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError
 from dovetail_core.xla.shardings import single_device_sharding
@@ -27,7 +28,8 @@ def asarray_on(x: Any, aval: ShapedArray, device: Any, committed: bool = False) 
     """``x`` as an array of type ``aval`` on ``device``.
 
     NumPy values and Python scalars are converted to the type's dtype and copied: later writes to
-    their memory do not show. An array that is on the device already is returned as it is.
+    their memory do not show. An array that is on the device already is returned as it is. What the
+    type tells of axes of a mesh is left out: on one device nothing is divided.
 
     Raises:
         TypeError: no device can hold the dtype.
@@ -41,7 +43,7 @@ def asarray_on(x: Any, aval: ShapedArray, device: Any, committed: bool = False) 
     if aval.dtype == float0:  # holds nothing; compiled programs take booleans in its place
         return arrays.put(value, ShapedArray(aval.shape, np.bool_), device, committed)
     try:
-        return arrays.put(value, aval, device, committed)
+        return arrays.put(value, undivided(aval), device, committed)
     except XlaRuntimeError as e:
         if "Unknown NumPy dtype" not in str(e):
             raise

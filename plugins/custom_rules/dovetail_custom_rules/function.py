@@ -31,6 +31,7 @@ from .frame import Frame
 from .primitive import python_primitive, saved_primitive
 from .rules import Rules, Staged, flat_rules
 from .subfunctions import call_functions
+from .untraced import untraced
 
 
 def looks_through(trace: Any, leaves: Any) -> bool:
@@ -77,7 +78,7 @@ def staged_call(rules: Rules, frame: Frame) -> Staged:
     rules.called = True
 
     def flat(*xs: Any) -> list[Any]:
-        leaves, frame.out_tree = tree_flatten(rules.fun(*frame.fill(xs)))
+        leaves, frame.out_tree = tree_flatten(_body(rules, frame, xs))
         for x in leaves:
             check_value(x, f"{frame.name} returned a value that is not an array")
         return leaves
@@ -88,6 +89,23 @@ def staged_call(rules: Rules, frame: Frame) -> Staged:
     frame.out_avals = program.out_avals
     primitive, params = program_call(flat_rules(rules, frame, program.in_avals), program)
     return Staged(primitive, params, consts, frame.out_tree)
+
+
+def _body(rules: Rules, frame: Frame, xs: Sequence[Any]) -> Any:
+    """The result of the body, traced; where the author says its type, what stands for it."""
+    type_rule = rules.by_kind.get("abstract_eval")
+    if type_rule is not None:
+        return untraced(rules.name, type_rule, frame.fill, xs)
+    try:
+        return rules.fun(*frame.fill(xs))
+    except NotImplementedError as e:
+        if "lower" in rules.by_kind:
+            e.add_note(
+                f"{rules.name} has a lowering, and the type of its result is that of its body, "
+                f"which is traced{here()}. Where there is none, say the type: "
+                f"{rules.name}.def_abstract_eval."
+            )
+        raise
 
 
 class custom:  # lower case: used as a decorator
@@ -203,9 +221,22 @@ class custom:  # lower case: used as a decorator
         return rule
 
     def def_lower(self, rule: Callable[..., Any]) -> Any:
-        """Set the lowering: ``rule(builder, *operands)`` writes StableHLO and returns its results,
-        both as flat lists. A transformed function is lowered by its body."""
+        """Set the lowering: ``rule(builder, *operands)`` writes StableHLO and returns a list of its
+        results, or its one result. Operands are the leaves of the arguments. A transformed function
+        is lowered by its body.
+        """
         self.rules.set("lower", rule)
+        return rule
+
+    def def_abstract_eval(self, rule: Callable[..., Any]) -> Any:
+        """Set the type rule: ``rule(*args)``, with types in place of arrays, returns the result's
+        structure with a type in place of each array (what has ``shape`` and ``dtype`` will do).
+
+        The body is then not traced, and need not be of operations that can be: the function is
+        evaluated and compiled by its lowering (:meth:`def_lower`), and transformed by its other
+        rules alone.
+        """
+        self.rules.set("abstract_eval", rule)
         return rule
 
     def def_remat(self, rule: Callable[..., Any]) -> Any:

@@ -77,6 +77,9 @@ def lowered(b: Any, *operands: Any, **params: Any) -> list[Any]:
     return b.inline(body_of(params), operands)
 
 
+lowered.inlines = True  # type: ignore[attr-defined]  # it writes what the body says, and no other
+
+
 def _rules(primitive: Primitive, rules: FlatRules) -> Rules:
     """The rules, which refer to the primitive weakly, if at all.
 

@@ -6,7 +6,17 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from dovetail_core import ClosedJaxpr, Primitive, generation, here, registry
+from dovetail_core import (
+    ClosedJaxpr,
+    Primitive,
+    RegistryError,
+    ShapedArray,
+    callable_name,
+    describe_source,
+    generation,
+    here,
+    registry,
+)
 from dovetail_core.base import arguments
 
 from .checks import name_of
@@ -88,7 +98,7 @@ class Rules:
     @property
     def python(self) -> bool:
         """Whether a call that only differentiates known values may do without tracing the body."""
-        return "transpose" not in self.by_kind and not self.table_rules
+        return not (self.by_kind.keys() & {"transpose", "abstract_eval"} or self.table_rules)
 
     @property
     def compiled(self) -> bool:
@@ -206,7 +216,7 @@ def flat_rules(rules: Rules, frame: Frame, in_avals: Sequence[Any] | None) -> Fl
         symbolic = by_kind["vjp"][2]
     traced = in_avals is not None
     if "lower" in by_kind:
-        table_rules["backends.stablehlo"] = _lowering(frame, by_kind["lower"])
+        table_rules["backends.stablehlo"] = _lowering(frame, rules.name, by_kind["lower"])
     return FlatRules(
         rules.name,
         rules,
@@ -226,10 +236,25 @@ def flat_rules(rules: Rules, frame: Frame, in_avals: Sequence[Any] | None) -> Fl
     )
 
 
-def _lowering(frame: Frame, rule: Callable[..., Any]) -> Callable[..., Any]:
+def _lowering(frame: Frame, name: str, rule: Callable[..., Any]) -> Callable[..., Any]:
     n = frame.closed
 
     def lower(b: Any, *operands: Any, program: ClosedJaxpr) -> Any:
-        return rule(b, *operands[n:])
+        wanted = [_spell(a) for a in b.outs]
+        found = rule(b, *operands[n:])
+        results: list[Any] = [*found] if isinstance(found, (list, tuple)) else [found]
+        got = [_spell(x.aval) if hasattr(x, "aval") else repr(x) for x in results]
+        if got != wanted:
+            raise RegistryError(
+                f"the lowering of {name}{describe_source(b.source)} ({callable_name(rule)}) "
+                f"returned ({', '.join(got)}), but the results of {name} are "
+                f"({', '.join(wanted)}). Return one value per result, of that type."
+            )
+        return results
 
     return lower
+
+
+def _spell(aval: Any) -> str:
+    """The shape and element type alone: programs that are written know no other."""
+    return ShapedArray(aval.shape, aval.dtype).str_short()

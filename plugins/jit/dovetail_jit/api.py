@@ -245,7 +245,7 @@ def _call_anew(
     if tracing:
         return (_call_traced(settings, program, arguments, donated), None, False), False
     if elsewhere is not None:
-        outs = call_elsewhere(elsewhere, settings.name, program, operands)
+        outs = call_elsewhere(elsewhere, settings, program, operands, donated)
         return (tree_unflatten(program.out_tree, outs), None, False), False
     if donated:
         donated = _given_away(settings, operands, donated, len(program.consts))

@@ -17,18 +17,34 @@ from dovetail_core import (
     lower_values,
     raise_values,
 )
+from dovetail_core.base.source import warn_here
 from dovetail_core.interpret.mutable import without_mutable
 from dovetail_core.interpret.passes import run_passes
 
 from .boundary import boundary_of
+from .settings import Settings
 from .tracing import Program
 from .watching import Run, look_at
 
 Runner = Callable[[Sequence[Any]], Sequence[Any]]
 
 
-def call_elsewhere(backend: Any, name: str, program: Program, operands: Sequence[Any]) -> list[Any]:
-    """The results of a call by a backend that takes whole programs."""
+def call_elsewhere(
+    backend: Any,
+    settings: Settings,
+    program: Program,
+    operands: Sequence[Any],
+    donated: Sequence[bool],
+) -> list[Any]:
+    """The results of a call by a backend that takes whole programs.
+
+    Raises:
+        ValueError: ``jit`` was given what such a backend does not do; names it.
+    """
+    name = settings.name
+    _check_settings(backend, settings)
+    if any(donated):
+        _warn_of_donated(name, backend)
     bound = boundary_of(program.call)
     call, given = program.call, operands
     if bound is not None:
@@ -58,6 +74,35 @@ def _of_type(x: Any, aval: Any) -> Any:
     if isinstance(x, (bool, int, float, complex, np.ndarray, np.generic)):
         return np.asarray(x, aval.dtype)
     return x
+
+
+def _check_settings(backend: Any, settings: Settings) -> None:
+    """Refuse what ``jit`` was given, and such a backend does not do.
+
+    Raises:
+        ValueError: names it.
+    """
+    options = ", ".join(map(repr, sorted(settings.options)))
+    given = {
+        f"compiler_options ({options})": bool(settings.options),
+        "in_shardings or out_shardings": settings.told_results is not None,
+    }
+    for what, is_given in given.items():
+        if is_given:
+            raise ValueError(
+                f"jit of {settings.name}{here()}: {what} given with backend {backend.platform!r}, "
+                "which runs whole programs: XLA neither compiles nor divides them. Leave "
+                f"{what.partition(' (')[0]} out, or the backend."
+            )
+
+
+def _warn_of_donated(name: str, backend: Any) -> None:
+    """Say that arguments stay whole, as where no result can have their memory."""
+    warn_here(
+        f"Some donated buffers were not usable. {name}: backend {backend.platform!r} runs whole "
+        "programs, and takes no memory of arguments: they stay as they are. Do not donate them.",
+        UserWarning,
+    )
 
 
 def refuse_transformed(name: str, backend: Any, trace: Trace) -> NoReturn:

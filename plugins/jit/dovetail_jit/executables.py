@@ -75,7 +75,7 @@ class Executable:
         else:
             self.ins, self.outs = partitioned_shardings(module, loaded, self.in_avals)
         self.result_types = module.out_avals
-        if self.partition is not None and self.partition.grid.told:
+        if self.partition is None or self.partition.grid.told:
             self.result_types = tuple(map(told, module.out_avals, self.outs))
         self.constants = [
             self._array(c, typeof(c).strong(), s) for c, s in zip(module.const_args, self.ins)

@@ -10,10 +10,11 @@ import pytest
 
 import dovetail_numpy as dnp
 from dovetail_ad import grad
-from dovetail_backends import reference
+from dovetail_backends import cpu, reference
 from dovetail_backends.reference import evaluate
 from dovetail_batching import vmap
 from dovetail_core import ClosedJaxpr
+from dovetail_core.xla.shardings import single_device_sharding
 from dovetail_jit import jit
 from dovetail_refs import freeze, new_ref
 
@@ -110,3 +111,30 @@ def test_it_cannot_be_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
         from dovetail_backends.selection import _ranked
 
         assert "reference" not in [b.platform for b in _ranked(None)]
+
+
+def test_options_of_the_compiler_are_refused_by_name() -> None:
+    g = jit(f, backend="reference", compiler_options={"xla_b": 1, "xla_a": True})
+    said = (
+        r"^jit of f at .*test_elsewhere.*: compiler_options \('xla_a', 'xla_b'\) given with backe"
+        r"nd 'reference', which runs whole programs: .* Leave compiler_options out, or the backend\.$"
+    )
+    for _ in range(2):
+        with pytest.raises(ValueError, match=said):
+            g(X)
+
+
+@pytest.mark.parametrize("which", ["in_shardings", "out_shardings"])
+def test_shardings_are_refused(which: str) -> None:
+    given: Any = {which: single_device_sharding(cpu.BACKEND.devices()[0])}
+    with pytest.raises(ValueError, match="in_shardings or out_shardings given with backend 'refe"):
+        jit(f, backend="reference", **given)(X)
+
+
+def test_donated_arguments_stay_and_that_is_said() -> None:
+    x = dnp.asarray(X)
+    g = jit(lambda v, w: v * w, backend="reference", donate_argnums=0)
+    said = r"^Some donated buffers were not usable\. <lambda>: backend 'reference' runs whole prog"
+    with pytest.warns(UserWarning, match=said) as heard:
+        np.testing.assert_allclose(g(x, x), X * X)
+    assert not x.is_deleted() and heard[0].filename == __file__

@@ -91,3 +91,21 @@ def test_failures(mesh):
     program = dt.make_jaxpr(lambda a: lax.psum(a, "i"), axis_env=[("i", 2)])(X)
     with pytest.raises(NameError, match="evaluated where no device is known along that"):
         evaluate(program, X)
+
+
+@pytest.mark.parametrize("where", ["reference", "cpu", "device"])
+@pytest.mark.parametrize("spec", [P("x"), P(None, "y"), P(("x", "y"))])
+def test_on_one_device_nothing_is_divided(explicit: dt.Mesh, where: str, spec: P) -> None:
+    host = np.arange(32, dtype=np.float32).reshape(8, 4)
+    x = dt.device_put(host, dt.NamedSharding(explicit, spec))
+    given = {"device": dt.devices()[0]} if where == "device" else {"backend": where}
+    for _ in range(2):
+        found = dt.jit(lambda v: {"a": v * 2, "b": lax.sin(v).sum()}, **given)(x)
+        for y, wanted in ((found["a"], host * 2), (found["b"], np.sin(host).sum())):
+            assert dt.typeof(y).divided is None and len(y.sharding.device_set) == 1
+            assert str(y) == str(np.asarray(y)) and len(y.addressable_shards) == 1
+            np.testing.assert_allclose(y, wanted, rtol=1e-4)
+            np.testing.assert_allclose(y + 1, wanted + 1, rtol=1e-4)
+    again = dt.device_put(found["a"], dt.NamedSharding(explicit, spec))
+    assert dt.typeof(again) == dt.typeof(x)
+    np.testing.assert_array_equal(again, host * 2)
