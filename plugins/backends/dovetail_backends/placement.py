@@ -167,9 +167,10 @@ def _put_summed(x: Any, where: Any) -> Any:
     """``x`` there, by a program that sums over devices, or makes ``x`` the only summand."""
     spec = getattr(where, "spec", None)
     if spec is None or not spec.unreduced:  # what is left to be done is done first
-        divided = None if spec is None else typeof(x).update(sharding=where).divided
+        divided = None if spec is None else x.aval.update(sharding=where).divided
         return device_put(dividing().put(x, divided), where)
-    wanted = typeof(x).update(sharding=where).divided
+    aval: Any = typeof(x)
+    wanted = aval.update(sharding=where).divided
     if unreduced_along(getattr(x, "aval", None)) != spec.unreduced:
         x = device_put(x, where.update(spec=type(spec)()))
     return dividing().put(x, wanted)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from .grids import words_of
 from .specs import axes_of
+from .words import words_of
 
 
 def sharding_text(

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_backends import string
 from dovetail_core.xla.shardings import GSPMDSharding, HloSharding, install
 
 from .meshes import BaseMesh
 from .named import NamedSharding as NamedSharding
 from .specs import UNCONSTRAINED, PartitionSpec, axes_of
+from .summands import on_summands
+from .words import words_of
 
 
 class MeshGrid:
@@ -58,8 +59,6 @@ class MeshGrid:
 
     def on_summands(self, b: Any, types: Any, operands: Sequence[Any], emit: Any) -> Any:
         """See ``dovetail_backends.pjrt.partition.Grid``."""
-        from .summands import on_summands  # rules of lowering, which import this
-
         axes = summed(b.outs) & summed(types)
         return on_summands(self.mesh, axes, b, types, operands, emit) if axes else None
 
@@ -137,15 +136,6 @@ def _text(mesh: BaseMesh, spec: PartitionSpec, ndim: int) -> str:
         left = [words[n] for n in mesh.axis_names if n in spec.unreduced]
         roles = f", unreduced={{{', '.join(left)}}}"
     return f"#sdy.sharding<mesh<[{axes}]>, [{dims}]{roles}>"
-
-
-def words_of(mesh: BaseMesh) -> dict[Any, str]:
-    """How the axes are called in programs: as they are where that is plain."""
-    plain = all(isinstance(n, str) and n for n in mesh.axis_names)
-    names: Sequence[str] = (
-        mesh.axis_names if plain else [f"axis{i}" for i in range(len(mesh.axis_names))]
-    )
-    return {n: string(text) for n, text in zip(mesh.axis_names, names)}
 
 
 @lru_cache(1024)

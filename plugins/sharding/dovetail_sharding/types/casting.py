@@ -85,7 +85,7 @@ def _left_now(x: Any, *, dst_sharding: Any, direct: bool) -> Any:
 
 def _on(x: Any, mesh: Mesh) -> Any:
     """``x``, whose mesh is ``mesh`` if it is another one of its form."""
-    own = getattr(x, "_sharding", None)
+    own: Any = getattr(x, "_sharding", None)
     if own.__class__ is NamedSharding and own.mesh is not mesh and not own.spec.unreduced:
         return device_put(x, NamedSharding(mesh, own.spec))
     return x

@@ -76,7 +76,7 @@ def _places(
     for i, p in enumerate(indices):
         if i in paired:
             p = app.merged(f"the batch dimension {i}", [p, operand[paired[i]]])
-        elif p is not None and not reduced.issuperset(axes_of(p)):
+        elif p is not None and not set(axes_of(p)) <= reduced:
             along = axes_of(p) if p in summed[i : i + 1] else ()
             app.refuse(
                 f"dimension {i} of the indices is divided along {p!r}", remedy, along, operand
