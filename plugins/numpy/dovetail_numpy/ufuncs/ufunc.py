@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import dovetail_lax as lax
-from dovetail_core import callable_name, here
+from dovetail_core import Tracer, callable_name, here
 from dovetail_core.base import arguments
 
 from ..creation.arrays import as_array
 from ..operands import Array, ArrayLike, axis_index, no_out
-from ..operations import reshape as to_shape, select, truth
+from ..operations import reshape as to_shape, shape_of, truth
 from ..promotion import broadcast
+from . import folding
 
 
 class ufunc:  # lower case: NumPy's name
@@ -21,13 +24,14 @@ class ufunc:  # lower case: NumPy's name
     Attributes:
         nin, nout, nargs: how many operands and results it has.
         identity: the value that a reduction of nothing has, if there is one.
+        associates: whether it is known that operands may be combined in a tree.
     """
 
     def __init__(
         self, func: Callable[..., Any], /, nin: int, nout: int, *, name: str | None = None,
         nargs: int | None = None, identity: Any = None, call: Callable[..., Any] | None = None,
         reduce: Callable[..., Any] | None = None, accumulate: Callable[..., Any] | None = None,
-        at: Callable[..., Any] | None = None, reduceat: Callable[..., Any] | None = None,
+        at: Callable[..., Any] | None = None, associative: bool = False,
     ) -> None:  # fmt: skip
         self._func = func
         self._call = call or func
@@ -37,7 +41,8 @@ class ufunc:  # lower case: NumPy's name
         self.__name__ = name or callable_name(func)
         self.__doc__ = func.__doc__
         self.__module__ = "dovetail.numpy"
-        self._reduce, self._accumulate, self._at, self._reduceat = reduce, accumulate, at, reduceat
+        self._reduce, self._accumulate, self._at = reduce, accumulate, at
+        self.associates = associative
 
     def __call__(self, *args: ArrayLike, out: None = None, where: None = None) -> Any:
         if out is not None or where is not None:
@@ -92,20 +97,19 @@ class ufunc:  # lower case: NumPy's name
         return self._fold(a, at, keepdims, initial, mask)
 
     def _fold(self, a: Any, axis: int, keepdims: bool, initial: Any, mask: Any) -> Array:
-        rows = list(lax.unstack(a, axis))
-        kept: list[Any] = [None] * len(rows) if mask is None else list(lax.unstack(mask, axis))
-        if initial is not None or not rows or mask is not None:
-            start = self.identity if initial is None else initial
-            if start is None:
-                what = "of nothing" if mask is None else "with a mask where, and no initial"
-                raise ValueError(f"{self.__name__}.reduce {what}: it has no identity{here()}")
-            rows.insert(0, lax.full_like(rows[0], start) if rows else lax.full(
-                a.shape[:axis] + a.shape[axis + 1 :], start, a.dtype))  # fmt: skip
-            kept.insert(0, None)
-        out = rows[0]
-        for row, keep in zip(rows[1:], kept[1:]):
-            after = self._func(out, row)
-            out = after if keep is None else select(keep, after, out)
+        rows = folding.to_front(a, axis)
+        kept = None if mask is None else folding.to_front(mask, axis)
+        start = self.identity if initial is None else initial
+        if start is None and (mask is not None or not len(rows)):
+            what = "of nothing" if mask is None else "with a mask where, and no initial"
+            raise ValueError(f"{self.__name__}.reduce {what}: it has no identity{here()}")
+        if mask is None and initial is None and len(rows):
+            if self.associates:
+                out = folding.tree_fold(self._func, rows)
+            else:
+                out = folding.fold(self._func, rows[0], rows[1:])
+        else:
+            out = folding.fold(self._func, lax.full(rows.shape[1:], start, a.dtype), rows, kept)
         return lax.expand_dims(out, (axis,)) if keepdims else out
 
     def accumulate(
@@ -129,10 +133,11 @@ class ufunc:  # lower case: NumPy's name
         axis = axis_index(self.__name__, axis, a.ndim)
         if self._accumulate is not None:
             return self._accumulate(a, axis=axis)
-        rows = list(lax.unstack(a, axis))
-        for i in range(1, len(rows)):
-            rows[i] = self._func(rows[i - 1], rows[i])
-        return lax.stack(rows, axis) if rows else a
+        if not a.shape[axis]:
+            return a
+        if self.associates:
+            return lax.associative_scan(self._func, folding.prepared(self._func, a), axis=axis)
+        return folding.from_front(folding.partials(self._func, folding.to_front(a, axis)), axis)
 
     def at(
         self, a: ArrayLike, indices: Any, b: ArrayLike | None = None, /, *, inplace: bool = True
@@ -151,15 +156,24 @@ class ufunc:  # lower case: NumPy's name
             return self._at(a, indices, b)
         if b is None:
             return a.at[indices].apply(self._func)
-        return a.at[indices].set(self._func(a[indices], b))
+        parts = indices if isinstance(indices, tuple) else (indices,)
+        if not any(isinstance(i, list) or shape_of(i) for i in parts):  # no element twice
+            return a.at[indices].set(self._func(a[indices], b))
+        order = to_shape(lax.iota(np.int32, a.size), a.shape)
+        places = order.at[indices].get(mode="fill", fill_value=a.size)
+        return folding.update_in_turn(self._func, a, places, as_array(self.__name__, b, 2))
 
     def reduceat(
         self, a: ArrayLike, indices: Any, axis: int = 0, dtype: Any = None, out: None = None
     ) -> Array:
         """Reductions of the pieces of an axis that start at ``indices``.
 
+        A piece ends where the next one starts, the last one with the axis; one that would end
+        before its start is the element there.
+
         Raises:
             ValueError: indices are no vector of integers, or the axis is not one integer.
+            IndexError: an index that is known is out of bounds; others are moved within.
         """
         self._binary("reduceat")
         no_out(f"{self.__name__}.reduceat", out)
@@ -173,13 +187,16 @@ class ufunc:  # lower case: NumPy's name
         if axis is None or isinstance(axis, (tuple, list)):
             raise ValueError(f"{self.__name__}.reduceat needs one axis, got {axis}{here()}")
         axis = axis_index(self.__name__, axis, a.ndim)
-        starts = [int(i) for i in where]
-        ends = [*starts[1:], a.shape[axis]]
-        pieces = []
-        for i, j in zip(starts, ends):
-            piece = lax.slice_in_dim(a, i, j if i < j else i + 1, axis=axis)
-            pieces.append(self.reduce(piece, axis=axis, dtype=dtype))
-        return lax.stack(pieces, axis)
+        known = None if isinstance(where, Tracer) else np.asarray(where, np.int64)
+        n, beyond = a.shape[axis], np.zeros(where.shape) if known is None else known
+        if not all(0 <= i < n for i in beyond):
+            raise IndexError(
+                f"{self.__name__}.reduceat takes indices from 0 to {n - 1} for an axis of length "
+                f"{n}, got {indices}{here()}"
+            )
+        a = a if dtype is None else lax.convert_element_type(a, dtype)
+        out = folding.reduce_pieces(self, folding.to_front(a, axis), where, known)
+        return folding.from_front(out, axis)
 
     def outer(self, A: ArrayLike, B: ArrayLike, /) -> Array:
         """The function of all pairs of elements; the result has the dimensions of both."""

@@ -9,7 +9,8 @@ import dovetail_lax as lax
 
 from ..creation.arrays import as_array
 from ..operands import ArrayLike, stands_for_array
-from ..operations import truth
+from ..operations import filled, select, truth
+from ..promotion import broadcast
 from .arithmetic import ADD, MAXIMUM, MINIMUM, MULTIPLY, SUBTRACT
 from .comparisons import AND, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, OR, XOR
 from .plans import Binary
@@ -57,16 +58,51 @@ def _reduction(module: str, name: str) -> Any:
     return reduce
 
 
-def _bits_reduction(kind: str) -> Any:
-    def reduce(a: ArrayLike, axis: Any = 0, keepdims: bool = False) -> Any:
+def _bits_reduction(kind: str, identity: Any) -> Any:
+    def reduce(
+        a: ArrayLike, axis: Any = 0, keepdims: bool = False, dtype: Any = None, where: Any = None
+    ) -> Any:
         from ..reductions.engine import keep_dims, reduced_axes
 
         x = as_array(f"bitwise_{kind}.reduce", a)
+        x = x if dtype is None else lax.convert_element_type(x, dtype)
+        if where is not None:
+            mask = broadcast(truth(as_array(f"bitwise_{kind}.reduce", where, 1)), x.shape)
+            x = select(mask, x, filled(x, x.shape, identity))
         axes = reduced_axes("reduce", axis, x.ndim)
         out = getattr(lax, f"reduce_{kind}")(x, axes) if axes else x
         return keep_dims(out, x.shape, axes) if keepdims else out
 
     return reduce
+
+
+def _of_truth(reduce: Any) -> Any:
+    """A reduction of whether elements are not zero."""
+
+    def reduced(a: ArrayLike, dtype: Any = None, **options: Any) -> Any:
+        out = reduce(truth(as_array("reduce", a)), **options)
+        return out if dtype is None else lax.convert_element_type(out, dtype)
+
+    return reduced
+
+
+def _from(initial_of: Any, reduce: Any) -> Any:
+    """A reduction that is combined with ``initial``, if that is given."""
+
+    def reduced(a: ArrayLike, initial: Any = None, **options: Any) -> Any:
+        out = reduce(a, **options)
+        return out if initial is None else initial_of(as_array("reduce", initial, 1), out)
+
+    return reduced
+
+
+def _extremes(combine: Any, of_numbers: Any) -> Any:
+    def accumulate(a: Any, axis: int) -> Any:
+        if a.dtype.kind == "b":
+            return lax.associative_scan(combine, a, axis=axis)
+        return of_numbers(a, axis=axis)
+
+    return accumulate
 
 
 def _subtract_at(a: Any, indices: Any, b: Any) -> Any:
@@ -75,43 +111,55 @@ def _subtract_at(a: Any, indices: Any, b: Any) -> Any:
 
 add = _BinaryUfunc(
     ADD, "``x1 + x2``; of booleans, or.", 0, reduce=_reduction("basic", "sum"),
-    accumulate=_reduction("cumulative", "cumsum"), at=lambda a, i, b: a.at[i].add(b),
+    accumulate=_reduction("cumulative", "cumsum"), associative=True,
+    at=lambda a, i, b: a.at[i].add(b),
 )  # fmt: skip
 subtract = _BinaryUfunc(SUBTRACT, "``x1 - x2``; not for booleans.", at=_subtract_at)
 multiply = _BinaryUfunc(
     MULTIPLY, "``x1 * x2``; of booleans, and.", 1, reduce=_reduction("basic", "prod"),
-    accumulate=_reduction("cumulative", "cumprod"), at=lambda a, i, b: a.at[i].multiply(b),
+    accumulate=_reduction("cumulative", "cumprod"), associative=True,
+    at=lambda a, i, b: a.at[i].multiply(b),
 )  # fmt: skip
 maximum = _BinaryUfunc(
     MAXIMUM, "The greater of two elements; NaN if either is.", reduce=_reduction("basic", "max"),
-    accumulate=lambda a, axis: lax.cummax(a, axis=axis), at=lambda a, i, b: a.at[i].max(b),
+    accumulate=_extremes(MAXIMUM, lax.cummax), associative=True,
+    at=lambda a, i, b: a.at[i].max(b),
 )  # fmt: skip
 minimum = _BinaryUfunc(
     MINIMUM, "The lesser of two elements; NaN if either is.", reduce=_reduction("basic", "min"),
-    accumulate=lambda a, axis: lax.cummin(a, axis=axis), at=lambda a, i, b: a.at[i].min(b),
+    accumulate=_extremes(MINIMUM, lax.cummin), associative=True,
+    at=lambda a, i, b: a.at[i].min(b),
 )  # fmt: skip
 bitwise_and = _BinaryUfunc(
-    AND, "Bitwise and of integers or booleans.", -1, reduce=_bits_reduction("and")
-)
+    AND, "Bitwise and of integers or booleans.", -1,
+    reduce=_from(AND, _bits_reduction("and", -1)), associative=True,
+)  # fmt: skip
 bitwise_or = _BinaryUfunc(
-    OR, "Bitwise or of integers or booleans.", 0, reduce=_bits_reduction("or")
-)
+    OR, "Bitwise or of integers or booleans.", 0,
+    reduce=_from(OR, _bits_reduction("or", 0)), associative=True,
+)  # fmt: skip
 bitwise_xor = _BinaryUfunc(
-    XOR, "Bitwise exclusive or of integers or booleans.", 0, reduce=_bits_reduction("xor")
-)
+    XOR, "Bitwise exclusive or of integers or booleans.", 0,
+    reduce=_from(XOR, _bits_reduction("xor", 0)), associative=True,
+)  # fmt: skip
 logical_and = _BinaryUfunc(
-    LOGICAL_AND, "Whether both elements are not zero.", True, reduce=_reduction("basic", "all")
-)
+    LOGICAL_AND, "Whether both elements are not zero.", True,
+    reduce=_from(LOGICAL_AND, _of_truth(_reduction("basic", "all"))), associative=True,
+)  # fmt: skip
 logical_or = _BinaryUfunc(
-    LOGICAL_OR, "Whether either element is not zero.", False, reduce=_reduction("basic", "any")
-)
+    LOGICAL_OR, "Whether either element is not zero.", False,
+    reduce=_from(LOGICAL_OR, _of_truth(_reduction("basic", "any"))), associative=True,
+)  # fmt: skip
 logical_xor = _BinaryUfunc(
     LOGICAL_XOR, "Whether exactly one of two elements is not zero.", False,
-    reduce=lambda a, axis=0, keepdims=False: _bits_reduction("xor")(
-        truth(as_array("logical_xor", a)), axis, keepdims),
+    reduce=_from(LOGICAL_XOR, _of_truth(_bits_reduction("xor", False))), associative=True,
 )  # fmt: skip
-logaddexp = _BinaryUfunc(LOGADDEXP, "``log(exp(x1) + exp(x2))`` without overflow.", float("-inf"))
-logaddexp2 = _BinaryUfunc(LOGADDEXP2, "``log2(2**x1 + 2**x2)`` without overflow.", float("-inf"))
+logaddexp = _BinaryUfunc(
+    LOGADDEXP, "``log(exp(x1) + exp(x2))`` without overflow.", float("-inf"), associative=True
+)
+logaddexp2 = _BinaryUfunc(
+    LOGADDEXP2, "``log2(2**x1 + 2**x2)`` without overflow.", float("-inf"), associative=True
+)
 
 
 class _Negative(_Public):
