@@ -81,6 +81,17 @@ def register_gpu_libraries(platform: str) -> int:
     return count
 
 
+_in_batches: set[str] = set()
+
+
+def divide_batches(name: str) -> None:
+    """Lets XLA divide custom calls of a target along leading dimensions, as many as the frontend
+    attribute `num_batch_dims` says: each device calls it for the elements that it has."""
+    if name not in _in_batches:
+        xla_client().register_custom_call_as_batch_partitionable(name)
+        _in_batches.add(name)
+
+
 def on_sharding(callback: Any) -> bytes:
     """What a custom call of `InspectSharding` is configured by, so that `callback` is told the
     `HloSharding` of its operand while it is compiled. It must be kept alive until then."""

@@ -133,7 +133,7 @@ def _scalings(b: Any, powers: dict[int, Any], k: Any, degree: int, theta: float)
     s = dnp.where(k == _INFINITE, k, dnp.astype(s, np.int32))
     # The first term of the backward error that norms of powers do not bound: c |A|²ᵐ⁺¹.
     sizes = dnp.abs(lax.stop_gradient(b))
-    total = dnp.ones((*b.shape[:-2], 1, b.shape[-1]), sizes.dtype)
+    total = dnp.ones_like(sizes[..., :1, :])
     total = lax.fori_loop(0, 2 * degree + 1, lambda _, x: matmul(x, sizes), total)
     norm = dnp.max(total, axis=(-1, -2)) / dnp.maximum(_norm(b), dtypes.finfo(sizes.dtype).tiny)
     term = 1 / (comb(2 * degree, degree) * factorial(2 * degree + 1))

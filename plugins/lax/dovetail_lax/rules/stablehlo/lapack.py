@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain, count, islice
 from typing import Any
 
 import numpy as np
 
-from dovetail_backends import operand_aliases
+from dovetail_backends import Attribute, operand_aliases
 from dovetail_core import ShapedArray
-from dovetail_core.xla import lapack
+from dovetail_core.xla import ffi, lapack
 
 from .kinds import compare, select
 
@@ -60,7 +61,32 @@ def call(
     )
     if aliases:
         attrs += f", output_operand_aliases = {operand_aliases(aliases, len(outs))}"
-    return b.op("stablehlo.custom_call", list(operands), list(outs), attrs)
+    notes = _divisible(target, [x.aval for x in operands], outs, batch) if b.is_divided else ""
+    return b.op("stablehlo.custom_call", list(operands), list(outs), attrs, (), notes)
+
+
+def _divisible(
+    target: str, ins: Sequence[ShapedArray], outs: Sequence[ShapedArray], batch: int
+) -> dict[str, Any]:
+    """What says that devices call a routine for the elements of the batch that they have: matrices
+    are whole, each dimension of them one that no other shares."""
+    ffi.divide_batches(target)
+    names = chain("ijklmnopqrstuvwxyz", (f"z_{i}" for i in count(1)))  # in this order
+    shared = list(islice(names, batch))
+    sizes: dict[str, int] = {}
+
+    def factors(aval: ShapedArray) -> str:
+        own = [*shared, *islice(names, len(aval.shape) - batch)]
+        sizes.update(zip(own, aval.shape))
+        return f"[{', '.join(own)}]"
+
+    left, right = ([factors(a) for a in avals] for avals in (ins, outs))
+    told = ", ".join(f"{k}={n}" for k, n in sizes.items())
+    rule = f"<({', '.join(left)})->({', '.join(right)}) {{{told}}}, custom>"
+    return {
+        "mhlo.frontend_attributes": Attribute(f'{{num_batch_dims = "{batch}"}}'),
+        "sdy.sharding_rule": Attribute(f"#sdy.op_sharding_rule{rule}"),
+    }
 
 
 def _layout(aval: ShapedArray, batch: int) -> str:
