@@ -62,6 +62,30 @@ def put(
     )
 
 
+class HostInput:
+    """An input, of the type `aval` on one device, that a compiled call is given as a NumPy array.
+
+    It stands in the place of the input's layout in a `calls.FastPath`: C++ asks
+    `shard_arg_fallback` for inputs with a layout of their own. Otherwise it shares aligned memory
+    with the program, which may read it after the call has returned (up to jaxlib 0.11 it also
+    copies what is larger than 100 kB after that).
+    """
+
+    __slots__ = ("aval", "devices", "dtype", "sharding")
+
+    def __init__(self, aval: Any, sharding: Any) -> None:
+        self.aval, self.sharding, self.dtype = aval, sharding, aval.dtype
+        self.devices = list(sharding._internal_device_list)
+
+    def copied(self, value: np.ndarray[Any, Any]) -> ArrayImpl | None:
+        """A copy on the device, made before this returns; None where more has to be done."""
+        if value.__class__ is not np.ndarray or value.dtype != self.dtype or len(self.devices) > 1:
+            return None
+        return _b.batched_device_put(
+            self.aval, self.sharding, [value], self.devices, False, False, _COPY_NOW, True
+        )
+
+
 def told(aval: Any, sharding: Any) -> Any:
     """The type of an array of type `aval` that has this sharding: types tell of some axes."""
     if sharding.__class__ is NamedSharding and getattr(sharding.mesh, "explicit_axes", ()):

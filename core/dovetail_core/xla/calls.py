@@ -32,7 +32,8 @@ class FastPath(NamedTuple):
     kept_var_bitvec: Sequence[bool]
     """Per constant and then per flat argument: whether the executable takes it."""
     in_device_local_layouts: Sequence[Any]
-    """Per kept argument; None is the default layout."""
+    """Per kept argument; None is the default layout. With another, host memory is handed to
+    `shard_arg_fallback` (see `arrays.HostInput`)."""
     const_args: Sequence[Any] = ()
     """Arrays passed ahead of the caller's arguments."""
 

@@ -59,7 +59,9 @@ PROGRAMS = 512
 
 
 def fallback(x: Any, sharding: Any, layout: Any) -> Any:
-    """An argument that is not where the executable runs, moved there."""
+    """An argument that is not where the executable runs, moved or copied there."""
+    if layout is not None and (copy := layout.copied(x)) is not None:
+        return copy
     aval: Any = typeof(x)
     if sharding.__class__ is SingleDeviceSharding:
         return asarray_on(x, aval, sharding._device)

@@ -34,7 +34,7 @@ from dovetail_core import (
 )
 from dovetail_core.tree.util import calls, tree_unflatten
 from dovetail_core.xla import execution
-from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError, block_until_ready, told
+from dovetail_core.xla.arrays import ArrayImpl, HostInput, XlaRuntimeError, block_until_ready, told
 from dovetail_core.xla.calls import FastPath
 from dovetail_core.xla.shardings import single_device_sharding
 
@@ -171,9 +171,9 @@ class Executable:
         self._is_new = False
 
     def fast_path(
-        self, out_tree: Any, committed: bool, consts: Sequence[Any] = ()
+        self, out_tree: Any, committed: bool, operands: Sequence[Any], consts: Sequence[Any] = ()
     ) -> FastPath | None:
-        """What the C++ call path needs to repeat the call without Python.
+        """What the C++ call path needs to repeat a call with ``operands`` without Python.
 
         None where it must not be: the program has effects, whose end and order are kept in Python,
         or has results of float0; it is provisional; or somebody watches calls. ``consts`` are
@@ -194,9 +194,21 @@ class Executable:
             self.result_types,
             [committed] * len(self.outs),
             [*[True] * len(self.constants), *self.module.kept],
-            [None] * len(self.ins),
+            self._from_host([*consts, *operands]),
             [*self.constants, *common],
         )
+
+    def _from_host(self, operands: Sequence[Any]) -> list[Any]:
+        """What C++ is told of the layouts of inputs: those that are NumPy arrays are copied."""
+        given = zip(operands, self.in_avals, self.input_shardings(), self.module.kept)
+        return [
+            *[None] * len(self.constants),
+            *[
+                HostInput(a, s) if isinstance(x, np.ndarray) else None
+                for x, a, s, keep in given
+                if keep
+            ],
+        ]
 
     def _told_orders(self) -> list[tuple[int, ...]] | None:
         """The order of axes in memory of each array that the program takes, constants left out;
@@ -307,7 +319,7 @@ class HighExecutable(Executable):
         return raise_values(super().run(arrays, committed), self.out_avals)
 
     def fast_path(
-        self, out_tree: Any, committed: bool, consts: Sequence[Any] = ()
+        self, out_tree: Any, committed: bool, operands: Sequence[Any], consts: Sequence[Any] = ()
     ) -> FastPath | None:
         """As of low values where the registry of calls knows how high ones are made of arrays.
 
@@ -318,4 +330,5 @@ class HighExecutable(Executable):
         parts = [[0] * len(low_types((a,))) for a in self.out_avals]
         leaves = [a.raise_val(*p) if a.is_high else p[0] for a, p in zip(self.out_avals, parts)]
         tree = calls.flatten(tree_unflatten(out_tree, leaves))[1]
-        return super().fast_path(tree, committed, lower_values(consts, "asked for to call it"))
+        operands, consts = (lower_values(x, "asked for to call it") for x in (operands, consts))
+        return super().fast_path(tree, committed, operands, consts)

@@ -82,7 +82,7 @@ def fast_path(
     the shardings of arrays.)"""
     if watching() or ex.lays_out([*consts, *operands]) or ex.moves([*consts, *operands]):
         return None
-    return ex.fast_path(out_tree, committed, consts)
+    return ex.fast_path(out_tree, committed, operands, consts)
 
 
 def look_at(found: Run) -> None:
