@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -691,6 +692,33 @@ def test_a_deriver_that_fails_is_a_problem_of_its_table(acme, dovetail):
     assert (status, err) == (1, "") and said in " ".join(out.split())
     status, out, err = dovetail("matrix")
     assert (status, err) == (1, "") and "deriving fails" in out and said in out
+
+
+def test_a_deriver_that_fails_for_many_is_said_once(acme, dovetail):
+    names = [f"acme.many{i}" for i in range(12)]
+    lines = [f"many{i}_p = Primitive({n!r})" for i, n in enumerate(names)]
+    acme.module("acme.primitives", MODULES["primitives"] + "\n" + "\n".join(lines) + "\n")
+    acme.module("acme.tables", MODULES["tables"].replace("p.decomposition", "1 / 0"))
+    status, out, err = dovetail("doctor")
+    flat = " ".join(out.split())
+    assert (status, err) == (1, "") and "1 problem." in out
+    assert flat.count("ZeroDivisionError") == 1 and flat.count("fails for primitive") == 1
+    assert re.search(
+        r"It must return a rule or None\. So it does for \d+ more primitives, as 'a", flat
+    )
+
+
+def test_a_deriver_that_fails_for_many_reasons_is_cut_short(acme, dovetail):
+    lines = [f"many{i}_p = Primitive('acme.many{i}')" for i in range(12)]
+    acme.module("acme.primitives", MODULES["primitives"] + "\n" + "\n".join(lines) + "\n")
+    acme.module(
+        "acme.tables", MODULES["tables"].replace("p.decomposition", "{}[len(p.name), id(p)]")
+    )
+    for command in ("doctor", "matrix"):
+        status, out, _ = dovetail(command)
+        flat = " ".join(out.split())
+        assert status == 1 and flat.count("fails for primitive") == 5
+        assert "more primitives cannot be given a rule, each for another reason" in flat
 
 
 def test_doctor_names_rules_that_were_set_aside(acme, dovetail):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 
 from dovetail_core import (
     EVAL,
+    Carrier,
     LiftTracer,
+    MissingMethod,
     MissingRule,
     Primitive,
     RuleTable,
@@ -27,6 +31,7 @@ from dovetail_core.testing.toy import (
     sincos_p,
     square_p,
 )
+from dovetail_core.testing.toy_control import cond_p
 
 F32 = ShapedArray((), np.float32)
 
@@ -88,6 +93,41 @@ def test_an_error_for_a_row_without_rule_or_decomposition(bounds, interval):
     ):
         bounds(lacking_p.bind, interval(1.0, 2.0))
     assert get_trace() is EVAL
+
+
+class Bare(Carrier):
+    """A carrier that says nothing."""
+
+
+OPTIONAL = {"function", "primal"}
+METHODS = [n for n, f in vars(Carrier).items() if inspect.isfunction(f) and n not in OPTIONAL]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_an_error_for_a_method_that_a_carrier_lacks(name):
+    arguments = [None] * (len(inspect.signature(getattr(Bare, name)).parameters) - 1)
+    with pytest.raises(MissingMethod) as e:
+        getattr(Bare(), name)(*arguments)
+    text = str(e.value)
+    assert text.startswith(f"Bare ({__name__}) has no method {name}, which is needed ")
+    assert "test_lift.py:" in text and f"Define Bare.{name}(" in text
+    assert isinstance(e.value, NotImplementedError)
+
+
+def test_a_carrier_without_a_method_that_a_lifted_branch_needs(carriers, interval):
+    class Partial(carriers.Intervals):
+        select = Carrier.select
+
+    branches = (
+        stage_closed(lambda x: [sin_p.bind(x)], [F32]),
+        stage_closed(lambda x: [neg_p.bind(x)], [F32]),
+    )
+
+    def f(x):
+        return cond_p.bind(less_p.bind(x, np.float32(1.5)), x, branches=branches)
+
+    with pytest.raises(MissingMethod, match=r"^Partial .* has no method select, which is ne"):
+        lift_call(Partial(), f, [interval(1.0, 2.0)])
 
 
 def test_transformations_nest_and_each_sees_its_own_values(carriers, interval):

@@ -540,3 +540,43 @@ def test_members_of_collections_are_found_by_their_names(site):
         registry().member("games", "chess")
     with pytest.raises(PluginError, match=r"no active plugin has members entry 'games\.go'"):
         registry().member("games", "go")
+
+
+PREFIX = (
+    "tables entry 'acme.cost' of plugin 'beta' of beta-dist 1.0 begins with the name of plugin "
+    "'acme' of acme-dist 1.0, whose tables have such names. Call it 'beta.cost'."
+)
+
+
+def test_a_table_under_anothers_name_is_refused(site, monkeypatch):
+    site.plugin("acme", "tables={'acme.own': 'm:x'}")
+    site.plugin("beta", "tables={'acme.cost': 'm:x', 'beta.own': 'm:x', 'free.cost': 'm:x'}")
+    with set_aside(f"^{re.escape(PREFIX)} Until then nobody has it\\.$"):
+        found = registry()
+    assert [*found.entries("tables")] == ["acme.own", "beta.own", "free.cost"]
+    for _ in range(2):
+        with pytest.raises(RegistryError, match=f"^{re.escape(PREFIX)}$"):
+            found.table("acme.cost")
+    monkeypatch.setenv("DOVETAIL_STRICT", "1")
+    for _ in range(2):
+        swap_registry(None)
+        with pytest.raises(PluginError, match=f"^{re.escape(PREFIX)}$"):
+            registry()
+
+
+def test_who_has_the_name_keeps_a_table_that_another_takes_too(site):
+    for name in ("beta", "zeta"):
+        site.plugin(name, f"tables={{'zeta.cost': 'm:{name}'}}")
+    with set_aside("tables entry 'zeta.cost' of plugin 'beta' of beta-dist 1.0 begins with the na"):
+        found = registry()
+    assert found.entries("tables") == {"zeta.cost": "m:zeta"} and not found.clashes
+
+
+def test_plugins_of_one_distribution_may_share_names_of_tables(site):
+    site.module("one_plugin", "from dovetail_core import Manifest\nM = Manifest('one')\n")
+    site.module(
+        "two_plugin",
+        "from dovetail_core import Manifest\nM = Manifest('two', tables={'one.cost': 'm:x'})\n",
+    )
+    site.install("both-dist", {"one": "one_plugin:M", "two": "two_plugin:M"})
+    assert [*registry().entries("tables")] == ["one.cost"]

@@ -304,6 +304,40 @@ def test_two_plugins_that_fill_one_rule_are_an_error_in_strict_mode(acme, monkey
         assert str(e.value) == SECOND and isinstance(e.value.__cause__, RuleConflict)
 
 
+def test_in_strict_mode_each_lookup_of_a_table_with_a_conflict_is_an_error(acme, monkeypatch):
+    rival(acme, "beta")
+    monkeypatch.setenv("DOVETAIL_STRICT", "1")
+    table = registry().table("acme.cost")
+    one, two = primitives()
+    for p in (one, two, one, Primitive("acme.other")):
+        for find in (lambda p: table.rules.get(p) or table.miss(p), table.get, lambda p: table[p]):
+            with pytest.raises(PluginError) as e:
+                find(p)
+            assert str(e.value) == SECOND and isinstance(e.value.__cause__, RuleConflict)
+    monkeypatch.delenv("DOVETAIL_STRICT")
+    with pytest.warns(RuntimeWarning, match="beta_rules fails to import: RuleConflict"):
+        assert table[one]() == 1
+    assert table.rules[one] is table[one] and table.get(two) is None
+
+
+def test_in_strict_mode_a_rule_of_dovetails_that_another_took_stays_an_error(site, monkeypatch):
+    site.plugin("std", "contributes={'acme.cost': ('std_rules',)}", distribution="dovetail")
+    site.module("std_rules", "import std_shared as s\ns.table.set(s.primitive, lambda: 'ours')\n")
+    shared = types.ModuleType("std_shared")
+    shared.table, shared.primitive = RuleTable("acme.cost"), Primitive("std.one")
+    site.modules.append("std_shared")
+    sys.modules["std_shared"] = shared
+    shared.table.set(shared.primitive, lambda: "theirs")
+    monkeypatch.setenv("DOVETAIL_STRICT", "1")
+    with pytest.raises(PluginError, match=r"already has a rule for 'std\.one'"):
+        shared.table.fill()
+    for _ in range(3):
+        with pytest.raises(PluginError, match=r"already has a rule for 'std\.one'"):
+            shared.table.rules.get(shared.primitive) or shared.table.miss(shared.primitive)
+    monkeypatch.delenv("DOVETAIL_STRICT")
+    assert shared.table[shared.primitive]() == "ours"
+
+
 def test_what_comes_with_dovetail_keeps_its_rule_whoever_was_first(site):
     site.plugin("std", "contributes={'acme.cost': ('std_rules',)}", distribution="dovetail")
     site.module("std_rules", "import std_shared as s\ns.table.set(s.primitive, lambda: 'ours')\n")

@@ -129,7 +129,7 @@ def _matrix() -> Iterator[Line]:
         try:
             with warnings.catch_warnings(action="ignore"):  # they are reported below
                 table = rules.load_table(name)
-            found = [rules.rule(table, p) for p in primitives.values()]
+            by_name = {n: rules.rule(table, p) for n, p in primitives.items()}
         except PluginError:
             yield name, "cannot be loaded: see above"
             continue
@@ -138,8 +138,9 @@ def _matrix() -> Iterator[Line]:
             continue
         for problem in table.problems:
             yield f"problem {name}", f"rules set aside: {problem}"
-        for problem in dict.fromkeys(r.source for r in found if r.kind == rules.BROKEN):
+        for problem in rules.broken(by_name):
             yield f"problem {name}", problem
+        found = [*by_name.values()]
         kinds = [r.kind for r in found]
         shown = [(k, kinds.count(k)) for k in dict.fromkeys(kinds)]
         own = Counter(p for r in found for p in r.platforms)

@@ -54,10 +54,8 @@ def run(args: Namespace) -> int:
     if args.holes:
         matrix = {n: row for n, row in matrix.items() if _holes(row)}
     found = Counter(c.kind for row in matrix.values() for c in row.values())
-    broken = {
-        c.source: None for row in matrix.values() for c in row.values() if c.kind == rules.BROKEN
-    }
-    problems += broken
+    for table in tables:
+        problems += rules.broken({n: row[table] for n, row in matrix.items()})
     if args.html:
         from . import matrix_page  # it needs dovetail_core.testing, which others do without
 

@@ -65,6 +65,28 @@ def load_tables(names: list[str]) -> tuple[dict[str, RuleTable[Any]], list[str]]
     return found, problems
 
 
+SHOWN = 5
+"""How many different problems of one table are told."""
+
+
+def broken(found: Mapping[str, Rule]) -> list[str]:
+    """What is wrong with the rules of some primitives, by name, that cannot be derived: what is
+    wrong with many is said once."""
+    alike: dict[str, list[str]] = {}
+    for name, r in found.items():
+        if r.kind == BROKEN:
+            alike.setdefault(r.source.replace(repr(name), "..."), []).append(name)
+    lines: list[str] = []
+    for names in [*alike.values()][:SHOWN]:
+        first, *rest = names
+        more = f" So it does for {len(rest)} more primitives, as {rest[0]!r}." if rest else ""
+        lines.append(f"{found[first].source}{more}")
+    if len(alike) > SHOWN:
+        left = sum(len(names) for names in [*alike.values()][SHOWN:])
+        lines.append(f"and {left} more primitives cannot be given a rule, each for another reason")
+    return lines
+
+
 def rule(table: RuleTable[Any], primitive: Primitive) -> Rule:
     """The rule of ``primitive``, derived if it must be, and those of platforms."""
     own = {p: origin for p, (_, origin) in sorted(table.platforms(primitive).items())}

@@ -38,6 +38,8 @@ class Trace:
 
     __slots__ = ("parent", "ended", "__weakref__")
     what = "a transformation"
+    function = ""
+    """What users call to apply it, such as ``vmap``, for messages."""
     is_reverse = False
     """Whether a backward pass follows: what comes through is the forward pass of a derivative."""
     computes = False

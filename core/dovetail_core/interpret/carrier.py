@@ -9,6 +9,7 @@ from ..dispatch.primitive import Trace
 from ..ir.programs import ClosedJaxpr
 from ..rules.evaluation import jaxpr_as_fun
 from ..types.avals import AbstractValue
+from ..types.high import missing
 
 V = TypeVar("V")
 S = TypeVar("S", bound=Hashable)
@@ -17,6 +18,7 @@ S = TypeVar("S", bound=Hashable)
 class Carrier(Generic[V, S]):
     """How a forward-style transformation carries values through sub-programs.
 
+    What a program needs of it and it does not define is named by an error (``MissingMethod``).
     ``V`` is a lifted value (a primal and a tangent; an array and its batch axis; two bounds) and
     ``S`` its structure: hashable, and all that must be known to take the value apart into arrays
     and put it together again. ``depth`` is 1 where an operand or result has a leading loop axis
@@ -39,7 +41,7 @@ class Carrier(Generic[V, S]):
 
     def trace(self, parent: Trace) -> Any:
         """The transformation's trace over ``parent``: a ``LiftTrace``."""
-        raise NotImplementedError
+        missing(self, "trace(parent)", "to lift the equations of a program")
 
     def function(self, program: ClosedJaxpr) -> Callable[..., list[Any]]:
         """What is run on lifted values in place of a program: by default all of its equations."""
@@ -47,35 +49,45 @@ class Carrier(Generic[V, S]):
 
     def pure(self, x: Any) -> V:
         """An untransformed value, lifted."""
-        raise NotImplementedError
+        missing(self, "pure(x)", "to lift a value that is not lifted yet")
 
     def aval(self, value: V) -> AbstractValue:
         """The type that the untransformed program sees in place of a lifted value."""
-        raise NotImplementedError
+        missing(self, "aval(value)", "to stage a program that lifted values go into")
 
     def structure(self, value: V, depth: int) -> S:
         """The structure of a lifted value, as a sub-program sees it (``depth`` axes stripped)."""
-        raise NotImplementedError
+        missing(self, "structure(value, depth)", "to stage a program that lifted values go into")
 
     def join_structures(self, a: S, b: S) -> S:
         """The least structure that both can be promoted to."""
-        raise NotImplementedError
+        missing(
+            self,
+            "join_structures(a, b)",
+            "where two structures meet: in a loop, or in the results of branches",
+        )
 
     def types(self, aval: AbstractValue, structure: S) -> tuple[AbstractValue, ...]:
         """The types of the arrays of a lifted value of type ``aval``."""
-        raise NotImplementedError
+        missing(self, "types(aval, structure)", "to stage the lifted form of a program")
 
     def arrays(self, value: V, structure: S, depth: int) -> tuple[Any, ...]:
         """Promote ``value`` to ``structure`` and take it apart into arrays."""
-        raise NotImplementedError
+        missing(
+            self, "arrays(value, structure, depth)", "to hand a lifted value to a lifted program"
+        )
 
     def value(self, arrays: Sequence[Any], structure: S, depth: int) -> V:
         """Put a lifted value together from its arrays."""
-        raise NotImplementedError
+        missing(
+            self,
+            "value(arrays, structure, depth)",
+            "to make lifted values of what a lifted program returns",
+        )
 
     def known(self, value: V) -> Any:
         """The plain array where a predicate or index is untransformed, else None."""
-        raise NotImplementedError
+        missing(self, "known(value)", "to find out whether a predicate or an index is lifted")
 
     def primal(self, value: V) -> Any:
         """The plain value that an effect (printing, say) shows of a lifted one, or None."""
@@ -83,13 +95,21 @@ class Carrier(Generic[V, S]):
 
     def may(self, predicate: V) -> Any:
         """A scalar boolean: whether a lifted predicate may still be true for some element."""
-        raise NotImplementedError
+        missing(self, "may(predicate)", "to go on with a loop whose predicate is lifted")
 
     def select(self, index: V, cases: Sequence[V]) -> V:
         """What results when a lifted boolean or index, not known, selects among ``cases``."""
-        raise NotImplementedError
+        missing(
+            self,
+            "select(index, cases)",
+            "to select among results by a predicate or an index that is lifted",
+        )
 
     def collect(self, cotangent: V, structure: S) -> V:
         """A cotangent of a value of ``structure``: where the value was shared by all instances,
         the sum over them."""
-        raise NotImplementedError
+        missing(
+            self,
+            "collect(cotangent, structure)",
+            "for the cotangent of a value that all instances share",
+        )

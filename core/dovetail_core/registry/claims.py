@@ -2,6 +2,7 @@
 
 What the kernel and the distribution ``dovetail`` define is theirs: another plugin's entry of that
 name is set aside. Of others nobody has the name; to use it is an error, and nothing else is.
+A table's name begins with that of a plugin of its own distribution, if with that of any.
 """
 
 from __future__ import annotations
@@ -27,10 +28,17 @@ _KINDS = (
 def settle_claims(found: Registry) -> None:
     """Take entries out of manifests that belong to others, with a notice, and note clashes."""
     owners = {(kind, n): "" for kind, names in KERNEL_CLAIMS.items() for n in names}
+    foreign: dict[tuple[str, str], str] = {}
     for name, manifest in found.ranked():
         lost: dict[str, set[str]] = {}
         for kind in _KINDS:
             for entry in getattr(manifest, kind):
+                is_new = kind == "tables" and (kind, entry) not in owners
+                if is_new and (text := _foreign_prefix(found, entry, name)):
+                    lost.setdefault(kind, set()).add(entry)
+                    found.notices.append((text, " Until then nobody has it."))
+                    foreign[kind, entry] = text
+                    continue
                 owner = owners.setdefault((kind, entry), name)
                 if owner == name:
                     continue
@@ -42,6 +50,19 @@ def settle_claims(found: Registry) -> None:
                     found.clashes[kind, entry] = text
         if lost:
             found.plugins[name].manifest = _without(manifest, lost)
+    found.clashes.update({key: text for key, text in foreign.items() if key not in owners})
+
+
+def _foreign_prefix(found: Registry, table: str, name: str) -> str:
+    """What is wrong with a table whose name begins with that of another distribution's plugin."""
+    prefix, _, rest = table.partition(".")
+    plugin, other = found.plugins[name], found.plugins.get(prefix)
+    if not rest or other is None or other.distribution == plugin.distribution:
+        return ""
+    return (
+        f"tables entry {table!r} of {plugin.whose} begins with the name of {other.whose}, whose "
+        f"tables have such names. Call it {f'{name}.{rest}'!r}."
+    )
 
 
 def _text(found: Registry, kind: str, entry: str, owner: str, name: str) -> str:

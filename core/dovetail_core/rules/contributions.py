@@ -6,6 +6,8 @@ from collections.abc import Callable
 from importlib import import_module
 from threading import get_ident
 
+from ..base.environment import flag
+from ..base.errors import PluginError
 from ..dispatch.primitive import Primitive, packages_with_primitives
 from ..registry.aside import set_aside
 from ..registry.discovery import registry
@@ -30,15 +32,26 @@ class Contributions:
     Args:
         table: its name.
         undo: takes back what a module that fails has entered.
+        withhold: hides all rules of the table from interpreters, so that each asks; ``show`` shows
+            them again.
 
     Attributes:
         is_loaded: whether those that were due when the table was filled are imported.
         families: not imported yet, by the modules of primitives of which they have rules.
         aside: modules that were set aside, and why.
+        refused: the error that strict mode makes of that, at each use of the table.
     """
 
-    def __init__(self, table: str, undo: Callable[[Change], None]) -> None:
+    def __init__(
+        self,
+        table: str,
+        undo: Callable[[Change], None],
+        withhold: Callable[[], None],
+        show: Callable[[], None],
+    ) -> None:
         self.table = table
+        self.refused: PluginError | None = None
+        self._withhold, self._show = withhold, show
         self.is_loaded = False
         self.families: dict[str, Modules] = {}
         self.aside: dict[str, str] = {}
@@ -59,6 +72,8 @@ class Contributions:
 
     def load(self, primitive: Primitive | None = None) -> None:
         """Import the modules that are due, once (see ``RuleTable.fill``)."""
+        if self.refused is not None:
+            self._refuse()
         thread = get_ident()
         begun = thread in self._filling
         if not begun and (not self.is_loaded or self.is_behind):
@@ -134,7 +149,7 @@ class Contributions:
         with importing(module):
             _, error = attempt(lambda: import_whole(module), plugin.whose, plugin.is_standard)
         while filling.displaced:
-            set_aside(filling.displaced.pop(), more=" The first of them stands.")
+            self._say(filling.displaced.pop(), more=" The first of them stands.")
         if isinstance(error, Unfinished):
             return False
         if error is not None:
@@ -157,7 +172,26 @@ class Contributions:
         said = f"{module} of plugin {plugin.name!r} ({why})"
         if self.aside.setdefault(module, said) is said:  # no other thread was first
             try:
-                set_aside(text, error)
+                self._say(text, error)
             except BaseException:
-                del self.aside[module]  # strict mode says it each time
+                del self.aside[module]  # it is an error, and the module is not set aside
                 raise
+
+    def _say(self, text: str, error: BaseException | None = None, more: str = "") -> None:
+        """Warn of what is set aside. In strict mode it is an error, now and at each later use."""
+        try:
+            set_aside(text, error, more)
+        except PluginError as e:
+            self.refused = e
+            with entering:
+                self._withhold()
+            tell_caches()
+            raise
+
+    def _refuse(self) -> None:
+        """Raise the error of strict mode again; go on where that has been left."""
+        if self.refused is not None and flag("strict"):
+            raise PluginError(*self.refused.args) from self.refused.__cause__
+        self.refused = None
+        with entering:
+            self._show()

@@ -80,7 +80,7 @@ class Slots(Generic[RuleT]):
         find: Callable[[Primitive, str], RuleT],
     ) -> None:
         self.table = table
-        self.contributions = Contributions(table, self._undo)
+        self.contributions = Contributions(table, self._undo, self._withhold, self._show_all)
         self.rules: dict[Primitive, RuleT] = {}
         self.origins: dict[Primitive, Origin] = {}
         self.own_origins: dict[Slot, Origin] = {}
@@ -216,6 +216,20 @@ class Slots(Generic[RuleT]):
         if rule is not None:
             self.show(slot, rule)
         return late
+
+    def _withhold(self) -> None:
+        """Hide all rules from interpreters, so that each asks for them."""
+        for primitive in [*self.rules]:
+            several = self.by_platform(primitive)
+            platforms = [] if several is None else [*several.rules]
+            general = Slot(primitive)
+            for slot in [*(Slot(primitive, p) for p in platforms), general]:
+                if self.shown(slot) is not None:
+                    self.held.setdefault(slot, self.hide(slot))
+
+    def _show_all(self) -> None:
+        for slot in [*self.held]:
+            self._show_held(slot, False)
 
     def _replaces(self, slot: Slot, rule: RuleT, old: RuleT) -> None:
         self._replaced[slot.primitive, id(rule)] = rule, old

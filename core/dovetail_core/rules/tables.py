@@ -29,7 +29,7 @@ def made_tables() -> list[RuleTable[Any]]:
 def within(error: MissingRule, primitive: Primitive) -> MissingRule:
     """``error`` of deriving or running a derived rule, with the name of the rule's primitive."""
     inside = "In a sub-program" if primitive.regions is not None else "Used by the decomposition"
-    return MissingRule(f"{error} {inside} of {primitive.name!r}.")
+    return type(error)(f"{error} {inside} of {primitive.name!r}.")
 
 
 def _spell(function: Callable[..., Any]) -> str:

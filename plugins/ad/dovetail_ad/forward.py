@@ -106,6 +106,7 @@ class JvpTrace(LiftTrace[Dual]):
     __slots__ = ("borrows",)
     tracer = JvpTracer
     what = "differentiation (jvp, linearize or grad)"
+    function = "grad"
 
     def __init__(self, parent: Trace) -> None:
         super().__init__(parent, CARRIER, jvp_rules)

@@ -79,6 +79,7 @@ class LinearTrace(Trace):
     __slots__ = ("eqns", "count", "transposed", "pulls_zeros", "scope", "wide")
     parent: Trace
     what = "linearization (linearize, vjp or grad)"
+    function = "grad"
     is_reverse = True
 
     def __init__(self, parent: Trace) -> None:

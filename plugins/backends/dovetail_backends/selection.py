@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, Protocol
 
-from dovetail_core import Option, config, here, registry
+from dovetail_core import Option, RegistryError, config, here, registry
 from dovetail_core.base import arguments
 from dovetail_core.xla.client import Device
 
@@ -63,6 +63,8 @@ def _device_or_platform(value: Any) -> Any:
     if value is None or isinstance(value, Device):
         return value
     if isinstance(value, str):
+        if claims := _claims(value):
+            raise ValueError(claims)
         names = sorted({*registry().entries("backends"), *FAMILIES})
         if value not in names:
             raise ValueError(f"Unknown backend {value!r}; there are {', '.join(names)}")
@@ -119,12 +121,22 @@ def backend(platform: str | None = None) -> Any:
     return found
 
 
+def _claims(platform: str) -> str:
+    """Which plugins claim a platform's name, where several do, so that nobody has it."""
+    clashes = registry().clashes
+    found = [clashes.get(("backends", n), "") for n in FAMILIES.get(platform, (platform,))]
+    return next(filter(None, found), "")
+
+
 def _members(platform: str) -> list[str]:
     """The installed backends that a name stands for.
 
     Raises:
         RuntimeError: there are none; says which names there are.
+        RegistryError: several plugins claim the name; says which.
     """
+    if claims := _claims(platform):
+        raise RegistryError(claims)
     known = registry().entries("backends")
     found = [n for n in FAMILIES.get(platform, (platform,)) if n in known]
     if not found:

@@ -10,6 +10,9 @@ import pytest
 
 from dovetail_backends import cpu, selection, topology
 from dovetail_backends.reference import REFERENCE
+from dovetail_core import Manifest, RegistryError, config
+from dovetail_core.testing.fresh import with_plugins
+from dovetail_jit import jit
 
 
 class Fake:
@@ -48,6 +51,8 @@ def installed(monkeypatch):
         by_name = {b.platform: b for b in backends}
 
         class Registry:
+            clashes: dict[tuple[str, str], str] = {}
+
             def load_all(self, kind, fits):
                 return [self.backend(name) for name in self.entries(kind)]
 
@@ -78,6 +83,42 @@ def test_best_usable(installed):
     assert selection.backend().platform == "cuda"
     assert topology.default_backend() == "gpu"
     assert selection.target_device() == "cuda device"
+
+
+CLAIMED = (
+    "backends entry 'chip' is claimed by plugin 'acme' of acme-dist 1.0 and by plugin 'beta' of "
+    "beta-dist 1.0. Disable one of the plugins (DOVETAIL_DISABLE_PLUGINS) or rename the entry."
+)
+
+
+def within(context, run):
+    with context:
+        return run()
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: selection.backend("chip"),
+        lambda: jit(lambda x: x, backend="chip")(1.0),
+        lambda: topology.devices("chip"),
+        lambda: within(selection.platforms("chip,cpu"), selection.backend),
+    ],
+)
+def test_a_backend_that_two_plugins_claim_is_an_error_that_names_both(ask):
+    with (
+        with_plugins(*[Manifest(n, backends={"chip": f"{n}:B"}) for n in ("acme", "beta")]),
+        selection.platforms(None),
+    ):
+        for _ in range(2):
+            with pytest.raises(RegistryError) as e:
+                ask()
+            assert str(e.value) == CLAIMED
+        with pytest.raises(
+            ValueError, match="'default_device': backends entry 'chip' is claimed by"
+        ):
+            config.update("default_device", "chip")
+        assert selection.backend("cpu") is cpu.BACKEND
 
 
 def test_negative_priority_is_never_the_default(installed):

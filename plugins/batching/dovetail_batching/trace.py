@@ -183,7 +183,7 @@ class BatchTrace(LiftTrace[Batched]):
     __slots__ = ("axis", "borrows", "borrow_dims")
     tracer = BatchTracer
     carrier: BatchCarrier
-    what = "vmap"
+    what = function = "vmap"
 
     def __init__(self, parent: Trace, carrier: BatchCarrier) -> None:
         super().__init__(parent, carrier, batch_rules)

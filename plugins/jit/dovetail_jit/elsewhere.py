@@ -18,6 +18,7 @@ from dovetail_core import (
     raise_values,
 )
 from dovetail_core.base.source import warn_here
+from dovetail_core.interpret.lifting import LiftTrace
 from dovetail_core.interpret.mutable import without_mutable
 from dovetail_core.interpret.passes import run_passes
 
@@ -107,10 +108,15 @@ def _warn_of_donated(name: str, backend: Any) -> None:
 
 def refuse_transformed(name: str, backend: Any, trace: Trace) -> NoReturn:
     """Raise TypeError: a function jitted for such a backend is called while something traces it."""
+    where = f"backend={backend.platform!r}"
+    remedy = f"Call it outside of what is traced, or jit that as a whole: jit(..., {where})."
+    if trace.function:
+        remedy = f"Transform first: jit({trace.function}({name}), {where})."
+    elif isinstance(trace, LiftTrace):
+        remedy = f"Transform {name} first, and jit the result: jit(..., {where})."
     raise TypeError(
         f"{name}, jitted for backend {backend.platform!r}, is called under {trace.what}{here()}. "
-        "That backend runs whole programs, and would not run this one. Transform first: "
-        f"jit(grad({name}), backend={backend.platform!r})."
+        f"That backend runs whole programs, and would not run this one. {remedy}"
     )
 
 
