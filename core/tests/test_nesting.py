@@ -60,7 +60,7 @@ def test_what_needs_more_than_the_stack_is_made_all_the_same() -> None:
     nest = Nest()
     assert nest.of(0) == DEPTH
     assert sum(nest.begun) <= 2 * DEPTH + 10
-    assert [p.cache["count"] for p in nest.programs] == list(range(DEPTH, 0, -1))
+    assert [p.known("count") for p in nest.programs] == list(range(DEPTH, 0, -1))
 
 
 def test_what_fits_is_made_once() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..base.scopes import Scope
 from ..base.source import called
+from ..xla.config import trace_context
 
 _none: dict[Hashable, int] = {}
 _sizes: ContextVar[dict[Hashable, int]] = ContextVar("dovetail_axes", default=_none)
@@ -63,8 +64,16 @@ def axis_env() -> tuple[tuple[Hashable, int], ...]:
 
 def axes_key() -> tuple[Any, ...]:
     """What programs depend on of the names in scope: part of their key; empty without names."""
-    sizes = axis_env()
-    return (sizes, tuple(_manual.get().items()), _around.get()) if sizes else ()
+    if not _sizes.get():
+        return ()
+    return axis_env(), tuple(_manual.get().items()), _around.get()
+
+
+def trace_key() -> tuple[Any, ...]:
+    """What a trace depends on beside its function and the types of its arguments: the options and
+    user contexts that are set, and the names in scope. Part of the key of all that is remembered
+    of it."""
+    return trace_context(), axes_key()
 
 
 def axes_text(key: tuple[Any, ...]) -> str:

@@ -22,7 +22,6 @@ from ..rules.tables import RuleTable
 from ..types.avals import AbstractValue
 from ..types.dtypes import is_inexact
 from ..types.typeof import typeof
-from ..xla.config import trace_context
 from .carrier import Carrier
 from .mutable import apply_local, concerns
 
@@ -196,7 +195,7 @@ def check_arrays(carrier: Carrier[V, Any], value: V, structure: Any) -> None:
 
 def carrier_key(carrier: Carrier[Any, Any]) -> Hashable:
     """What tells apart the programs that carriers make of one program."""
-    return type(carrier), carrier.key, trace_context()
+    return type(carrier), carrier.key
 
 
 def lift_program(
@@ -207,7 +206,7 @@ def lift_program(
 ) -> tuple[ClosedJaxpr, tuple[Any, ...]]:
     """:func:`lift_function` of a program; remembered with the program."""
     key = (carrier_key(carrier), structures)
-    as_they_come = program.cache.get((key, None))
+    as_they_come = program.known((key, None))
     if as_they_come is not None and as_they_come[1] == wanted:
         return as_they_come
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..base.annotations import Annotated, annotations_of
 from ..base.places import SourceInfo
 from ..base.source import Source
+from ..dispatch.axes import trace_key
 from ..dispatch.primitive import HeldProgram, Primitive
 from ..dispatch.tracer import Tracer
 from ..types.avals import AbstractValue, numpy_dtype
@@ -222,14 +223,21 @@ class ClosedJaxpr(HeldProgram, Remembering):
     def memo(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """What ``make()`` returns, made once per ``key`` and kept as long as the program lives.
 
-        For what is derived from the program alone: its derivative, its executable. Threads that
-        come at once all make it, and get the one that was done first (see ``base.once``). Where the
-        stack is low ``make`` may be broken off and called again.
+        For what is derived from the program alone: its derivative, its executable. It is made anew
+        under other options, user contexts and named axes, which rules may read (see
+        ``dispatch.axes.trace_key``): ``key`` need not say them. Threads that come at once all make
+        it, and get the one that was done first (see ``base.once``). Where the stack is low ``make``
+        may be broken off and called again.
         """
-        found = self.cache.get(key, _missing)
+        full = key, trace_key()
+        found = self.cache.get(full, _missing)
         if found is _missing:
-            found = self.remember(key, make)
+            found = self.remember(full, make)
         return found
+
+    def known(self, key: Hashable) -> Any:
+        """What :meth:`memo` remembers for ``key``, or None."""
+        return self.cache.get((key, trace_key()))
 
     @property
     def in_avals(self) -> list[AbstractValue]:

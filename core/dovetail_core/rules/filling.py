@@ -10,13 +10,11 @@ from typing import Any, NamedTuple
 
 from ..dispatch.primitive import Primitive, packages_with_primitives
 from ..registry.plugins import Plugin
-from ..xla.config import Config
+from ..xla.config import TraceConfig
 
 Modules = list[tuple[Plugin, str]]
 
-generation = Config(
-    "dovetail_generation", 0, include_in_jit_key=True, include_in_trace_context=True
-)
+generation = TraceConfig("dovetail_generation", 0)
 """Grows when a rule is replaced or added after its table was filled; part of every cache key."""
 
 entering = Lock()  # held for a few instructions, and never while another module's code runs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import local
 from typing import Any
 
 from . import _bindings as _b
@@ -16,6 +17,23 @@ from ._bindings import (
 _defaults: list[Any] = []  # of the states that are part of the trace context, as it orders them
 
 
+class _Known(local):
+    """The trace context of a thread, and the ``_valid`` of when it was read; None: read it anew."""
+
+    valid: object = None
+    context: tuple[Any, ...] = ()
+
+
+_known = _Known()
+_valid = object()
+
+
+def _contexts_change() -> None:
+    """Every thread reads its trace context anew."""
+    global _valid
+    _valid = object()
+
+
 class Config(_b.Config):
     """A named value of the process, or of a thread, that C++ reads.
 
@@ -23,22 +41,33 @@ class Config(_b.Config):
     compiled function: make them at import only, never per object.
     """
 
-    def __init__(
-        self,
-        name: str,
-        value: Any,
-        *,
-        include_in_jit_key: bool = False,
-        include_in_trace_context: bool = False,
-    ) -> None:
-        super().__init__(
-            name,
-            value,
-            include_in_jit_key=include_in_jit_key,
-            include_in_trace_context=include_in_trace_context,
-        )
-        if include_in_trace_context:
-            _defaults.append(value)
+    def __init__(self, name: str, value: Any, *, include_in_jit_key: bool = False) -> None:
+        super().__init__(name, value, include_in_jit_key=include_in_jit_key)
+
+
+class TraceConfig(_b.Config):
+    """A :class:`Config` that traced programs depend on: part of the jit key and of
+    :func:`trace_context`."""
+
+    def __init__(self, name: str, value: Any) -> None:
+        super().__init__(name, value, include_in_jit_key=True, include_in_trace_context=True)
+        _defaults.append(value)
+        _contexts_change()
+
+    def set_local(self, value: Any) -> None:
+        """Set it in this thread; ``unset`` for what the process has."""
+        _known.valid = None
+        super().set_local(value)
+
+    def swap_local(self, value: Any) -> Any:
+        """:meth:`set_local`; what was set before."""
+        _known.valid = None
+        return super().swap_local(value)
+
+    def set_global(self, value: Any) -> None:
+        """Set it for all threads that have set nothing."""
+        super().set_global(value)
+        _contexts_change()
 
 
 class LateConfig:
@@ -52,7 +81,7 @@ class LateConfig:
 
     def __init__(self, name: str, default: Any) -> None:
         self._name, self._default = name, default
-        self._made: dict[str, Config] = {}  # at most one; dict.setdefault is atomic
+        self._made: dict[str, TraceConfig] = {}  # at most one; dict.setdefault is atomic
 
     @property
     def value(self) -> Any:
@@ -83,20 +112,25 @@ class LateConfig:
         if not self._made:
             if value == self._default:
                 return  # as it is
-            made = Config(
-                self._name, self._default, include_in_jit_key=True, include_in_trace_context=True
-            )
-            self._made.setdefault("", made)
+            self._made.setdefault("", TraceConfig(self._name, self._default))
         getattr(self._made[""], method)(value)
 
 
 def trace_context() -> tuple[Any, ...]:
-    """The values that what is traced depends on, for cache keys.
+    """The values that what is traced depends on, for cache keys; one tuple until one of them is
+    set.
 
     Plugins make their options when they are first used. One that comes late and has its default
     must change no key, or all programs would be traced again: the tuple ends with the last value
     that is not a default.
     """
+    known, valid = _known, _valid
+    if known.valid is not valid:
+        known.context, known.valid = _read_context(), valid
+    return known.context
+
+
+def _read_context() -> tuple[Any, ...]:
     found = _b.trace_context()
     n = len(found)
     if n != len(_defaults):  # others have states of their own
@@ -112,9 +146,7 @@ def context_by_name(context: tuple[Any, ...]) -> dict[str, Any]:
     return dict(zip(_b.trace_context_names(), (*context, *rest)))
 
 
-enable_x64_state: Config = Config(
-    "dovetail_enable_x64", False, include_in_jit_key=True, include_in_trace_context=True
-)
+enable_x64_state = TraceConfig("dovetail_enable_x64", False)
 """Whether 64-bit values keep their width; part of call and trace cache keys."""
 
 disable_jit_state: Config = Config("dovetail_disable_jit", False)

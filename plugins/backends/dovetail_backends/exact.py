@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from ml_dtypes import finfo  # NumPy's knows not all that have its kind "f"
 
-from dovetail_core import ClosedJaxpr, Eqn, Literal, generation
+from dovetail_core import ClosedJaxpr, Eqn, Literal
 
 from .reference import evaluate
 from .tables import stablehlo_rules
@@ -24,7 +24,7 @@ MANY, LARGE = 400, 16384
 
 def is_exact(program: ClosedJaxpr) -> bool:
     """Whether :func:`evaluate_exactly` may compute it; remembered with the program."""
-    return program.memo(("exact", generation.value), lambda: _is_exact(program))
+    return program.memo("exact", lambda: _is_exact(program))
 
 
 def evaluate_exactly(program: ClosedJaxpr, args: Sequence[Any]) -> list[Any] | None:

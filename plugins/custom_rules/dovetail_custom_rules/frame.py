@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 from dovetail_core import Tracer, UnexpectedTracerError, axis_env, bound_axis, is_value, typeof
-from dovetail_core.dispatch.axes import manual_axes
+from dovetail_core.dispatch.axes import manual_axes, trace_key
 from dovetail_core.tree.util import (
     keystr,
     tree_flatten,
@@ -16,7 +16,6 @@ from dovetail_core.tree.util import (
     tree_unflatten,
     treedef_children,
 )
-from dovetail_core.xla.config import trace_context
 
 from .checks import arrayed, check_type, check_value, closed_over, differences, name_of, names_rule
 
@@ -106,7 +105,7 @@ class FlatRules:
 
         The program is kept, so that its identity stays its own.
         """
-        full = id(program), trace_context(), key
+        full = id(program), trace_key(), key
         found = self.made.get(full)
         if found is None:
             found = self.made[full] = program, make()

@@ -61,7 +61,7 @@ class Plan:
 
 def call_by_parts(program: ClosedJaxpr, operands: Sequence[Any]) -> list[Any] | None:
     """The results of a program that was called often enough where it is now, else None."""
-    plans: dict[Any, Plan] | None = program.cache.get("by parts")
+    plans: dict[Any, Plan] | None = program.known("by parts")
     if not plans:
         return None
     plan = plans.get(_sharding_of(operands))

@@ -11,7 +11,6 @@ import numpy as np
 from dovetail_core import (
     ClosedJaxpr,
     Trace,
-    generation,
     here,
     lower_to_lo,
     lower_values,
@@ -50,7 +49,7 @@ def call_elsewhere(
     call, given = program.call, operands
     if bound is not None:
         call, given = bound.program, bound.contents(operands)
-    low, run = call.memo(("runner", backend, generation.value), lambda: _compiled(backend, call))
+    low, run = call.memo(("runner", backend), lambda: _compiled(backend, call))
     arrays = lower_values(given, f"asked for to call {name}")
     values = [_of_type(x, a) for x, a in zip(arrays, low.in_avals)]
     outs = raise_values(list(run(values)), call.out_avals)

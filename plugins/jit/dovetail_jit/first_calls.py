@@ -17,7 +17,6 @@ from dovetail_core import (
     ClosedJaxpr,
     Option,
     config,
-    generation,
     lower_to_lo,
     lower_values,
     raise_values,
@@ -97,7 +96,7 @@ def first_call(
         return None
     if place.__class__ is not Device or backend_of(place).platform != PLATFORM or is_watched():
         return None
-    prepared = program.memo(("as NumPy computes it", generation.value), partial(_prepare, program))
+    prepared = program.memo("as NumPy computes it", partial(_prepare, program))
     if prepared is None:
         return None
     if prepared.is_high:

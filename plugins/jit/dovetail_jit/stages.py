@@ -137,7 +137,7 @@ class Traced(Stage):
         rest = {"partition": partition_of(place), "layouts": self._told_layouts()}
         # Once for all who look at it: a model's takes as long as tracing it.
         make = partial(lower, program, *asked, **rest)
-        key = "lowered", asked, *rest.values(), generation.value
+        key = "lowered", asked, *rest.values()
         return Lowered(self, program.memo(key, make), place, committed)
 
     def _told_layouts(self) -> Any:

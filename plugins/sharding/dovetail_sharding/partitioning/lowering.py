@@ -48,7 +48,7 @@ def _custom_partitioning(b: Any, *operands: Any, call: ClosedJaxpr, **params: An
         _registered.append(TARGET)
     ins, outs = [x.aval for x in operands], list(b.outs)
     entry = _Entry(partition.grid, b.platform, params, (ins, outs))
-    call.cache[("custom_partitioning", entry.key)] = entry  # it lives as long as the program
+    call.memo(("custom_partitioning", entry.key), lambda: entry)  # it lives as long as the program
     _entries[entry.key] = entry
     attributes: dict[str, Any] = {
         "call_target_name": TARGET, "api_version": i32(2), "backend_config": entry.key,
