@@ -31,6 +31,7 @@ from .primitives import (
     random_seed_p,
     random_split_p,
 )
+from .threefry import how_drawn
 
 U32 = UINTS[32]
 
@@ -144,13 +145,13 @@ def split(key: Any, num: Any = 2) -> Any:
     count: Any = index(num) if is_scalar else num
     shape = (count,) if count.__class__ is int and count >= 0 else shape_of("split", count)
     if is_typed(check_key("split", key)):
-        return random_split_p.bind(key, shape=shape)
+        return random_split_p.bind(key, shape=shape, **how_drawn())
     return _raw_split(key, shape=shape)
 
 
 @fused(static=("shape",))
 def _raw_split(key: Any, *, shape: tuple[int, ...]) -> Any:
-    return unwrapped(random_split_p.bind(open_key(key), shape=shape))
+    return unwrapped(random_split_p.bind(open_key(key), shape=shape, **how_drawn()))
 
 
 def fold_in(key: Any, data: Any) -> Any:

@@ -31,6 +31,7 @@ for _primitive in (random_seed_p, random_wrap_p, random_split_p, random_bits_p):
         parameters={
             "bit_width": "bits of an element of the result",
             "impl": "the generator that makes the keys",
+            "partitionable": "False: threefry arranges its bits as without threefry_partitionable",
             "shape": "shape of what each key makes",
         }
     )
@@ -73,7 +74,9 @@ def _clone_type(keys: ShapedArray) -> ShapedArray:
 
 
 @random_split_p.def_abstract_eval
-def _split_type(keys: ShapedArray, *, shape: tuple[int, ...]) -> ShapedArray:
+def _split_type(
+    keys: ShapedArray, *, shape: tuple[int, ...], partitionable: bool = True
+) -> ShapedArray:
     return ShapedArray((*keys.shape, *shape), _dtype("random_split", keys))
 
 
@@ -89,6 +92,8 @@ def _fold_in_type(keys: ShapedArray, data: ShapedArray) -> ShapedArray:
 
 
 @random_bits_p.def_abstract_eval
-def _bits_type(keys: ShapedArray, *, bit_width: int, shape: tuple[int, ...]) -> ShapedArray:
+def _bits_type(
+    keys: ShapedArray, *, bit_width: int, shape: tuple[int, ...], partitionable: bool = True
+) -> ShapedArray:
     _dtype("random_bits", keys)
     return ShapedArray((*keys.shape, *shape), UINTS[bit_width])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from dovetail_core.base.options import as_bool
 from .implementations import Implementation, register_prng_impl
 from .lanes import UINTS, Lanes, join_halves, upper_half
 
+T = TypeVar("T")
 U32 = UINTS[32]
 ZERO = U32.type(0)
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
@@ -29,6 +31,21 @@ threefry_partitionable = config.add(
         traced=True,
     )
 )
+
+
+def how_drawn() -> dict[str, Any]:
+    """How an operation that draws is to arrange threefry's bits, as parameters of it: as the option
+    says where it is called. It is lowered later, where the option may say something else."""
+    return {} if threefry_partitionable.state.value else {"partitionable": False}
+
+
+def arranged(partitionable: bool, f: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    """``f(*args, **kwargs)`` where the option is as it was when the operation was called."""
+    if threefry_partitionable.state.value is partitionable:
+        return f(*args, **kwargs)
+    with threefry_partitionable(partitionable):
+        return f(*args, **kwargs)
+
 
 threefry2x32_p = Primitive("threefry2x32", multiple_results=True)
 """Encrypts two words of counters with two words of key: four uint32 arrays to two.

@@ -24,6 +24,7 @@ from ..arguments import (
 from ..fusing import fused
 from ..keys import Key
 from ..primitives import random_split_p
+from ..threefry import how_drawn
 from .rejection import I32, LARGE, filled, until_accepted
 from .uniform import split_keys, unit
 
@@ -194,7 +195,7 @@ def _multinomial(key: Any, n: Any, p: Any, *, shape: Shape, dtype: Any, unroll: 
     some = lax.gt(left, lax.full_like(left, 0))
     share = lax.select(some, lax.div(p, left), lax.full_like(p, 0))
     share = dnp.clip(share, 0, 1)
-    keys = random_split_p.bind(open_key(key), shape=(outcomes - 1,))
+    keys = random_split_p.bind(open_key(key), shape=(outcomes - 1,), **how_drawn())
 
     def step(rest: Any, item: Any) -> Any:
         share, key = item

@@ -15,13 +15,19 @@ from ..fusing import fused
 from ..implementations import KeyType
 from ..keys import Key
 from ..primitives import random_split_p
+from ..threefry import arranged, how_drawn
 from .continuous import exponential_of
 from .normal import normal_of
 from .rejection import filled
 from .uniform import split_keys, unit
 
 random_gamma_p = Primitive("random_gamma")
-random_gamma_p.def_traits(parameters={"log_space": "whether logarithms are drawn"})
+random_gamma_p.def_traits(
+    parameters={
+        "log_space": "whether logarithms are drawn",
+        "partitionable": "False: threefry arranges its bits as without threefry_partitionable",
+    }
+)
 """A gamma variate for each element: operands are keys and the shape parameter.
 
 They have one shape. With ``log_space`` the result is the variate's logarithm.
@@ -29,7 +35,9 @@ They have one shape. With ``log_space`` the result is the variate's logarithm.
 
 
 @random_gamma_p.def_abstract_eval
-def _type(keys: ShapedArray, alpha: ShapedArray, *, log_space: bool) -> ShapedArray:
+def _type(
+    keys: ShapedArray, alpha: ShapedArray, *, log_space: bool, partitionable: bool = True
+) -> ShapedArray:
     if keys.shape != alpha.shape or not isinstance(keys.dtype, KeyType):
         raise TypeError(
             "random_gamma takes typed keys and a parameter of their shape, got "
@@ -39,7 +47,11 @@ def _type(keys: ShapedArray, alpha: ShapedArray, *, log_space: bool) -> ShapedAr
 
 
 @random_gamma_p.def_decomposition
-def _random_gamma(keys: Key, alpha: Any, *, log_space: bool) -> Any:
+def _random_gamma(keys: Key, alpha: Any, *, log_space: bool, partitionable: bool = True) -> Any:
+    return arranged(partitionable, _variates, keys, alpha, log_space)
+
+
+def _variates(keys: Key, alpha: Any, log_space: bool) -> Any:
     shape = alpha.shape
 
     def one(key: Key, alpha: Any) -> Any:
@@ -109,8 +121,8 @@ def _rejected(d: Any, square: Any, cube: Any, u: Any) -> Any:
 def gamma_of(keys: Key, alpha: Any, shape: Shape, dtype: Any, log_space: bool) -> Any:
     """Gamma variates of a key that was opened, one key made of it for each element."""
     alpha = filled(alpha, shape, dtype)
-    each = random_split_p.bind(keys, shape=shape)
-    return random_gamma_p.bind(each, alpha, log_space=log_space)
+    each = random_split_p.bind(keys, shape=shape, **how_drawn())
+    return random_gamma_p.bind(each, alpha, log_space=log_space, **how_drawn())
 
 
 @fused(static=("shape", "dtype", "log_space"))

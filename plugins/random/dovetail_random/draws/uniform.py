@@ -30,6 +30,7 @@ from ..fusing import fused
 from ..keys import Key
 from ..lanes import UINTS
 from ..primitives import random_bits_p, random_split_p
+from ..threefry import how_drawn
 
 
 def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
@@ -59,12 +60,12 @@ def _bits(key: Any, *, width: int, shape: Shape) -> Any:
 
 def random_bits(keys: Key, width: int, shape: Shape) -> Any:
     """Random bits of a key that was opened."""
-    return random_bits_p.bind(keys, bit_width=width, shape=shape)
+    return random_bits_p.bind(keys, bit_width=width, shape=shape, **how_drawn())
 
 
 def split_keys(keys: Key, n: int) -> list[Key]:
     """``n`` keys made of one that was opened."""
-    found = random_split_p.bind(keys, shape=(n,))
+    found = random_split_p.bind(keys, shape=(n,), **how_drawn())
     return [lax.index_in_dim(found, i, 0, keepdims=False) for i in range(n)]
 
 

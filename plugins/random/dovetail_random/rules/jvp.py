@@ -15,11 +15,11 @@ from ..draws.gamma import random_gamma_p
 
 @jvp_rules.register(random_gamma_p)
 def _random_gamma(
-    primals: Sequence[Any], tangents: Sequence[Any], *, log_space: bool
+    primals: Sequence[Any], tangents: Sequence[Any], *, log_space: bool, **params: Any
 ) -> tuple[Any, Any]:
     # The distribution function F(x; a) of a variate stays as it is while a changes, so that
     # dx/da = -(dF/da) / (dF/dx), and d(log x)/da is that by x (by the least number where x is 0).
-    out = random_gamma_p.bind(*primals, log_space=log_space)
+    out = random_gamma_p.bind(*primals, log_space=log_space, **params)
     alpha, tangent = primals[-1], tangents[-1]
     if tangent is None:
         return out, None

@@ -23,6 +23,7 @@ from ..primitives import (
     random_unwrap_p,
     random_wrap_p,
 )
+from ..threefry import arranged
 
 
 def _each(f: Callable[..., Any], like: Any) -> Callable[..., Any]:
@@ -75,8 +76,9 @@ def _clone(keys: Any) -> Key:
 
 
 @to_lo_rules.register(random_split_p)
-def _split(keys: Any, *, shape: tuple[int, ...]) -> Key:
-    return KeyArray(keys.dtype, _split_words(keys.lanes, impl=keys.impl, shape=shape))
+def _split(keys: Any, *, shape: tuple[int, ...], partitionable: bool = True) -> Key:
+    words = arranged(partitionable, _split_words, keys.lanes, impl=keys.impl, shape=shape)
+    return KeyArray(keys.dtype, words)
 
 
 @to_lo_rules.register(random_fold_in_p)
@@ -85,5 +87,8 @@ def _fold_in(keys: Any, data: Any) -> Key:
 
 
 @to_lo_rules.register(random_bits_p)
-def _random_bits(keys: Any, *, bit_width: int, shape: tuple[int, ...]) -> Any:
-    return _bits_of(keys.lanes, impl=keys.impl, width=bit_width, shape=shape)
+def _random_bits(
+    keys: Any, *, bit_width: int, shape: tuple[int, ...], partitionable: bool = True
+) -> Any:
+    how = {"impl": keys.impl, "width": bit_width, "shape": shape}
+    return arranged(partitionable, _bits_of, keys.lanes, **how)
