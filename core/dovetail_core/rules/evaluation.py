@@ -133,6 +133,7 @@ def at_their_types(jaxpr: Jaxpr, consts: list[Any]) -> tuple[Jaxpr, list[Any]]:
 
 
 _NUMPY = (np.ndarray, np.generic)
+_NUMBERS = frozenset({int, float, complex})
 
 
 def _with_typed_literals(jaxpr: Jaxpr) -> tuple[Jaxpr | None, list[Any]]:
@@ -165,6 +166,15 @@ def _at_type(x: Any, aval: AbstractValue) -> Any:
         return x
     with enable_x64(is_wide(aval.dtype)):  # type: ignore[attr-defined]
         return run_under(EVAL, algebra().array, x, aval)
+
+
+def as_read(x: Any, wide: bool) -> Any:
+    """A number or a NumPy array as an array of the type by which it is read under a mode of 64-bit
+    types; what has one type under both modes as it is."""
+    if x.__class__ in _NUMBERS or (isinstance(x, _NUMPY) and is_wide(x.dtype)):
+        with enable_x64(wide):
+            return run_under(EVAL, algebra().array, x, typeof(x))
+    return x
 
 
 def jaxpr_as_fun(closed: ClosedJaxpr) -> Callable[..., list[Any]]:

@@ -23,8 +23,10 @@ from dovetail_core import (
 from dovetail_core.base.frozen import frozen
 from dovetail_core.dispatch.primitive import set_trace
 from dovetail_core.interpret.mutable import Borrow, apply_local, concerns, refuse_borrowed
+from dovetail_core.rules.evaluation import as_read
 from dovetail_core.types.algebra import zeros
 from dovetail_core.types.dividing import divided_as, forgotten
+from dovetail_core.xla.config import enable_x64_state
 
 from .mutable_arguments import borrow, give_back
 from .rule_checks import check_lists, check_tangent, refuse_pair
@@ -103,7 +105,7 @@ class JvpTracer(LiftTracer):
 class JvpTrace(LiftTrace[Dual]):
     """Runs operations on duals by the rules of ``ad.jvp``."""
 
-    __slots__ = ("borrows",)
+    __slots__ = ("borrows", "wide")
     tracer = JvpTracer
     what = "differentiation (jvp, linearize or grad)"
     function = "grad"
@@ -111,6 +113,8 @@ class JvpTrace(LiftTrace[Dual]):
     def __init__(self, parent: Trace) -> None:
         super().__init__(parent, CARRIER, jvp_rules)
         self.borrows: list[Borrow] = []
+        self.wide = enable_x64_state.value
+        """Whether 64-bit types were enabled at first, by which inputs that are numbers are read."""
 
     def plain(self, value: Dual) -> Any:
         return value[0]  # Python control flow may look at primals
@@ -120,10 +124,10 @@ class JvpTrace(LiftTrace[Dual]):
             return apply_local(self, primitive, args, params)
         primals: list[Any] = []
         tangents: list[Any] = []
-        lifted = False
+        lifted, is_typed = False, enable_x64_state.value is self.wide
         for x in args:
             if x.__class__ is JvpTracer and x._trace is self:
-                primal, tangent = x.value
+                primal, tangent = x.value if is_typed else self._as_read(x.value)
                 primals.append(primal)
                 tangents.append(tangent)
                 lifted = True
@@ -150,6 +154,10 @@ class JvpTrace(LiftTrace[Dual]):
             check_lists(primitive, primals, params, out, tangent)
             return [p if t is None else self.checked(primitive, p, t) for p, t in zip(out, tangent)]
         return out if tangent is None else self.checked(primitive, out, tangent)
+
+    def _as_read(self, value: Dual) -> Dual:
+        """A pair under another mode of 64-bit types than the trace began under."""
+        return as_read(value[0], self.wide), as_read(value[1], self.wide)
 
     def _otherwise(
         self, primitive: Primitive, found: Any, primals: Any, tangents: Any, params: dict[str, Any]

@@ -33,7 +33,7 @@ from dovetail_core.base.source import get_override, get_scope, relative, set_ove
 from dovetail_core.dispatch.primitive import get_trace, set_trace
 from dovetail_core.interpret.mutable import apply_local, concerns
 from dovetail_core.rules.checks import check_results
-from dovetail_core.rules.evaluation import at_their_types
+from dovetail_core.rules.evaluation import as_read, at_their_types
 from dovetail_core.types.algebra import algebra
 from dovetail_core.types.dtypes import is_wide
 from dovetail_core.xla.config import enable_x64_state
@@ -138,7 +138,7 @@ class LinearTrace(Trace):
         """Record an operation; returns its results as unknowns."""
         args = [frozen(a) if isinstance(a, np.ndarray) else a for a in args]
         if enable_x64_state.value is not self.wide:
-            args = [_typed(a) for a in args]
+            args = [as_read(a, not self.wide) for a in args]  # as they are read now
         avals = primitive.infer(tuple([typeof(a) for a in args]), params).avals
         if primitive.traits.pulls_zeros:
             self.pulls_zeros = True
@@ -158,16 +158,6 @@ class LinearTrace(Trace):
     def owns(self, x: Any) -> bool:
         """Whether ``x`` is an unknown of this trace."""
         return x.__class__ is LinearInput and x._trace is self
-
-
-def _typed(x: Any) -> Any:
-    """A number as an array: it is of another type under the other mode of 64-bit types."""
-    if x.__class__ in _NUMBERS or isinstance(x, (np.ndarray, np.generic)):
-        return run_under(EVAL, algebra().array, x, typeof(x))
-    return x
-
-
-_NUMBERS = (bool, int, float, complex)
 
 
 def run_linear(trace: LinearTrace, program: ClosedJaxpr, *args: Any) -> list[Any]:

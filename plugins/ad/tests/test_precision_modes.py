@@ -81,3 +81,48 @@ def test_constants_of_a_part_under_the_other_mode_keep_their_type():
         found = g(x)
         assert found.dtype == "float32"
         np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+def test_inputs_that_are_numbers_keep_their_types_in_a_part_under_another_mode() -> None:
+    """A Python number, and a NumPy number of 64 bits, is read by the mode around the call."""
+
+    def within(body: Any) -> Any:
+        def f(x: Any) -> Any:
+            with enable_x64(not outer):
+                return body(x)
+
+        return f
+
+    def loop(x: Any) -> Any:
+        return lax.scan(lambda c, _: (dnp.sin(c) * c, None), x, None, length=2)[0]
+
+    def looped(x: float) -> float:
+        return np.sin(np.sin(x) * x) * np.sin(x) * x
+
+    def slope(f: Any, x: float) -> float:
+        return (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
+
+    cases: list[tuple[Any, Any]] = [
+        (dnp.sin, np.sin), (lambda x: dnp.sin(x) * x, lambda x: np.sin(x) * x), (loop, looped),
+        (jit(dnp.sin), np.sin), (dovetail.checkpoint(dnp.sin), np.sin),
+    ]  # fmt: skip
+    for outer in (False, True):
+        with enable_x64(outer):
+            for body, plain in cases:
+                for x in (0.5, np.float64(0.5), np.array(0.5)):
+                    f, want = within(body), slope(plain, 0.5)
+                    ones = np.ones_like(x)
+                    unit = dnp.ones_like(f(dnp.asarray(x)))
+                    found = [
+                        grad(f)(x), dovetail.jvp(f, (x,), (ones,))[1], linearize(f, x)[1](ones),
+                        jit(grad(f))(x), grad(jit(f))(x), vjp(f, x)[1](unit)[0],
+                        dovetail.jacrev(f)(x), dovetail.jacfwd(f)(x),
+                        grad(dovetail.checkpoint(f))(x),
+                    ]  # fmt: skip
+                    np.testing.assert_allclose(found, want, rtol=1e-5)
+                    assert found[0].dtype == (np.float64 if outer else np.float32)
+                    second = (slope(plain, 0.5 + 1e-4) - slope(plain, 0.5 - 1e-4)) / 2e-4
+                    for g in (grad(grad(f)), dovetail.jacfwd(grad(f))):
+                        np.testing.assert_allclose(g(x), second, rtol=1e-3)
+                    mapped = dovetail.vmap(f)(np.full(2, x))
+                    np.testing.assert_allclose(mapped, plain(0.5), rtol=1e-6)

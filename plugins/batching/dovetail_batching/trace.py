@@ -29,8 +29,10 @@ from dovetail_core.dispatch.primitive import set_trace
 from dovetail_core.interpret.mutable import Borrow, apply_local, concerns, refuse_borrowed
 from dovetail_core.ir.programs import programs_in
 from dovetail_core.rules.checks import check_count, kind_of, refuse_result, type_of_result
+from dovetail_core.rules.evaluation import as_read
 from dovetail_core.types.algebra import algebra
 from dovetail_core.types.dividing import divided_as, forgotten
+from dovetail_core.xla.config import enable_x64_state
 
 from .tables import BatchRule, asked_always, batch_rules
 
@@ -377,8 +379,8 @@ def _input(trace: BatchTrace, x: Any, dim: Any) -> Any:
     if dim is None:  # it may be anything
         return trace.lift((x, dim))
     aval = typeof(x)
-    if not aval.is_mutable:
-        return trace.lift((x, dim))
+    if not aval.is_mutable:  # NumPy's keep their types in parts under another mode of 64-bit types
+        return trace.lift((as_read(x, enable_x64_state.value), dim))
     contents = [trace.lift((c, dim)) for c in aval.read(x)]
     trace.borrows.append(Borrow(trace, (x,), trace.carrier.aval((x, dim)), contents))
     trace.borrow_dims.append(dim)
