@@ -11,11 +11,13 @@ from importlib.util import find_spec
 import pytest
 
 from dovetail_core.base.environment import flag
+from dovetail_core.testing.frozen_programs import freeze_programs
 from dovetail_core.xla.callbacks import report_as_runtime_errors
 
 
 def pytest_configure() -> None:
-    """Unless the environment says otherwise."""
+    """Unless the environment says otherwise; programs are immutable in any case."""
+    freeze_programs()
     if not find_spec("dovetail_jit"):
         return
     from dovetail_jit.first_calls import interpret_first_calls

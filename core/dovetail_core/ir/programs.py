@@ -93,10 +93,11 @@ class Jaxpr:
     """A program: constants and inputs to outputs through equations in order.
 
     ``effects`` name inputs by position among ``constvars + invars``. ``is_high`` tells whether a
-    high type or primitive occurs anywhere in it, and ``mut_types`` are the final types of mutable
-    inputs whose type changes inside it, by the same positions. ``debug_info`` gives a program the
-    name of its function, if ``name`` does not. Programs are immutable after they
-    are built, and compare by structure (names of variables and source lines do not count).
+    high type or primitive occurs anywhere in it (None: as its variables and sub-programs tell), and
+    ``mut_types`` are the final types of mutable inputs whose type changes inside it, by the same
+    positions. ``debug_info`` gives a program the name of its function, if ``name`` does not.
+    Programs are immutable after they are built (tests hold this: ``testing.frozen_programs``), and
+    compare by structure (names of variables and source lines do not count).
     """
 
     __slots__ = (
@@ -112,7 +113,7 @@ class Jaxpr:
         eqns: Sequence[Eqn],
         *,
         effects: Effects | None = None,
-        is_high: bool = False,
+        is_high: bool | None = False,
         mut_types: dict[int, AbstractValue] | None = None,
         name: str = "",
         debug_info: DebugInfo | None = None,
@@ -123,7 +124,7 @@ class Jaxpr:
         self.eqns = list(eqns)
         self.mut_types = mut_types or {}
         self.effects = self._collect_effects() if effects is None else effects
-        self.is_high = is_high
+        self.is_high = shows_high(self) if is_high is None else is_high
         self.name = debug_info.func_name if debug_info is not None else name
         self._hash: int | None = None
         self.typed: dict[bool, Any] = {}

@@ -79,6 +79,15 @@ class StagingTrace(Trace):
         self._definitions = len(self.eqns), found
         return found.get(var)
 
+    def place(self, x: StagedTracer, source: Source) -> None:
+        """Say that the equation that defines ``x`` is at ``source``."""
+        known = self.definition(x.variable)
+        for i in reversed(range(len(self.eqns))):
+            if self.eqns[i] is known:  # which another program may have, too
+                self.eqns[i] = found = known.replace(source=source)
+                self._definitions[1].update(dict.fromkeys(found.outvars, found))
+                return
+
     def supersede(self, x: StagedTracer) -> None:
         """Leave out the equation that defines ``x`` where nothing uses it in the end, because what
         wanted it has been said in another way. It must have one result and no effects."""

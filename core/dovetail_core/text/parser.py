@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from ..base.errors import IRError
 from ..dispatch.primitive import Primitive
-from ..ir.programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, open_program, shows_high
+from ..ir.programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from ..types.avals import AbstractValue
 from ..types.effects import NO_EFFECTS, Effects
 from .scanner import NAME, PRIMITIVE, STRING, VARIABLE
@@ -70,11 +70,10 @@ class _Parser(ValueParser):
             while not self.scan.keyword("in"):
                 label = self.scan.take(NAME, "the name of a program, or 'in'")
                 self.scan.expect("=")
-                self.programs[label] = program = self.program()
-                open_program(program).name = label
+                self.programs[label] = self.program(label)
         return self.program()
 
-    def program(self) -> Jaxpr | ClosedJaxpr:
+    def program(self, name: str = "") -> Jaxpr | ClosedJaxpr:
         start = self.here()
         self.scan.expect("{")
         self._keyword("lambda")
@@ -93,10 +92,10 @@ class _Parser(ValueParser):
         outvars = self.scan.separated(")", lambda: self._operand(env))
         self.scan.expect("}")
         try:
-            jaxpr = Jaxpr(constvars, invars, outvars, eqns, **flags)
+            flags = {"is_high": None, **flags}
+            jaxpr = Jaxpr(constvars, invars, outvars, eqns, name=name, **flags)
         except TypeError:
             self.scan.error(f"lambda takes open, is_high, mut_types, effects, not {flags}", start)
-        jaxpr.is_high = jaxpr.is_high or shows_high(jaxpr)
         return jaxpr if is_open else ClosedJaxpr(jaxpr, values)
 
     def _keyword(self, word: str) -> None:

@@ -152,7 +152,8 @@ def shared_program(
     invars = list(names.values())
     names.update((v, Var(v.aval)) for e in eqns for v in e.outvars)
     outs = [names[eqns[i].outvars[k]] for i, k in results]
-    body = [renamed(e, names) for e in eqns]
-    for i, k in varied:
-        body[i].invars[k] = names[i, k]
+    body: list[Eqn] = []
+    for i, eqn in enumerate(eqns):
+        ins = [names[i, k] if (i, k) in varied else x for k, x in enumerate(eqn.invars)]
+        body.append(renamed(eqn.replace(invars=ins), names))
     return ClosedJaxpr(Jaxpr([], invars, outs, body, name="repeated"))

@@ -68,8 +68,9 @@ def _note(x: Any) -> None:
         if eqn is not None and eqn.source is not None:
             known = getattr(eqn.source, "axes", {})
             noted: Any = _NotedBackward if isinstance(eqn.source, BackwardSource) else _Noted
-            eqn.source = place = noted(*eqn.source)
+            place = noted(*eqn.source)
             place.axes = {**known, eqn.outvars.index(array.variable): axes}
+            array._trace.place(array, place)
 
 
 def _element(

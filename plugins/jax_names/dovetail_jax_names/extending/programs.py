@@ -18,7 +18,7 @@ from dovetail_core import (
 from dovetail_core.base.places import SourceInfo
 from dovetail_core.base.source import Source, current_source
 from dovetail_core.ir.debug_info import DebugInfo
-from dovetail_core.ir.programs import open_program, programs_in, shows_high
+from dovetail_core.ir.programs import open_program, programs_in
 
 from .classes import Covering
 
@@ -43,8 +43,9 @@ class Jaxpr(KernelJaxpr, metaclass=Covering):
             text = "Jaxpr without debug_info is deprecated: pass api_util.debug_info(...)"
             warnings.warn(text, DeprecationWarning, stacklevel=2)
         given = None if effects is None else frozenset(effects)
-        super().__init__(constvars, invars, outvars, eqns, effects=given, debug_info=debug_info)
-        self.is_high = shows_high(self) if is_high is None else is_high
+        super().__init__(
+            constvars, invars, outvars, eqns, effects=given, debug_info=debug_info, is_high=is_high
+        )
 
 
 class DropVar(Var):
