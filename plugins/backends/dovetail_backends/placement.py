@@ -24,7 +24,7 @@ from dovetail_core.xla import arrays
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_core.xla.client import Device as Device
 from dovetail_core.xla.guards import explicit_get, explicit_put
-from dovetail_core.xla.shardings import NamedSharding, Sharding
+from dovetail_core.xla.shardings import NamedSharding, Sharding, SingleDeviceSharding
 
 from .array import check_usable, refuse_summands, value_of
 from .formats import AutoLayout, Format, Layout, put_in_layout
@@ -40,10 +40,17 @@ from .memory import Space, in_space
 from .selection import target_device
 from .transfer import move, sharding_for
 
+
+def _places(device: Any) -> list[Any]:
+    """Of one device it says nothing within a program, which is where its operands are."""
+    named = isinstance(device, Sharding) and device.__class__ is not SingleDeviceSharding
+    return [device] if named else []
+
+
 device_put_p = Primitive("device_put").def_traits(
     moves=True,
     divides=True,
-    places=lambda params: [d for d in (params["device"],) if isinstance(d, Sharding)],
+    places=lambda params: _places(params["device"]),
 )
 
 

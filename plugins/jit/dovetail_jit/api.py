@@ -124,14 +124,15 @@ def jit(
         backend, device, compiler_options, shardings, cache, reads, formats,
         structure,
     )  # fmt: skip
-    call = _wrap(settings)
+    call = wrap(settings)
     call._again = partial(
         jit, fun, **{k: v for k, v in asked.items() if v is not None and v is not False}
     )
     return call
 
 
-def _wrap(settings: Settings) -> Any:
+def wrap(settings: Settings) -> Any:
+    """What ``jit`` makes of a function (see there)."""
     inner: list[Any] = []
     direct = _repeated(settings, "jit", partial(_call, settings, inner))
     call: Any = update_wrapper(guarded(direct, settings), settings.fun)
@@ -224,7 +225,7 @@ def _call_anew(
     tracing = _is_traced(leaves, elsewhere)
     if tracing and elsewhere is not None:
         refuse_transformed(settings.name, elsewhere, get_trace())
-    if tracing and settings.inline and settings.shardings is None:
+    if tracing and settings.inline and settings.shardings is None and not settings.asked():
         return (arguments.rebuild([as_array(x) for x in leaves]), None, False), False
     avals = settings.avals(arguments, args, kwargs)
     asked = None if tracing or elsewhere is not None else ask(settings, arguments, avals)
@@ -309,7 +310,9 @@ def _call_traced(
         leaves = constrained(leaves, asked.inputs(arguments.in_tree))
     operands = [*program.consts, *leaves]
     flags = donated or (False,) * len(operands)
-    outs = jit_p.bind(*operands, jaxpr=program.call, name=settings.name, donated_invars=flags)
+    outs = jit_p.bind(
+        *operands, jaxpr=program.call, name=settings.name, donated_invars=flags, **settings.asked()
+    )
     if asked is not None:
         outs = constrained(outs, asked.results(program.out_tree))
     return tree_unflatten(program.out_tree, outs)

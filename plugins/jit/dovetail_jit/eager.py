@@ -13,6 +13,8 @@ from dovetail_backends import asarray_in, asarray_on, check_usable
 from dovetail_core import (
     EVAL,
     ClosedJaxpr,
+    Eqn,
+    Operand,
     Primitive,
     Tracer,
     UnexpectedTracerError,
@@ -41,7 +43,7 @@ from .by_parts import call_by_parts, note_whole
 from .compilation import executable_for
 from .first_calls import first_call
 from .places import placement
-from .primitive import call_program, jit_p
+from .primitive import call_program
 from .timing import timing
 from .tracing import Arguments, take_apart, trace_program
 from .watching import Lines, fast_path, run, watching
@@ -167,8 +169,6 @@ def _profile_of(program: ClosedJaxpr) -> str:
 
 def evaluator(primitive: Primitive) -> Callable[..., Any]:
     """The rule by which the evaluating trace computes ``primitive``: provider ``evaluator``."""
-    if primitive is jit_p:
-        return _call_program
     calls: Cache[Any, Any] = Cache(KEPT if primitive.regions is None else PROGRAMS)
     bare: Any = None
     keys = primitive.keys
@@ -217,11 +217,7 @@ def _operation(primitive: Primitive, params: dict[str, Any]) -> Any:
 
 def call_at_rest(program: ClosedJaxpr, name: str, args: Sequence[Any]) -> list[Any]:
     """Run a program without constants of its own at once: provider ``program_caller``."""
-    return _call_program(*args, jaxpr=program, name=name, donated_invars=())
-
-
-def _call_program(*args: Any, jaxpr: ClosedJaxpr, name: str, donated_invars: Any) -> list[Any]:
-    call = jaxpr.memo("call", lambda: _shared_call(jaxpr, name))
+    call = program.memo("call", lambda: _shared_call(program, name))
     try:
         return call(*args)
     except ValueError:
@@ -301,18 +297,26 @@ def fused(
 def _call_shared(f: Callable[..., Any], arguments: Arguments) -> Any:
     leaves, avals = arguments.leaves, _types(f, arguments.leaves)
     program = trace_program(f, arguments.statics, arguments.in_tree, avals, arguments.rebuild)
-    program.call.memo("placeless", lambda: _forget_places(program.call))
-    outs = call_program(program.call, f.__name__, [*program.consts, *leaves])
+    call = program.call.memo("placeless", lambda: _placeless(program.call))
+    outs = call_program(call, f.__name__, [*program.consts, *leaves])
     return tree_unflatten(program.out_tree, outs)
 
 
-def _forget_places(program: ClosedJaxpr) -> bool:
-    """Operations that calls have in common are where the call is, not where the first one was."""
-    for p in walk(program):
-        for eqn in open_program(p).eqns:
-            if not annotations_of(eqn.source):  # a program is shared by calls with the same ones
-                eqn.source = None
-    return True
+def _placeless(program: ClosedJaxpr) -> ClosedJaxpr:
+    """The program without its lines: operations that calls have in common are where the call is,
+    not where the first one was."""
+    return program.map_jaxpr(lambda p: p.replace(eqns=list(map(_placeless_eqn, p.eqns))))
+
+
+def _placeless_eqn(eqn: Eqn) -> Eqn:
+    # A program is shared by calls with the same annotations.
+    changes: dict[str, Any] = {} if annotations_of(eqn.source) else {"source": None}
+    if eqn.primitive.regions is not None:
+        interface = eqn.primitive.regions(eqn.params)
+        programs = [_placeless(r.program) for r in interface.regions]
+        operands = [Operand(kind, i) for i, kind in enumerate(interface.operands)]
+        changes["params"] = interface.rebuild(programs, operands)
+    return eqn.replace(**changes)
 
 
 def _positions(f: Callable[..., Any], names: frozenset[str]) -> tuple[int, ...]:

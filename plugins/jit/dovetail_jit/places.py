@@ -154,7 +154,7 @@ def _one_device(committed: Sequence[Committed], name: str, consts: int) -> tuple
 
 
 def shardings_in(program: ClosedJaxpr) -> tuple[Any, ...]:
-    """The shardings of several devices, or of a mesh, that operations of a program name."""
+    """The shardings that operations of a program name: they are on these devices."""
     return program.memo("places", lambda: _shardings_in(program))
 
 
@@ -164,7 +164,21 @@ def _shardings_in(program: ClosedJaxpr) -> tuple[Any, ...]:
         for eqn in open_program(p).eqns:
             if (places := eqn.primitive.traits.places) is not None:
                 found.update(dict.fromkeys(places(eqn.params)))
-    return tuple([s for s in found if s.__class__ is not SingleDeviceSharding and s._is_concrete])
+    return tuple([s for s in found if not is_absent(s)])
+
+
+def check_inner(name: str, device: Device, program: ClosedJaxpr) -> None:
+    """Raise ValueError where operations of a program are to be on others than the device that
+    ``jit`` was given; names both."""
+    if inner := shardings_in(program):
+        given = "the device that jit was given", single_device_sharding(device)
+        _same_devices(name, [given, *_inner(inner)])
+
+
+def _inner(shardings: Sequence[Any]) -> list[tuple[str, Any]]:
+    """What errors call shardings that operations name."""
+    kinds = ["device" if s.__class__ is SingleDeviceSharding else "sharding" for s in shardings]
+    return [(f"a {kind} in the function", s) for kind, s in zip(kinds, shardings)]
 
 
 class _Call(NamedTuple):
@@ -206,7 +220,7 @@ def _named(call: _Call) -> list[tuple[str, Any]]:
     found = [(call.leaf(c.leaf), c.where) for c in call.committed]
     found += [(f"in_shardings of {call.leaf(i)}", s) for i, s in enumerate(call.wanted.ins)]
     found += [(f"out_shardings of result {i}", s) for i, s in enumerate(call.wanted.outs)]
-    found += [("a sharding in the function", s) for s in call.inner]
+    found += _inner(call.inner)
     if not any(s is not None for _, s in found) or not call.committed:
         found.append(("the mesh that is set", surroundings()))
     return [

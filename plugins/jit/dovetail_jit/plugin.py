@@ -13,6 +13,7 @@ MANIFEST = Manifest(
     },
     primitives=("dovetail_jit.primitive",),
     contributes={
+        "eval": ("dovetail_jit.rules.evaluation",),
         "backends.stablehlo": ("dovetail_jit.rules.backends",),
         "backends.reference": ("dovetail_jit.rules.backends",),
     },

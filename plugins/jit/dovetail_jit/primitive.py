@@ -1,12 +1,18 @@
-"""The primitive ``jit``: a call of a program as one operation."""
+"""The primitive ``jit``: a call of a program as one operation.
+
+What ``jit`` was asked for beside its function belongs to the call, so that it holds for what
+transformations make of the call, too: ``device``, ``compiler_options_kvs`` and ``keep_unused``,
+which are parameters where they were given.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_core import ClosedJaxpr, Operand, Primitive, RegionInterface, call_interface
 from dovetail_core.dispatch.forms import Derived, show_parameters
+from dovetail_core.xla.shardings import single_device_sharding
 
 from .shardings import UNSPECIFIED
 
@@ -16,24 +22,38 @@ jit_p.def_traits(
         "jaxpr": "program of the function",
         "name": "its name",
         "donated_invars": "which operands it may overwrite",
-    }
+        "compiler_options_kvs": "options of XLA's, if any: pairs of name and value",
+        "device": "where it runs, if that was asked for",
+        "keep_unused": "whether operands that it does not use are passed all the same",
+    },
+    places=lambda params: [] if (s := _sharding(params)) is UNSPECIFIED else [s],
 )
 
 
-def _each(kind: str, value: Any) -> Derived:
-    """A parameter that says ``value`` of every operand or result."""
-    return Derived(lambda params: (value,) * len(getattr(params["jaxpr"], kind)))
+def _sharding(params: dict[str, Any]) -> Any:
+    """Of operands and results, as far as it is asked for."""
+    device = params.get("device")
+    return UNSPECIFIED if device is None else single_device_sharding(device)
+
+
+def _no_layout(params: dict[str, Any]) -> None:
+    return None
+
+
+def _each(kind: str, value: Callable[[dict[str, Any]], Any]) -> Derived:
+    """A parameter that says ``value(params)`` of every operand or result."""
+    return Derived(lambda params: (value(params),) * len(getattr(params["jaxpr"], kind)))
 
 
 show_parameters(
-    jit_p, inline=False, keep_unused=False, compiler_options_kvs=(),
-    in_shardings=_each("in_avals", UNSPECIFIED), out_shardings=_each("out_avals", UNSPECIFIED),
-    in_layouts=_each("in_avals", None), out_layouts=_each("out_avals", None),
+    jit_p, inline=False, keep_unused=False, compiler_options_kvs=(), device=None,
+    in_shardings=_each("in_avals", _sharding), out_shardings=_each("out_avals", _sharding),
+    in_layouts=_each("in_avals", _no_layout), out_layouts=_each("out_avals", _no_layout),
 )  # fmt: skip
 
 
 @jit_p.def_effectful_abstract_eval
-def _type(*avals: Any, jaxpr: ClosedJaxpr, name: str, donated_invars: tuple[bool, ...]) -> Any:
+def _type(*avals: Any, jaxpr: ClosedJaxpr, **params: Any) -> Any:
     return jaxpr.out_avals, jaxpr.effects
 
 
@@ -43,7 +63,7 @@ def _regions(params: dict[str, Any]) -> RegionInterface:
         # A donated operand that has grown a companion stays donated, with its companion.
         before = params["donated_invars"]
         donated = tuple(x.origin is not None and before[x.origin] for x in operands)
-        return {"jaxpr": program, "name": params["name"], "donated_invars": donated}
+        return {**params, "jaxpr": program, "donated_invars": donated}
 
     return call_interface(params["jaxpr"], rebuild)
 

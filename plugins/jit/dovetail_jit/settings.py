@@ -18,7 +18,7 @@ from dovetail_core.xla.arrays import ArrayImpl
 
 from .ahead import provider_of
 from .compilation import options_key
-from .places import Committed, Wanted, committed_to, common_place
+from .places import Committed, Wanted, check_inner, committed_to, common_place
 from .shardings import Shardings
 from .structs import ShapeDtypeStruct
 from .tracing import Arguments, Program, function_name, take_apart, trace_program
@@ -55,15 +55,15 @@ class Settings:
     def __init__(
         self,
         fun: Callable[..., Any],
-        static_argnums: Any,
-        static_argnames: Any,
-        donate_argnums: Any,
-        donate_argnames: Any,
-        keep_unused: bool,
-        inline: bool,
-        backend: str | None,
-        device: Any,
-        compiler_options: Mapping[str, Any] | None,
+        static_argnums: Any = None,
+        static_argnames: Any = None,
+        donate_argnums: Any = None,
+        donate_argnames: Any = None,
+        keep_unused: bool = False,
+        inline: bool = False,
+        backend: str | None = None,
+        device: Any = None,
+        compiler_options: Mapping[str, Any] | None = None,
         shardings: Shardings | None = None,
         cache: str | None = None,
         reads: Any = None,
@@ -256,11 +256,29 @@ class Settings:
         wanted: Wanted | None,
     ) -> tuple[Any, bool]:
         """:meth:`place`, from what arguments are committed to."""
-        if self.device is not None:
-            return self.device, True
+        device = self.asked_device()
+        if device is None:
+            return common_place(committed, self.name, program, wanted, consts)
+        check_inner(self.name, device, program)
+        return device, True
+
+    def asked_device(self) -> Any:
+        """The device that ``device`` or ``backend`` names, or None."""
         if self.backend is not None:
-            return backend_named(self.backend).local_devices()[0], True
-        return common_place(committed, self.name, program, wanted, consts)
+            return backend_named(self.backend).local_devices()[0]
+        return self.device
+
+    def asked(self) -> dict[str, Any]:
+        """What a call that is an operation of a program says of how it is to be compiled and run:
+        parameters of the primitive ``jit``."""
+        found: dict[str, Any] = {}
+        if self.options:
+            found["compiler_options_kvs"] = tuple(self.options.items())
+        if self.placed:
+            found["device"] = self.asked_device()
+        if self.keep_unused:
+            found["keep_unused"] = True
+        return found
 
     def elsewhere(self) -> Any:
         """The backend asked for, if that is one that is not PJRT and takes whole programs."""

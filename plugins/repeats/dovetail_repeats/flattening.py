@@ -67,7 +67,7 @@ def _write(eqns: Sequence[Eqn], names: dict[Any, Any], made: list[Eqn], is_own: 
 
 def _called(eqn: Eqn) -> ClosedJaxpr | None:
     """The program that an equation calls and that can stand in its place."""
-    if eqn.primitive is not jit_p or eqn.effects:
+    if eqn.primitive is not jit_p or eqn.effects or eqn.params.get("compiler_options_kvs"):
         return None
     program: ClosedJaxpr = eqn.params["jaxpr"]
     return None if program.consts else program
