@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dovetail_ad import jvp, linear_transpose, linearize
-from dovetail_core import UnexpectedTracerError, get_trace, typeof
+from dovetail_core import EVAL, UnexpectedTracerError, get_trace, typeof
 from dovetail_core.base.foreign import names_itself
 from dovetail_core.base.source import here
 from dovetail_core.tree.util import (
@@ -79,35 +79,58 @@ def custom_root(
         return found
 
     root.__name__ = f"root_of_{name}"
-
+    if get_trace() is EVAL:
+        return root(converted.consts, guess)
+    change = _converted_tangent(converted, guess, tangent_solve)
     if looks_through(get_trace(), tree_leaves((converted.consts, guess))):
         try:
-            return _differentiable(root, converted, tangent_solve, has_aux)(converted.consts, guess)
+            made = _differentiable(root, converted, change, has_aux)
+            return made(change.consts, converted.consts, guess)
         except UnexpectedTracerError as e:
             if not names_rule(e):
                 raise
     # solve may use values that are being transformed: traced, it has them as operands. The root
     # does not depend on them, so that their tangents do not count.
     traced, values = closure_convert(root, converted.consts, guess)
-    made = _differentiable(traced, converted, tangent_solve, has_aux)
-    return made(converted.consts, guess, *values)
+    made = _differentiable(traced, converted, change, has_aux)
+    return made(change.consts, converted.consts, guess, *values)
+
+
+def _converted_tangent(f: Converted, guess: Any, tangent_solve: Callable[..., Any]) -> Converted:
+    """``tangent_solve(g, y)`` of ``(consts, x, y)``, where ``g`` is ``f`` linearized at ``x``.
+
+    It is traced, so that what ``tangent_solve`` closes over are operands of the root: a rule gets
+    them as primals, under every transformation of the call.
+    """
+
+    def change(given: Any) -> Any:
+        consts, x, y = given
+        _, g = linearize(lambda v: f(consts, v), x)
+        return tangent_solve(g, y)
+
+    leaves, tree = tree_flatten((f.consts, guess, tree_map(zero_from_primal, guess)))
+    return Converted(change, leaves, tree, name_of(tangent_solve))
 
 
 def _differentiable(
-    root: Callable[..., Any], f: Converted, tangent_solve: Callable[..., Any], has_aux: bool
+    root: Callable[..., Any], f: Converted, change: Converted, has_aux: bool
 ) -> Any:
-    """``root(consts, guess, *values)``, differentiable with respect to ``consts`` alone."""
+    """``root(consts, guess, *values)`` with the values that ``change`` closes over in front,
+    differentiable with respect to ``consts`` alone."""
+
+    def whole(_: Any, *args: Any) -> Any:
+        return root(*args)
 
     def root_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
-        consts = primals[0]
+        values, consts = primals[:2]
         found = made(*primals)
         x = found[0] if has_aux else found
-        _, df = jvp(lambda c: f(c, x), (consts,), (tangents[0],))
-        _, g = linearize(lambda y: f(consts, y), x)
-        dx = tangent_solve(g, tree_map(lambda t: algebra().neg(t), df))
+        _, df = jvp(lambda c: f(c, x), (consts,), (tangents[1],))
+        dx = change(values, (consts, x, tree_map(lambda t: algebra().neg(t), df)))
         return found, (dx, tree_map(zero_from_primal, found[1])) if has_aux else dx
 
-    made = custom(root)
+    whole.__name__ = root.__name__
+    made = custom(whole)
     made.rules.ignores_closure = True
     made.def_jvp(root_jvp)
     return made

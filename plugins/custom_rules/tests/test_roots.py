@@ -9,6 +9,7 @@ import pytest
 
 import dovetail as dt
 import dovetail.numpy as dnp
+from dovetail import lax
 
 XS = np.linspace(1.0, 4.0, 3, dtype=np.float32)
 
@@ -171,3 +172,49 @@ def test_results_that_do_not_fit_are_errors_of_values_too() -> None:
         dt.lax.custom_linear_solve(lambda x: x, two, lambda f, b: b[:1])
     with pytest.raises(ValueError, match=r"test_roots\.py:\d+"):
         dt.lax.custom_linear_solve(lambda x: (x, x), two, lambda f, b: b)
+
+
+def _root(a: Any, b: Any) -> Any:
+    return lax.custom_root(lambda x: a * x - b, b * 1.0, lambda f, guess: b / a, lambda g, y: y / a)
+
+
+def _root_of_linearization(a: Any, b: Any) -> Any:
+    return lax.custom_root(
+        lambda x: a * x - b, b * 1.0, lambda f, guess: b / a, lambda g, y: y / (g(1.0) + 0 * a)
+    )
+
+
+def _solution(a: Any, b: Any) -> Any:
+    return lax.custom_linear_solve(
+        lambda x: a * x, b * 1.0, lambda mv, y: y / a, lambda vm, y: y / a
+    )
+
+
+def _symmetric_solution(a: Any, b: Any) -> Any:
+    return lax.custom_linear_solve(lambda x: a * x, b * 1.0, lambda mv, y: y / a, symmetric=True)
+
+
+@pytest.mark.parametrize("f", [_root, _root_of_linearization, _solution, _symmetric_solution])
+def test_solvers_close_over_what_is_differentiated(f: Any) -> None:
+    """``b / a``: in every mode and order, mapped, in loops, branches and checkpoints."""
+    a, b = 2.0, 3.0
+    slopes = -b / a**2, 1 / a
+    second = np.array([[2 * b / a**3, -1 / a**2], [-1 / a**2, 0.0]])
+    for grad in (dt.grad(f, (0, 1)), dt.jit(dt.grad(f, (0, 1))), dt.grad(dt.jit(f), (0, 1)),
+                 dt.grad(dt.checkpoint(f), (0, 1)), dt.jacfwd(f, (0, 1))):  # fmt: skip
+        np.testing.assert_allclose(grad(a, b), slopes, rtol=1e-6)
+    change = slopes[0] + 0.5 * slopes[1]
+    np.testing.assert_allclose(dt.jvp(f, (a, b), (1.0, 0.5))[1], change, rtol=1e-6)
+    np.testing.assert_allclose(dt.linearize(f, a, b)[1](1.0, 0.5), change, rtol=1e-6)
+    for outer, inner in ((dt.jacfwd, dt.jacrev), (dt.jacrev, dt.jacrev), (dt.jacrev, dt.jacfwd)):
+        np.testing.assert_allclose(outer(inner(f, (0, 1)), (0, 1))(a, b), second, rtol=1e-5)
+    third = dt.grad(dt.grad(dt.grad(f)))(a, b)
+    np.testing.assert_allclose(third, -6 * b / a**4, rtol=1e-5)
+    mapped = dt.vmap(dt.grad(f), (0, None))(XS, b)
+    np.testing.assert_allclose(mapped, -b / XS**2, rtol=1e-5)
+    summed = dt.grad(lambda a: dt.vmap(f, (0, None))(a, b).sum())(XS)
+    np.testing.assert_allclose(summed, -b / XS**2, rtol=1e-5)
+    twice = dt.grad(lambda a: lax.scan(lambda c, _: (f(a, c), None), b, None, length=2)[0])(a)
+    np.testing.assert_allclose(twice, -2 * b / a**3, rtol=1e-5)
+    chosen = dt.grad(lambda a: lax.cond(a > 0, lambda a: f(a, b), lambda a: a, a))(a)
+    np.testing.assert_allclose(chosen, slopes[0], rtol=1e-6)
