@@ -137,8 +137,10 @@ class Rules:
                     f"{what}: {self.name} has no argument {name!r}; it has "
                     f"{', '.join(parameters) or 'no signature that Python knows'}{here()}"
                 )
-        count = len(parameters)
-        found = {n + count if n < 0 else n for n in given} | {parameters.index(n) for n in named}
+        count = len(parameters) if self._signature is None else _positional(self._signature)
+        found = {n + count if n < 0 else n for n in given}
+        # One that has no position keeps its value, and rules know nothing of it.
+        found |= {parameters.index(n) for n in named if not self._is_keyword_only(n)}
         if self._plain is not None and not found <= set(range(self._plain)):
             raise ValueError(
                 f"{what}: {self.name} has {self._plain} positional arguments, but argument "
@@ -147,6 +149,10 @@ class Rules:
         self.inert |= found
         if strict:
             self.strict |= found
+
+    def _is_keyword_only(self, name: str) -> bool:
+        assert self._signature is not None
+        return self._signature.parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
 
     def frame(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Frame:
         """The call's arguments, taken apart.
@@ -176,11 +182,12 @@ class Rules:
                 f"the arguments do not fit {self.name}{self._signature}: {e}{here()}"
             ) from None
         bound.apply_defaults()
-        if bound.kwargs:
+        # Those that have a value, by default or of functools.partial, are no arguments of rules.
+        for name in bound.kwargs.keys() & kwargs.keys():
             raise TypeError(
-                f"{self.name}: the keyword-only argument {next(iter(bound.kwargs))!r} has no "
-                f"position, and custom rules take their arguments by position{here()}. "
-                f"Make it positional."
+                f"{self.name}: the keyword-only argument {name!r} has no position, and custom "
+                f"rules take their arguments by position{here()}. Make it positional, or give it "
+                "its value before, by functools.partial."
             )
         return bound.args
 
@@ -192,13 +199,23 @@ def _signature_of(fun: Callable[..., Any]) -> inspect.Signature | None:
         return None
 
 
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def _positional(signature: inspect.Signature) -> int:
+    """The number of arguments that have positions of their own."""
+    return sum(p.kind in _POSITIONAL for p in signature.parameters.values())
+
+
 def _plain_count(signature: inspect.Signature | None) -> int | None:
-    """The number of arguments where all of them have positions."""
+    """The number of arguments that have positions where all others have values."""
     if signature is None:
         return None
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    parameters = signature.parameters.values()
-    return len(parameters) if all(p.kind in kinds for p in parameters) else None
+    for p in signature.parameters.values():
+        has_value = p.kind is p.KEYWORD_ONLY and p.default is not p.empty
+        if p.kind not in _POSITIONAL and not has_value:
+            return None
+    return _positional(signature)
 
 
 def flat_rules(rules: Rules, frame: Frame, in_avals: Sequence[Any] | None) -> FlatRules:

@@ -199,8 +199,9 @@ def test_pytrees_defaults_and_keywords() -> None:
     assert dt.grad(lambda q: g(q, scale=3.0).a)(p) == Pair(7.0, 0.0)
     assert dt.jit(dt.grad(lambda q: g(scale=3.0, p=q).a))(p) == Pair(7.0, 0.0)
     f.defjvp(rule)
+    assert f(p) == g(p) and dt.grad(lambda q: f(q).a)(p) == Pair(7.0, 0.0)
     with pytest.raises(TypeError, match="keyword-only argument '_unused' has no position"):
-        f(p)
+        f(p, _unused=None)
 
 
 def test_empty_arrays() -> None:
