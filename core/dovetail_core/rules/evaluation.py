@@ -136,6 +136,10 @@ _NUMPY = (np.ndarray, np.generic)
 _NUMBERS = frozenset({int, float, complex})
 
 
+def _is_numpy(x: Any) -> bool:
+    return isinstance(x, _NUMPY)
+
+
 def _with_typed_literals(jaxpr: Jaxpr) -> tuple[Jaxpr | None, list[Any]]:
     """The program with literals that are read at another type now as constants; their values.
 
@@ -171,10 +175,10 @@ def _at_type(x: Any, aval: AbstractValue) -> Any:
 def as_read(x: Any, wide: bool) -> Any:
     """A number or a NumPy array as an array of the type by which it is read under a mode of 64-bit
     types; what has one type under both modes as it is."""
-    if x.__class__ in _NUMBERS or (isinstance(x, _NUMPY) and is_wide(x.dtype)):
-        with enable_x64(wide):
-            return run_under(EVAL, algebra().array, x, typeof(x))
-    return x
+    if x.__class__ not in _NUMBERS and not (_is_numpy(x) and is_wide(x.dtype)):
+        return x
+    with enable_x64(wide):
+        return run_under(EVAL, algebra().array, x, typeof(x))
 
 
 def jaxpr_as_fun(closed: ClosedJaxpr) -> Callable[..., list[Any]]:

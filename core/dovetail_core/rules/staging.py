@@ -83,8 +83,9 @@ class StagingTrace(Trace):
         """Say that the equation that defines ``x`` is at ``source``."""
         known = self.definition(x.variable)
         for i in reversed(range(len(self.eqns))):
-            if self.eqns[i] is known:  # which another program may have, too
-                self.eqns[i] = found = known.replace(source=source)
+            eqn = self.eqns[i]
+            if eqn is known:  # which another program may have, too
+                self.eqns[i] = found = eqn.replace(source=source)
                 self._definitions[1].update(dict.fromkeys(found.outvars, found))
                 return
 

@@ -29,8 +29,8 @@ class FrozenList(list[Any]):
             "and others may have this one. Make another: replace(...) of a program or an equation."
         )
 
-    append = extend = insert = pop = remove = clear = sort = reverse = _refuse
-    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+    append = extend = insert = pop = remove = clear = sort = reverse = _refuse  # pyright: ignore
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse  # pyright: ignore
 
     def __reduce__(self) -> Any:
         return list, (list(self),)
