@@ -1,11 +1,41 @@
-"""What other libraries learn of the runtime's array type by its name.
+"""What other libraries learn of the runtime's array type: by its name, and by its attributes.
 
 Those that work with arrays of many kinds (opt_einsum) look for a kind's functions in the package
-that its type names as its module, and at the runtime's own name, ``jaxlib``, they import JAX.
+that its type names as its module, and at the runtime's own name, ``jaxlib``, they import JAX. Those
+that wrap all methods of arrays (scico) list the attributes of the type, before any was used.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
+from dovetail_core.dispatch.operators import load_methods
 from dovetail_core.xla.arrays import ArrayImpl
 
 ArrayImpl.__module__ = __name__  # where it is found indeed, by pickle too
+
+ATTRIBUTES = (
+    "T all any argmax argmin argpartition argsort astype at byteswap choose clip compress conj "
+    "conjugate copy cumprod cumsum diagonal dot flat flatten imag mT max mean min nonzero prod ptp "
+    "ravel real repeat reshape round searchsorted sort squeeze std sum swapaxes take to_device "
+    "trace transpose var view"
+).split()
+"""The methods and properties that ``array_methods`` installs when the first of them is used."""
+
+
+class _Unloaded:
+    """Stands for an attribute of arrays until it is used."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        load_methods()
+        if vars(ArrayImpl).get(self.name) is self:  # it is being loaded
+            raise AttributeError(f"arrays have no attribute {self.name!r} yet")
+        return getattr(ArrayImpl if instance is None else instance, self.name)
+
+
+for _name in ATTRIBUTES:
+    if _name not in vars(ArrayImpl):
+        setattr(ArrayImpl, _name, _Unloaded(_name))
