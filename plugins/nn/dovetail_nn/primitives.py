@@ -13,6 +13,7 @@ import dovetail_lax as lax
 from dovetail_core import Primitive, ShapedArray, enable_x64, here, is_inexact
 from dovetail_core.base.caches import Cache
 from dovetail_lax import dtypes
+from dovetail_lax.numerics.exponents import below
 
 relu_p = Primitive("relu")
 """``max(x, 0)``."""
@@ -158,14 +159,11 @@ def reduced_sum(x: Any, axes: tuple[int, ...]) -> Any:
 
 def _greatest(x: Any, axes: tuple[int, ...]) -> Any:
     """The maximum along ``axes``, of complex numbers that of the real parts."""
-    if x.dtype.kind == "c":
-        real = lax.reduce_max_p.bind(lax.real(x), axes=axes)
-        return lax.complex(real, lax.full_like(real, 0))
-    return lax.reduce_max_p.bind(x, axes=axes)
+    return lax.reduce_max_p.bind(lax.real(x) if x.dtype.kind == "c" else x, axes=axes)
 
 
 def _shifted(x: Any, axes: tuple[int, ...]) -> Any:
-    return lax.sub_p.bind(x, spread(_greatest(x, axes), x, axes))
+    return below(x, spread(_greatest(x, axes), x, axes))
 
 
 @softmax_p.def_decomposition
@@ -185,7 +183,10 @@ def _log_softmax(x: Any, *, axes: tuple[int, ...]) -> Any:
 def _logsumexp(x: Any, *, axes: tuple[int, ...]) -> Any:
     greatest = _greatest(x, axes)
     # Where it is infinite, subtracting it would make NaN of what is infinite as well.
-    real = lax.real(greatest) if x.dtype.kind == "c" else greatest
-    greatest = lax.select(lax.is_finite(real), greatest, lax.full_like(greatest, 0))
-    e = lax.exp_p.bind(lax.sub_p.bind(x, spread(greatest, x, axes)))
-    return lax.add_p.bind(lax.log_p.bind(lax.reduce_sum_p.bind(e, axes=axes)), greatest)
+    finite = lax.is_finite(greatest)
+    if x.dtype.kind == "c":
+        shift = lax.select(finite, greatest, lax.full_like(greatest, 0))
+        total = lax.reduce_sum_p.bind(lax.exp_p.bind(below(x, spread(shift, x, axes))), axes=axes)
+        return lax.add_p.bind(lax.log_p.bind(total), lax.complex(shift, lax.full_like(shift, 0)))
+    total = lax.reduce_sum_p.bind(lax.exp_p.bind(_shifted(x, axes)), axes=axes)  # as in softmax
+    return lax.select(finite, lax.add_p.bind(lax.log_p.bind(total), greatest), greatest)

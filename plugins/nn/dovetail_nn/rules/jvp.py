@@ -18,7 +18,6 @@ from ..primitives import (
     relu_p,
     softmax_p,
     softplus_p,
-    spread,
 )
 
 Pair = tuple[Any, Any]
@@ -69,7 +68,8 @@ def _log_softmax(primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple
 
 @jvp_rules.register(logsumexp_p)
 def _logsumexp(primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple[int, ...]) -> Pair:
+    # Not exp(x - out), which has the rounding error of out. The maximum, exponentials and sum of
+    # both are one in a compiled program.
     x, t = primals[0], tangents[0]
-    out = logsumexp_p.bind(x, axes=axes)
-    p = lax.exp_p.bind(lax.sub_p.bind(x, spread(out, x, axes)))
-    return out, lax.reduce_sum_p.bind(lax.mul_p.bind(p, t), axes=axes)
+    mean = lax.reduce_sum_p.bind(lax.mul_p.bind(softmax_p.bind(x, axes=axes), t), axes=axes)
+    return logsumexp_p.bind(x, axes=axes), mean

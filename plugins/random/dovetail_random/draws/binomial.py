@@ -26,7 +26,7 @@ from ..keys import Key
 from ..primitives import random_split_p
 from ..threefry import how_drawn
 from .rejection import I32, LARGE, filled, until_accepted
-from .uniform import split_keys, unit
+from .uniform import nonzero, split_keys, unit
 
 
 def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> Any:
@@ -83,7 +83,7 @@ def _by_waiting(keys: Key, n: Any, p: Any, shape: Shape, dtype: Any) -> Any:
         count, waited, key = state
         draw, again = split_keys(key, 2)
         count = lax.select(lax.le(waited, n), lax.add(count, dtype.type(1)), count)
-        wait = lax.ceil(lax.div(lax.log(unit(draw, shape, dtype)), log_q))
+        wait = lax.ceil(lax.div(lax.log(nonzero(unit(draw, shape, dtype))), log_q))
         return count, lax.add(waited, wait), again
 
     start = (lax.full(shape, 0, dtype), lax.full(shape, 0, dtype), keys)

@@ -20,7 +20,7 @@ from ..arguments import (
 from ..fusing import fused
 from ..keys import Key
 from .normal import normal_of
-from .uniform import between, unit
+from .uniform import between, smallest, unit
 
 
 def _simple(name: str, what: str, draw: Any) -> Any:
@@ -61,12 +61,12 @@ def log_rest(u: Any) -> Any:
 
 def exponential_of(keys: Key, shape: Shape, dtype: Any) -> Any:
     """Exponential numbers of a key that was opened."""
-    return lax.neg(log_rest(unit(keys, shape, dtype)))
+    return lax.abs(log_rest(unit(keys, shape, dtype)))  # not its negative, which may be -0
 
 
 def positive(keys: Key, shape: Shape, dtype: Any) -> Any:
     """Uniform numbers from the smallest normal number to 1: their logarithms are finite."""
-    return between(keys, shape, dtype, ml_dtypes.finfo(dtype).tiny, dtype.type(1))
+    return between(keys, shape, dtype, smallest(dtype), dtype.type(1))
 
 
 def _laplace(keys: Key, shape: Shape, dtype: Any) -> Any:

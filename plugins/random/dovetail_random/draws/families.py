@@ -18,9 +18,9 @@ from ..arguments import (
     parameter,
 )
 from ..fusing import fused
-from .continuous import exponential_of, log_rest
+from .continuous import exponential_of
 from .normal import drawn, normal_of
-from .uniform import split_keys, unit
+from .uniform import nonzero, split_keys, unit
 
 
 def pareto(
@@ -54,7 +54,7 @@ def rayleigh(
 
 @fused(static=("shape", "dtype"))
 def _rayleigh(key: Any, scale: Any, *, shape: Shape, dtype: Any) -> Any:
-    log_u = lax.log(unit(open_key(key), shape, dtype))
+    log_u = lax.log(nonzero(unit(open_key(key), shape, dtype)))
     return lax.mul(lax.sqrt(lax.mul(log_u, dtype.type(-2))), parameter(scale, dtype, shape))
 
 
@@ -70,8 +70,7 @@ def weibull_min(
 def _weibull_min(key: Any, scale: Any, concentration: Any, *, shape: Shape, dtype: Any) -> Any:
     scale, concentration = (parameter(x, dtype, shape) for x in (scale, concentration))
     power = lax.div(dtype.type(1), concentration)
-    u = unit(open_key(key), shape, dtype)
-    return lax.mul(lax.pow(lax.neg(log_rest(u)), power), scale)
+    return lax.mul(lax.pow(exponential_of(open_key(key), shape, dtype), power), scale)
 
 
 def triangular(
@@ -95,7 +94,7 @@ def _triangular(key: Any, left: Any, mode: Any, right: Any, *, shape: Shape, dty
     rest = lax.sub(dtype.type(1), u)
     falling = lax.sub(right, lax.sqrt(lax.mul(lax.mul(rest, width), lax.sub(right, mode))))
     peak = lax.div(lax.sub(mode, left), width)
-    return lax.select(lax.lt(u, peak), rising, falling)
+    return lax.clamp(left, lax.select(lax.lt(u, peak), rising, falling), right)
 
 
 def wald(
@@ -117,10 +116,10 @@ def _wald(key: Any, mean: Any, *, shape: Shape, dtype: Any) -> Any:
     y, mean_2 = lax.square(z), lax.square(mean)
     inner = lax.add(lax.mul(lax.mul(dtype.type(4), mean), y), lax.mul(mean_2, lax.square(y)))
     half = dtype.type(0.5)
-    w = lax.sub(
-        lax.add(mean, lax.mul(lax.mul(half, mean_2), y)),
-        lax.mul(lax.mul(half, mean), lax.sqrt(inner)),
-    )
+    middle = lax.add(mean, lax.mul(lax.mul(half, mean_2), y))
+    away = lax.mul(lax.mul(half, mean), lax.sqrt(inner))
+    w = lax.sub(middle, away)
+    w = lax.select(lax.gt(w, dtype.type(0)), w, lax.div(mean_2, lax.add(middle, away)))
     u = unit(of_uniform, shape, dtype)
     return lax.select(lax.le(u, lax.div(mean, lax.add(mean, w))), w, lax.div(mean_2, w))
 
@@ -150,7 +149,7 @@ def geometric(
 @fused(static=("shape", "dtype"))
 def _geometric(key: Any, p: Any, *, shape: Shape, dtype: Any) -> Any:
     real = dtypes.as_dtype(float)
-    log_u = lax.log(unit(open_key(key), shape, real))
+    log_u = lax.log(nonzero(unit(open_key(key), shape, real)))
     log_q = lax.log1p(lax.neg(parameter(p, real, shape)))
     count = lax.add(lax.floor(lax.div(log_u, log_q)), real.type(1))
     return lax.convert_element_type(count, dtype)

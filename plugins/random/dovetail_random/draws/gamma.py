@@ -19,7 +19,7 @@ from ..threefry import arranged, how_drawn
 from .continuous import exponential_of
 from .normal import normal_of
 from .rejection import filled
-from .uniform import split_keys, unit
+from .uniform import nonzero, split_keys, unit
 
 random_gamma_p = Primitive("random_gamma")
 random_gamma_p.def_traits(
@@ -105,7 +105,7 @@ def _proposal(c: Any, key: Key) -> tuple[Any, ...]:
 
     start = (x_key, dtype.type(0), dtype.type(-1))
     _, x, v = lax.while_loop(lambda state: lax.le(state[2], dtype.type(0)), another, start)
-    u = unit(u_key, (), dtype)
+    u = nonzero(unit(u_key, (), dtype))  # 0 would accept whatever it is
     return next_key, lax.mul(x, x), lax.mul(lax.mul(v, v), v), u
 
 

@@ -8,13 +8,14 @@ import dovetail_lax as lax
 from dovetail_core import here
 from dovetail_core.base.arguments import integers
 from dovetail_core.types.dividing import divided_result
+from dovetail_lax.numerics.exponents import below
 
 from ..arguments import Shape, arrays, check_key, common_shape, float_dtype, open_key, parameter
 from ..fusing import fused
 from ..keys import Key
 from .gamma import gamma_of
 from .normal import normal_of
-from .uniform import split_keys
+from .uniform import smallest, split_keys
 
 
 def beta(
@@ -37,7 +38,7 @@ def _beta(key: Any, a: Any, b: Any, *, shape: Shape, dtype: Any) -> Any:
     pair = zip(split_keys(open_key(key), 2), (a, b))
     logs = [gamma_of(k, p, shape, dtype, True) for k, p in pair]
     greatest = lax.max(*logs)
-    x, y = (lax.exp(lax.sub(v, greatest)) for v in logs)
+    x, y = (lax.exp(below(v, greatest)) for v in logs)
     return lax.div(x, lax.add(x, y))
 
 
@@ -77,7 +78,7 @@ def _dirichlet(key: Any, alpha: Any, *, shape: Shape, dtype: Any) -> Any:
     # The softmax of the logarithms.
     keep = (*shape[:-1], 1)
     greatest = lax.reshape(lax.reduce_max_p.bind(logs, axes=(axis,)), keep)
-    x = lax.exp(lax.sub(logs, lax.broadcast_in_dim(greatest, shape, tuple(range(axis + 1)))))
+    x = lax.exp(below(logs, lax.broadcast_in_dim(greatest, shape, tuple(range(axis + 1)))))
     total = lax.reshape(lax.reduce_sum_p.bind(x, axes=(axis,)), keep)
     return lax.div(x, lax.broadcast_in_dim(total, shape, tuple(range(axis + 1))))
 
@@ -128,7 +129,7 @@ def _t(key: Any, df: Any, *, shape: Shape, dtype: Any) -> Any:
     n = normal_of(of_normal, shape, dtype)
     half = lax.div(parameter(df, dtype, shape), dtype.type(2))
     g = gamma_of(of_gamma, half, shape, dtype, False)
-    return lax.mul(n, lax.sqrt(lax.div(half, g)))
+    return lax.mul(n, lax.sqrt(lax.div(half, lax.max(g, smallest(dtype)))))
 
 
 def f(
@@ -154,4 +155,4 @@ def _f(key: Any, dfnum: Any, dfden: Any, *, shape: Shape, dtype: Any) -> Any:
         lax.div(chisquare_of(k, df, shape, dtype), parameter(df, dtype, shape))
         for k, df in ((of_num, dfnum), (of_den, dfden))
     )
-    return lax.div(numerator, denominator)
+    return lax.div(numerator, lax.max(denominator, smallest(dtype)))

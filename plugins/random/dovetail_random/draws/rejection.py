@@ -14,7 +14,7 @@ from ..arguments import (
     parameter,
 )
 from ..keys import Key
-from .uniform import split_keys, unit
+from .uniform import nonzero, split_keys, unit
 
 F32 = np.dtype(np.float32)
 
@@ -33,7 +33,7 @@ def until_accepted(
     dtype: Any,
     limit: int,
 ) -> Any:
-    """The first accepted proposal of each element: each takes u in [-1/2, 1/2) and v in [0, 1)."""
+    """The first accepted proposal of each element: each takes u in [-1/2, 1/2) and v in (0, 1)."""
 
     def more(state: Any) -> Any:
         missing = lax.reduce_or_p.bind(lax.bitwise_not(state[2]), axes=tuple(range(len(shape))))
@@ -43,7 +43,7 @@ def until_accepted(
         i, k_out, accepted, key = state
         again, of_u, of_v = split_keys(key, 3)
         u = lax.sub(unit(of_u, shape, dtype), dtype.type(0.5))
-        k, accept = propose(u, unit(of_v, shape, dtype))
+        k, accept = propose(u, nonzero(unit(of_v, shape, dtype)))  # 0 would accept whatever it is
         k_out = lax.select(accept, k, k_out)
         return lax.add(i, I32.type(1)), k_out, lax.bitwise_or(accepted, accept), again
 

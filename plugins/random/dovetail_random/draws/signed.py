@@ -27,7 +27,7 @@ from .continuous import exponential_of, maxwell_of
 from .gamma import gamma_of
 from .normal import drawn
 from .rejection import filled
-from .uniform import split_keys, unit
+from .uniform import smallest, split_keys, unit
 
 
 def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Any = (), dtype: Any = None) -> Any:
@@ -162,5 +162,6 @@ def _ball(key: Any, p: Any, *, shape: Shape, dtype: Any) -> Any:
     axis = len(shape) - 1
     powers = lax.pow(lax.abs(points), filled(p, shape, dtype))
     total = lax.add(lax.reduce_sum_p.bind(powers, axes=(axis,)), length)
+    total = lax.max(total, smallest(dtype))
     norm = lax.pow(total, filled(inverse, shape[:-1], dtype))
     return lax.div(points, lax.broadcast_in_dim(norm, shape, tuple(range(axis))))

@@ -150,20 +150,59 @@ def _layout(dtype: Any) -> tuple[int, Any, Any, Any]:
 def between(keys: Key, shape: Shape, dtype: Any, low: Any, high: Any) -> Any:
     """Uniform numbers in [low, high): numbers, or arrays of the dtype, of the shape or scalar."""
     if isinstance(low, ON_HOST) and isinstance(high, ON_HOST):
-        low, span = _span_of(low, high, dtype, enable_x64.state.value)
+        low, span, last, factor = _range_of(low, high, dtype, enable_x64.state.value)
     else:
-        span = lax.sub_p.bind(high, low)
+        low, span, last, factor = _traced_range(low, high, dtype)
     scaled = lax.add_p.bind(lax.mul_p.bind(unit(keys, shape, dtype), span), low)
-    return lax.max_p.bind(low, scaled)  # rounding, or an inverted range, may lead below
+    # Rounding may lead to the end that is left out; it, or an inverted range, may lead below.
+    found = lax.max_p.bind(low, lax.min_p.bind(scaled, last))
+    return found if factor is None else lax.mul_p.bind(found, factor)
 
 
 @cache
-def _span_of(low: Any, high: Any, dtype: Any, wide: bool) -> tuple[Any, Any]:
+def _range_of(low: Any, high: Any, dtype: Any, wide: bool) -> tuple[Any, ...]:
+    """The least number, how long the range is, the last number in it, and a factor for these.
+
+    The factor is None for 1. It is 2, and the others are halves, where the length is no finite
+    number.
+    """
+    low, high, factor = dtype.type(low), dtype.type(high), None
     with np.errstate(all="ignore"):
-        return number(low, dtype), number(dtype.type(high) - dtype.type(low), dtype)
+        if not np.isfinite(high - low) and np.isfinite(low) and np.isfinite(high):
+            low, high, factor = low / dtype.type(2), high / dtype.type(2), number(2, dtype)
+        span, last = high - low, np.nextafter(high, _least(dtype))
+    return number(low, dtype), number(span, dtype), number(last, dtype), factor
+
+
+def _traced_range(low: Any, high: Any, dtype: Any) -> tuple[Any, ...]:
+    """As :func:`_range_of`, of arrays and scalars."""
+    finite = lax.bitwise_and(lax.is_finite(low), lax.is_finite(high))
+    long = lax.bitwise_and(finite, lax.bitwise_not(lax.is_finite(lax.sub(high, low))))
+    scale, factor = (
+        lax.select(long, lax.full_like(long, x, dtype), lax.full_like(long, 1, dtype))
+        for x in (0.5, 2)
+    )
+    low, high = lax.mul(low, scale), lax.mul(high, scale)
+    last = lax.nextafter(lax.stop_gradient(high), _least(dtype))
+    return low, lax.sub(high, low), last, factor
+
+
+def _least(dtype: Any) -> Any:
+    """The least finite number."""
+    return dtype.type(ml_dtypes.finfo(dtype).min)
 
 
 ON_HOST = (float, np.generic)
+
+
+def smallest(dtype: Any) -> Any:
+    """The smallest normal number."""
+    return dtype.type(ml_dtypes.finfo(dtype).tiny)
+
+
+def nonzero(u: Any) -> Any:
+    """Uniform numbers in (0, 1) of such in [0, 1): 0, all that is below the spacing, is its half."""
+    return lax.max(u, u.dtype.type(ml_dtypes.finfo(u.dtype).eps / 2))
 
 
 def halves(pair: Any) -> list[Any]:
