@@ -33,7 +33,8 @@ class ResizeMethod(enum.Enum):
     CUBIC = 4
     """Keys' cubic convolution, parameter -1/2."""
     CUBIC_PYTORCH = 5
-    """Cubic convolution with the parameter -3/4, as of PyTorch and OpenCV."""
+    """As PyTorch's: ``CUBIC`` with antialiasing. Without it, cubic convolution with the parameter
+    -3/4, in which elements at the border stand for those beyond it."""
     AREA = 6
     """The mean over the part of the input that an element of the output covers."""
 
@@ -58,13 +59,27 @@ _NAMES = {
     "trilinear": ResizeMethod.LINEAR, "triangle": ResizeMethod.LINEAR,
     "lanczos3": ResizeMethod.LANCZOS3, "lanczos5": ResizeMethod.LANCZOS5,
     "cubic": ResizeMethod.CUBIC, "bicubic": ResizeMethod.CUBIC, "tricubic": ResizeMethod.CUBIC,
-    "cubic-pytorch": ResizeMethod.CUBIC_PYTORCH, "area": ResizeMethod.AREA,
+    "cubic-pytorch": ResizeMethod.CUBIC_PYTORCH, "bicubic-pytorch": ResizeMethod.CUBIC_PYTORCH,
+    "area": ResizeMethod.AREA,
 }  # fmt: skip
 
 
 def triangle(x: Any) -> Any:
     """``1 - x`` up to 1, of distances ``x >= 0``."""
     return dnp.maximum(0, 1 - x)
+
+
+def repeating_cubic(distances: Any) -> Any:
+    """Weights of cubic convolution, parameter -3/4, where the border is repeated beyond itself.
+
+    ``distances`` are those of inputs (rows, one element apart) below outputs (columns).
+    """
+    n = distances.shape[0]
+    found = cubic(dnp.abs(distances), -0.75)
+    for step in (1, 2):  # as far beyond the border as the kernel reaches from within
+        found = found.at[0].add(cubic(dnp.abs(distances[0] + step), -0.75))
+        found = found.at[n - 1].add(cubic(dnp.abs(distances[n - 1] - step), -0.75))
+    return found
 
 
 def cubic(x: Any, a: float) -> Any:
@@ -89,5 +104,5 @@ KERNELS: dict[ResizeMethod, Callable[[Any], Any]] = {
     ResizeMethod.LANCZOS3: partial(lanczos, radius=3.0),
     ResizeMethod.LANCZOS5: partial(lanczos, radius=5.0),
     ResizeMethod.CUBIC: partial(cubic, a=-0.5),
-    ResizeMethod.CUBIC_PYTORCH: partial(cubic, a=-0.75),
+    ResizeMethod.CUBIC_PYTORCH: partial(cubic, a=-0.5),
 }

@@ -14,7 +14,7 @@ from dovetail_core.base import arguments
 from dovetail_jit import one_call
 from dovetail_lax import dtypes
 
-from .kernels import KERNELS, ResizeMethod
+from .kernels import KERNELS, ResizeMethod, repeating_cubic
 
 Array = Any
 ArrayLike = Any
@@ -29,14 +29,16 @@ def resize(
     """``image`` in another shape; axes whose length stays are left alone.
 
     Elements have an extent: the first begins, and the last ends, where the image does ("half-pixel
-    centers"). At the border the weights of elements that are not there are left out.
+    centers"). At the border the weights of elements that are not there are left out, but for
+    ``cubic-pytorch`` without antialiasing, where the border is repeated.
 
     Args:
         image: an array of any number of dimensions; integers are converted to floating-point
             numbers, but for the method ``nearest``.
         method: how values between elements are found: a :class:`ResizeMethod` or its name:
             ``nearest``, ``linear`` (``bilinear``, ``trilinear``, ``triangle``), ``cubic``
-            (``bicubic``, ``tricubic``), ``cubic-pytorch``, ``lanczos3``, ``lanczos5``, ``area``.
+            (``bicubic``, ``tricubic``), ``cubic-pytorch`` (``bicubic-pytorch``), ``lanczos3``,
+            ``lanczos5``, ``area``.
         antialias: when an axis gets shorter, let kernels reach over as many input elements as an
             output element covers, so that no frequencies alias.
         precision: of the products.
@@ -166,7 +168,11 @@ def _weights(
         found = dnp.maximum(0, dnp.minimum(centers + 0.5 + step / 2, inputs + 1) - low)
     else:
         reach = dnp.maximum(step, 1) if antialias else 1
-        found = KERNELS[method](dnp.abs(centers - inputs) / reach)
+        repeats = method is ResizeMethod.CUBIC_PYTORCH and not antialias
+        distances = centers - inputs
+        found = (
+            repeating_cubic(distances) if repeats else KERNELS[method](dnp.abs(distances) / reach)
+        )
     total = found.sum(0, keepdims=True)
     is_reached = dnp.abs(total) > 1000 * float(dtypes.finfo(dtype).eps)
     is_inside = (centers >= -0.5) & (centers <= n - 0.5)

@@ -71,7 +71,7 @@ def kernel(method: str, x: float) -> float:
     if method.startswith("lanczos"):
         a = float(method[-1])
         return 0.0 if x >= a else float(np.sinc(x) * np.sinc(x / a))
-    a = -0.75 if method.endswith("pytorch") else -0.5
+    a = -0.5
     if x < 1:
         return (a + 2) * x**3 - (a + 3) * x**2 + 1
     return a * (x**3 - 5 * x**2 + 8 * x - 4) if x < 2 else 0.0
@@ -85,6 +85,19 @@ def test_kernels_are_those_of_their_definitions(method: str, m: int):
     wanted = weights / weights.sum(0)
     np.testing.assert_allclose(image.resize(np.eye(7, dtype=np.float32), (7, m), method), wanted,
                                atol=3e-6)  # fmt: skip
+
+
+@pytest.mark.parametrize("m", [3, 14])
+def test_cubic_convolution_of_pytorch_repeats_the_border(m: int):
+    weights = np.zeros((7, m))
+    for j, c in enumerate(centers(7, m)):
+        for i in range(-3, 10):
+            x = abs(c - i)
+            near, far = (1.25 * x - 2.25) * x * x + 1, -0.75 * (((x - 5) * x + 8) * x - 4)
+            weights[min(max(i, 0), 6), j] += near if x < 1 else far if x < 2 else 0
+    for method in ("cubic-pytorch", "bicubic-pytorch"):
+        found = image.resize(np.eye(7, dtype=np.float32), (7, m), method, antialias=False)
+        np.testing.assert_allclose(found, weights, atol=3e-6)
 
 
 def test_frequencies_that_would_alias_are_taken_away():

@@ -70,6 +70,32 @@ def check_int(value: int) -> None:
         raise integer_too_large(value, scalar_dtype(int))
 
 
+def integer_as(value: int, dtype: Any) -> Any:
+    """A Python integer that becomes one of element type ``dtype``: itself if it fits its own type.
+
+    Else a NumPy scalar of ``dtype``: infinite beyond floating-point numbers, and of integer types
+    what its last bits make, if it has no more than 64. Others stay Python's.
+    """
+    if _INT32_MIN <= value <= _INT32_MAX:
+        return value
+    kind = kind_of(dtype)
+    if kind in ("floating", "complex"):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = np.inf if value > 0 else -np.inf
+        with np.errstate(over="ignore"):
+            return np.asarray(number).astype(dtype)[()]
+    if kind == "bool":
+        return np.bool_(True)
+    if kind not in ("signed", "unsigned") or not -(1 << 63) <= value < 1 << 64:
+        return value
+    return np.asarray(value & 0xFFFFFFFFFFFFFFFF, np.uint64).astype(dtype)[()]
+
+
+_INT32_MIN, _INT32_MAX = -(1 << 31), (1 << 31) - 1
+
+
 def adapt(value: Any, dtype: Any) -> Any:
     """A Python scalar as an operand beside an array of type ``dtype``.
 

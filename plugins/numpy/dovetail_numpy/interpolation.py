@@ -87,11 +87,7 @@ def _interp(
         take_along(v, i, 0, Options("clip", wrap=False))
         for v in (xp, fp) for i in (before, at)
     )  # fmt: skip
-    width = lax.sub(x1, x0)
-    flat = lax.le(lax.abs(width), number(width, float(dtypes.finfo(xp.dtype).eps) ** 2))
-    slope = lax.div(convert(lax.sub(x, x0), fp.dtype),
-                    convert(select(flat, number(width, 1), width), fp.dtype))  # fmt: skip
-    out = select(flat, f0, lax.add(f0, lax.mul(slope, lax.sub(f1, f0))))
+    out = _between(x, x0, x1, f0, f1)
     first, last = lax.index_in_dim(xp, 0, 0, False), lax.index_in_dim(xp, n - 1, 0, False)
     if not extend_left:
         low = lax.index_in_dim(fp, 0, 0, False) if left is None else left
@@ -100,3 +96,49 @@ def _interp(
         high = lax.index_in_dim(fp, n - 1, 0, False) if right is None else right
         out = select(lax.gt(x, last), high, out)
     return out
+
+
+def _between(x: Any, x0: Any, x1: Any, f0: Any, f1: Any) -> Any:
+    """The line through ``(x0, f0)`` and ``(x1, f1)`` at ``x``; ``f0`` where these are one place."""
+    from .ufuncs.comparisons import isfinite
+
+    usual = lax.bitwise_and(
+        lax.bitwise_and(lax.is_finite(x0), lax.is_finite(x1)),
+        lax.bitwise_and(isfinite(f0), isfinite(f1)),
+    )
+    # What is not chosen is computed of finite numbers, so that no slope there is NaN.
+    none, one = number(x0, 0), number(x0, 1)
+    a, b = select(usual, x0, none), select(usual, x1, one)
+    low, high = (select(usual, f, number(f, 0)) for f in (f0, f1))
+    # Halves, where a difference of finite numbers is not finite.
+    near = select(lax.is_finite(lax.sub(b, a)), one, number(a, 0.5))
+    a, b, at = lax.mul(a, near), lax.mul(b, near), lax.mul(x, near)
+    width = lax.sub(b, a)
+    flat = lax.le(lax.abs(width), number(width, float(dtypes.finfo(x0.dtype).eps) ** 2))
+    share = lax.div(convert(lax.sub(at, a), low.dtype),
+                    convert(select(flat, one, width), low.dtype))  # fmt: skip
+    fits = isfinite(lax.sub(high, low))
+    small = select(fits, number(low, 1), number(low, 0.5))
+    low, high = lax.mul(low, small), lax.mul(high, small)
+    line = lax.add(low, lax.mul(share, lax.sub(high, low)))
+    line = lax.mul(select(flat, low, line), select(fits, number(low, 1), number(low, 2)))
+    return select(usual, line, _at_infinite_ends(x, x0, x1, f0, f1))
+
+
+def _at_infinite_ends(x: Any, x0: Any, x1: Any, f0: Any, f1: Any) -> Any:
+    """The limit of lines with such ends: a given value in its place, between values the infinite
+    one, between a finite and an infinite place the value of the finite one; NaN if there is none.
+    """
+    from .ufuncs.comparisons import isfinite
+
+    nan = number(f0, float("nan"))
+    finite = [lax.is_finite(v) for v in (x0, x1)]
+    value = [isfinite(f) for f in (f0, f1)]
+    rising = select(value[0], f1, select(value[1], f0, nan))  # one value is infinite, or NaN
+    level = select(finite[0], f0, select(finite[1], f1, nan))  # one place is infinite, or NaN
+    level = select(lax.bitwise_and(*value), level, nan)
+    out = select(lax.bitwise_and(*finite), rising, level)
+    out = select(lax.eq(f0, f1), f0, out)
+    out = select(lax.eq(x, x1), f1, select(lax.eq(x, x0), f0, out))
+    undefined = lax.bitwise_or(lax.ne(x, x), lax.bitwise_or(lax.ne(x0, x0), lax.ne(x1, x1)))
+    return select(undefined, nan, out)

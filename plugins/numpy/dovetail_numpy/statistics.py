@@ -40,7 +40,8 @@ def cov(
 
     given = [m] if y is None else [m, y]
     arrays = [
-        _observations(as_array("cov", v), rowvar) for v in promote("cov", *given, inexact=True)
+        _observations(as_array("cov", v, i), rowvar, row=i > 0)
+        for i, v in enumerate(promote("cov", *given, inexact=True))
     ]
     x = concatenate(arrays, 0) if len(arrays) > 1 else arrays[0]
     if dtype is not None:
@@ -67,12 +68,13 @@ def _real_zero(x: Any) -> Any:
     return lax.real(x) if x.dtype.kind == "c" else x
 
 
-def _observations(x: Any, rowvar: bool) -> Any:
+def _observations(x: Any, rowvar: bool, row: bool) -> Any:
+    """One variable a row; with ``row``, what is one row already stays so, as in NumPy."""
     if x.ndim > 2:
         raise ValueError(f"cov takes arrays of at most two dimensions, got shape {x.shape}{here()}")
-    if x.ndim < 2:
+    if x.ndim < 2:  # the observations of one variable
         return to_shape(x, (1, x.size))
-    return x if rowvar or x.shape[0] == 1 else lax.transpose(x, (1, 0))
+    return x if rowvar or (row and x.shape[0] == 1) else lax.transpose(x, (1, 0))
 
 
 def _weights(x: Any, fweights: Any, aweights: Any) -> Any:

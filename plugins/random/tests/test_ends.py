@@ -113,7 +113,8 @@ COUNTS: dict[str, tuple[Draw, int, int]] = {
     "choice of the middle": (
         lambda k, s, d: random.choice(k, 3, s, p=dnp.asarray([0.0, 1.0, 0.0])), 1, 1),
     "categorical": (
-        lambda k, s, d: random.categorical(k, dnp.log(dnp.asarray([0.0, 1.0, 0.0])), shape=s), 1, 1),
+        lambda k, s, d: random.categorical(k, dnp.log(dnp.asarray([0.0, 1.0, 0.0])), shape=s),
+        1, 1),
     "rademacher": (random.rademacher, -1, 1),
 }  # fmt: skip
 
@@ -152,7 +153,9 @@ def test_ranges_longer_than_all_numbers(dtype: Any) -> None:
         for impl in ("threefry2x32", ENDS):
             key = random.key(0, impl=impl)
             known = np.asarray(random.uniform(key, (N,), dtype, -end, end))
-            traced = np.asarray(random.uniform(key, (N,), dtype, dnp.asarray(-end), dnp.asarray(end)))
+            traced = np.asarray(
+                random.uniform(key, (N,), dtype, dnp.asarray(-end), dnp.asarray(end))
+            )
             staged = jit(lambda k, e: random.uniform(k, (N,), dtype, -e, e))(key, end)
             np.testing.assert_array_equal(known, traced)
             np.testing.assert_array_equal(known, staged)

@@ -30,7 +30,7 @@ from ..dtypes import as_dtype, dtype_of, kind_of
 from ..primitives.collectives import vary_over
 from ..primitives.shape import broadcast_in_dim_p
 from ..primitives.values import convert_element_type_p, iota_p
-from ..scalars import PYTHON_SCALARS, cast_scalar, has_own_type
+from ..scalars import PYTHON_SCALARS, cast_scalar, has_own_type, integer_as
 from ._args import Array, ArrayLike, check
 from .values import convert, keep_imaginary
 
@@ -66,6 +66,8 @@ def full(
         dims, rest = sizes(shape), (fill_value, dtype)
         found = _in_parts(sharding, dims, lambda part: full(part, *rest))
         return divided_result(sharding, full, dims, *rest) if found is None else found
+    if fill_value.__class__ is int and dtype is not None:
+        fill_value = integer_as(fill_value, as_dtype(dtype))
     aval = check("full", fill_value)
     if aval.shape:
         raise TypeError(f"lax.full takes a scalar fill_value, got one of shape {aval.shape}")
@@ -105,11 +107,13 @@ def full_like(
     if place is not None:
         wanted = aval.dtype if dtype is None else dtype
         return _varying(full(dims, fill_value, wanted, sharding=place), aval)
+    weak = dtype is None and aval.weak_type
+    wanted = aval.dtype if dtype is None else as_dtype(dtype)
+    if fill_value.__class__ is int:
+        fill_value = integer_as(fill_value, wanted)
     given = check("full_like", fill_value)
     if given.shape:
         raise TypeError(f"lax.full_like takes a scalar fill_value, got shape {given.shape}")
-    weak = dtype is None and aval.weak_type
-    wanted = aval.dtype if dtype is None else as_dtype(dtype)
     if isinstance(wanted, ExtendedDType):
         return _varying(_full_extended(dims, fill_value, wanted), aval)
     keep_imaginary("full_like", fill_value, wanted)

@@ -18,7 +18,7 @@ from ..primitives.discrete import lt_p
 from ..primitives.gather import gather_p
 from ..primitives.indexing import GatherDimensionNumbers, GatherScatterMode
 from ..primitives.joining import concatenate_p
-from ..primitives.values import select_n_p
+from ..primitives.values import convert_element_type_p, select_n_p
 from ._args import Array, ArrayLike
 from ._shapes import axes_in, ints, shape_of
 from .broadcasting import expand_dims
@@ -126,6 +126,8 @@ def index_take(src: ArrayLike, idxs: Sequence[ArrayLike], axes: Sequence[int]) -
 
 def _wrapped(index: Any, size: int) -> Any:
     """``index`` modulo ``size``: the remainder has the sign of ``index``, so ``size`` is added."""
+    if dtype_of(index).itemsize < 4:  # of which the size may be no number
+        index = convert_element_type_p.bind(index, new_dtype=np.dtype(np.int32), weak_type=False)
     dtype = dtype_of(index)
     scalar = canonical_dtype(dtype).type(size)
     left = rem_p.bind(index, scalar)

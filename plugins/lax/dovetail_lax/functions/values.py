@@ -26,7 +26,7 @@ from ..primitives.values import (
     stage_p,
     stop_gradient_p,
 )
-from ..scalars import PYTHON_SCALARS
+from ..scalars import PYTHON_SCALARS, integer_as
 from ._args import Array, ArrayLike, binary, check, nary, operands, unary
 
 
@@ -88,7 +88,8 @@ def convert_element_type(operand: ArrayLike, new_dtype: Any) -> Array:
     """``operand`` with elements of type ``new_dtype``, not weakly typed.
 
     Floating-point numbers are truncated to integers, and what is out of range saturates; integers
-    wrap around; complex numbers lose their imaginary part, with a warning.
+    wrap around, Python's of up to 64 bits too, and of any size become other numbers; complex
+    numbers lose their imaginary part, with a warning.
 
     Raises:
         ValueError: ``new_dtype`` is None.
@@ -118,6 +119,8 @@ def convert(operand: ArrayLike, dtype: Any, weak_type: bool) -> Array:
     """``operand`` as type ``dtype`` (canonical), weak or not; itself if it has that type."""
     if hasattr(operand.__class__, "__jax_array__"):
         operand = cast(Any, operand).__jax_array__()
+    if operand.__class__ is int:
+        operand = integer_as(operand, dtype)
     aval = check("convert_element_type", operand)
     if aval.dtype == dtype and aval.weak_type == weak_type and hasattr(operand, "aval"):
         return operand

@@ -229,6 +229,8 @@ class _Grid:
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
             return _range_of(key)
+        if not len(key):  # NumPy's grid without axes
+            return [] if self._sparse else lax.full((0,), 0, default_int())
         axes = [_range_of(k) for k in key]
         axes = [as_array("grid", a) for a in promote("grid", *axes)]
         n = len(axes)
@@ -265,15 +267,25 @@ class _Concatenator:
         items = list(key) if isinstance(key, tuple) else [key]
         axis, ndmin, place = self._axis, self._ndmin, self._place
         if items and isinstance(items[0], str):
+            if items[0] in ("r", "c"):
+                return self._matrix(items[0], [self._part(i, ndmin, place) for i in items[1:]])
             axis, ndmin, place = self._directive(items.pop(0))
         parts = [self._part(i, ndmin, place) for i in items]
         return concatenate(parts, axis)
 
-    def _directive(self, text: str) -> tuple[int, int, int]:
-        if text in ("r", "c"):
-            raise NotImplementedError(
-                f"{self._name}: matrices ({text!r}) are not supported{here()}"
+    def _matrix(self, kind: str, parts: list[Any]) -> Array:
+        """What NumPy makes a matrix: a vector becomes a row of it, or with ``"c"`` a column."""
+        joined = concatenate(parts, self._axis)
+        if joined.ndim > 2:
+            raise ValueError(
+                f"{self._name}: {kind!r} makes a matrix of arrays of at most two dimensions, got "
+                f"{joined.ndim}{here()}"
             )
+        if joined.ndim == 2:
+            return joined
+        return to_shape(joined, (1, joined.size) if kind == "r" else (joined.size, 1))
+
+    def _directive(self, text: str) -> tuple[int, int, int]:
         try:
             numbers = [int(t) for t in text.split(",")]
         except ValueError:

@@ -138,6 +138,10 @@ def _least_squares(a: Any, b: Any, rcond: float | None) -> tuple[Any, Any, Any, 
 @fused(static=("rcond",), shared=True)
 def _lstsq(a: Any, b: Any, rcond: float) -> tuple[Any, Any, Any, Any]:
     u, s, vh = svd(a, full_matrices=False)
+    if not s.shape[0]:  # no column, or no row: the least solution is 0
+        square = lax.real(lax.mul(b, lax.conj(b))) if b.dtype.kind == "c" else lax.mul(b, b)
+        nothing = lax.full((a.shape[1], b.shape[1]), 0, b.dtype)
+        return nothing, lax.reduce_sum(square, (0,)), lax.full((), 0, np.int32), s
     keep = lax.ge(s, lax.mul(lax.slice_in_dim(s, 0, 1), number(s, rcond)) if s.shape[0] <= 1 else
                   lax.broadcast_in_dim(lax.mul(lax.slice_in_dim(s, 0, 1), number(s, rcond)),
                                        s.shape, (0,)))  # fmt: skip

@@ -278,8 +278,12 @@ def _delete_traced(a: Any, obj: Any, axis: int) -> Any:
     return take_along(a, lax.add(places, moved), axis)
 
 
-def _insertion_places(obj: Any) -> Any:
-    places = arguments.known_array(obj)
+def _insertion_places(obj: Any, size: int, axis: int) -> Any:
+    """Indices from 0 to ``size``: a NumPy array where they are known, else a traced one."""
+    if isinstance(obj, slice):
+        return np.arange(size)[obj]
+    traced = isinstance(obj, Tracer) and obj.dtype.kind != "b"
+    places = obj if traced else arguments.known_array(obj)
     if places.ndim > 1:
         raise ValueError(
             f"insert: obj must have one dimension at most, got shape {places.shape}{here()}"
@@ -290,7 +294,15 @@ def _insertion_places(obj: Any) -> Any:
         raise ValueError(
             f"insert: obj must be of integers or a slice, got dtype {places.dtype}{here()}"
         )
-    return places
+    if traced:
+        places = convert(places, INT32)
+        places = select(lax.lt(places, np.int32(0)), lax.add(places, np.int32(size)), places)
+        return lax.clamp(np.int32(0), places, np.int32(size))
+    if places.size and (places.min() < -size or places.max() > size):
+        raise IndexError(
+            f"insert: index {places} is out of bounds for axis {axis} of size {size}{here()}"
+        )
+    return np.where(places < 0, places + size, places).astype(int)
 
 
 def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> Array:
@@ -299,8 +311,7 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
     They are converted to the element type of ``arr``.
 
     Raises:
-        ConcretizationTypeError: ``obj`` is traced.
-        IndexError: an index is out of bounds.
+        IndexError: an index is out of bounds; one that is traced is limited to the ends.
         ValueError: ``obj`` is an array of numbers other than integers, or of several dimensions.
     """
     a = as_array("insert", arr)
@@ -309,21 +320,27 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
         a, axis = ravel(a), 0
     axis = axis_index("insert", axis, a.ndim)
     size = a.shape[axis]
-    raw = np.arange(size)[obj] if isinstance(obj, slice) else _insertion_places(obj)
-    if raw.size and (raw.min() < -size or raw.max() > size):
-        raise IndexError(
-            f"insert: index {raw} is out of bounds for axis {axis} of size {size}{here()}"
-        )
-    where = np.where(raw < 0, raw + size, raw).astype(int)
+    where = _insertion_places(obj, size, axis)
     v = to_shape(v, (1,) * max(0, a.ndim - v.ndim) + v.shape)
-    v = moveaxis(v, 0, axis) if raw.ndim == 0 else v
+    v = moveaxis(v, 0, axis) if where.ndim == 0 else v
     count = v.shape[axis] if where.size == 1 else where.size
-    flat = np.repeat(where.ravel(), count) if where.size == 1 else where.ravel()
     shape = (*a.shape[:axis], count, *a.shape[axis + 1 :])
     from ..promotion import broadcast
 
     joined = concatenate([a, broadcast(v, shape)], axis)
-    order = np.argsort(np.concatenate([np.arange(size) + 0.5, flat]), kind="stable")
     from ..indexing.taking import take_along
 
-    return take_along(joined, order.astype(np.int32), axis)
+    return take_along(joined, _merged(size, where, count), axis)
+
+
+def _merged(size: int, where: Any, count: int) -> Any:
+    """In which order ``size`` elements, and then ``count`` inserted ``where``, are taken."""
+    if isinstance(where, np.ndarray):
+        flat = np.broadcast_to(where.ravel(), (count,))
+        keys = np.concatenate([2 * np.arange(size) + 1, 2 * flat])
+        return np.argsort(keys, kind="stable").astype(np.int32)
+    flat = lax.broadcast_in_dim(ravel(where), (count,), (0,))
+    places = lax.iota(flat.dtype, size)
+    keys = lax.concatenate([places + places + number(places, 1), flat + flat], 0)
+    order = lax.iota(np.int32, size + count)
+    return lax.sort((keys, order), num_keys=1, is_stable=True)[1]

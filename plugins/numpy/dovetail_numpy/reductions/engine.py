@@ -14,7 +14,7 @@ from dovetail_lax import dtypes
 from ..creation.arrays import as_array
 from ..fusion import fused
 from ..operands import DTypeError, axis_tuple, flag, names_of, positions_of, static_axis
-from ..operations import select, strong as strong
+from ..operations import select, strong as strong, truth
 from ..promotion import broadcast, broadcast_shapes, convert, default_int, narrowed, requested
 
 ACROSS: dict[str, Any] = {"sum": lax.psum, "max": lax.pmax, "min": lax.pmin}
@@ -128,6 +128,11 @@ def reduce(
     compute: Any, result: Any,
 ) -> Any:  # fmt: skip
     """The general reduction: every option of the public functions."""
+    if result.kind == "b" and kind in ("sum", "prod"):  # of truth values: a fraction is true
+        a = truth(a)
+        if not names_of(axis):
+            kind, compute = ("any" if kind == "sum" else "all"), result
+        initial = None if initial is None else truth(as_array(name, initial))
     if kind in ACROSS and (names := names_of(axis)):
         own, sums = positions_of(axis), kind == "sum"
         out = reduce(

@@ -104,7 +104,10 @@ def _named_var(
     a = convert(a, compute)
     if mean is None:
         mean = _named_mean(name, a, where, axis, compute, True)
-    squares = lax.square(lax.abs(lax.sub(a, broadcast(convert(mean, compute), a.shape))))
+    centered = lax.sub(a, broadcast(convert(mean, compute), a.shape))
+    if where is not None:
+        centered = select(where, centered, number(centered, 0))
+    squares = lax.square(lax.abs(centered))
     total = reduce(name, "sum", squares, axis, keepdims, None, where, squares.dtype, squares.dtype)
     left = lax.sub(
         _named_count(total, a, where, axis, keepdims), convert(as_array(name, ddof), total.dtype)
@@ -216,11 +219,11 @@ def _var(
     if mean is None:
         mean = _mean(a, where, axes=axes, compute=compute, result=compute, keepdims=True)
     centered = lax.sub_p.bind(a, broadcast(convert(mean, compute), a.shape))
+    if where is not None:  # before all whose slope at NaN is NaN
+        centered = select(where, centered, number(centered, 0))
     if compute.kind == "c":
         centered = lax.abs_p.bind(centered)
     squares = lax.square_p.bind(centered)
-    if where is not None:
-        squares = select(where, squares, number(squares, 0))
     total = strong(lax.reduce_sum_p.bind(squares, axes=axes) if axes else squares)
     out = _divided(total, a.shape, where, correction, ddof, axes)
     if root:

@@ -130,11 +130,12 @@ def sort_complex(a: ArrayLike) -> Array:
 @fused(static=("kth", "indices", "dtype"))
 def _partition(a: Any, kth: int, indices: bool, dtype: Any) -> Any:
     # The smallest come first: by the negated (or complemented) keys, of which top_k is the largest.
-    size, turned = a.shape[-1], lax.neg if a.dtype.kind == "f" else lax.bitwise_not
+    size, floating = a.shape[-1], dtypes.issubdtype(a.dtype, np.floating)
+    turned = lax.neg if floating else lax.bitwise_not
     if a.dtype.kind == "c":
         both = lax.sort((a, lax.broadcasted_iota(dtype, a.shape, a.ndim - 1)), num_keys=1)
         return both[1] if indices else both[0]
-    if a.dtype.kind == "f":  # top_k takes a NaN with a sign, as processors make them, as the least
+    if floating:  # top_k takes a NaN with a sign, as processors make them, as the least
         a = select(lax.ne(a, a), number(a, np.nan), a)
     low, low_at = lax.top_k(turned(a), kth + 1)
     if indices:

@@ -201,7 +201,10 @@ def smallest(dtype: Any) -> Any:
 
 
 def nonzero(u: Any) -> Any:
-    """Uniform numbers in (0, 1) of such in [0, 1): 0, all that is below the spacing, is its half."""
+    """Uniform numbers in (0, 1) of such in [0, 1): 0, which is all below the spacing, is its half.
+
+    Logarithms of them are finite.
+    """
     return lax.max(u, u.dtype.type(ml_dtypes.finfo(u.dtype).eps / 2))
 
 

@@ -21,12 +21,14 @@ def _right_sides(name: str, a: Any, b: Any, stacked: bool = True) -> tuple[Any, 
     """Right sides as matrices, and whether they were vectors.
 
     Args:
-        stacked: whether an array of one dimension less than the matrices holds a vector for each.
+        stacked: whether an array of one dimension less than the matrices, whose last axis fits,
+            holds a vector for each.
 
     Raises:
         ValueError: shapes do not fit.
     """
-    vector = b.ndim == 1 or (stacked and b.ndim == a.ndim - 1)
+    one_each = stacked and b.ndim == a.ndim - 1 and b.shape[-1] == a.shape[-1]
+    vector = b.ndim == 1 or one_each
     right = dnp.expand_dims(b, -1) if vector else b
     fits = right.ndim >= 2 and right.shape[-2] == a.shape[-1]
     try:

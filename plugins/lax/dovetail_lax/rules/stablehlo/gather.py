@@ -25,6 +25,7 @@ from ...primitives.gather import (
 )
 from ...primitives.indexing import GatherDimensionNumbers, GatherScatterMode
 from ...primitives.shape import Shape
+from .kinds import INT32, known_indices
 from .reductions import combiner
 
 _BOOL = np.dtype(np.bool_)
@@ -76,13 +77,6 @@ def _inside(b: Any, indices: Any, last: np.ndarray[Any, Any]) -> Any:
     return b.op("stablehlo.reduce", [at_most, true], [out], attrs, [combiner("and", _BOOL)])[0]
 
 
-def known_indices(b: Any, indices: Any) -> Any:
-    """Indices of a type that XLA's partitioner knows: it ends the process for smaller ones."""
-    if b.module.partition is None or indices.aval.dtype.itemsize >= 4:
-        return indices
-    return b.convert(indices, np.dtype(np.int32))
-
-
 def _gather_numbers(dn: GatherDimensionNumbers, rank: int) -> str:
     lists = ", ".join(
         f"{name} = [{', '.join(map(str, axes))}]" for name, axes in zip(dn._fields, dn) if axes
@@ -108,7 +102,8 @@ def _gather(
         f"dimension_numbers = {_gather_numbers(dimension_numbers, len(indices.aval.shape))}, "
         f"indices_are_sorted = {flag(indices_are_sorted)}, slice_sizes = {i64_array(slice_sizes)}"
     )
-    found = b.op("stablehlo.gather", [operand, known_indices(b, indices)], out, attrs)
+    indices = known_indices(b, indices)
+    found = b.op("stablehlo.gather", [operand, indices], out, attrs)
     axes = dimension_numbers.start_index_map
     if mode not in _FILLING or not axes:
         return found
@@ -157,22 +152,46 @@ def _emit(
     unique_indices: bool,
     mode: GatherScatterMode,
 ) -> Any:
-    out = b.out
     if 0 in operand.aval.shape or 0 in updates.aval.shape:
         return operand
     axes = dimension_numbers.scatter_dims_to_operand_dims
-    dtype = indices.aval.dtype
+    indices = known_indices(b, indices)
     if mode.clips and axes:
         sizes = window_sizes(operand.aval.shape, updates.aval.shape, dimension_numbers)
-        indices = _clipped(b, indices, last_starts(operand.aval.shape, axes, sizes, dtype))
+        last = last_starts(operand.aval.shape, axes, sizes, indices.aval.dtype)
+        indices = _clipped(b, indices, last)
+    wide = operand
+    if not axes:
+        wide, indices, dimension_numbers = _with_an_axis(b, operand, indices, dimension_numbers)
     region = body(b, ShapedArray((), operand.aval.dtype))
     numbers = _scatter_numbers(dimension_numbers, len(indices.aval.shape))
     attrs = (
         f"indices_are_sorted = {flag(indices_are_sorted)}, scatter_dimension_numbers = {numbers}, "
         f"unique_indices = {flag(unique_indices)}"
     )
-    operands = [operand, known_indices(b, indices), updates]
-    return b.op("stablehlo.scatter", operands, [out], attrs, [region])[0]
+    (found,) = b.op("stablehlo.scatter", [wide, indices, updates], [wide.aval], attrs, [region])
+    return found if wide is operand else b.op("stablehlo.reshape", [found], b.out)
+
+
+def _with_an_axis(
+    b: Any, operand: Any, indices: Any, dn: ScatterDimensionNumbers
+) -> tuple[Any, Any, ScatterDimensionNumbers]:
+    """A scatter whose index vectors are empty as one with an index, 0 of a new axis of length 1.
+
+    XLA makes other scatters of empty index vectors: it applies two of many updates.
+    """
+    shape = (1, *operand.aval.shape)
+    wide = b.op("stablehlo.reshape", [operand], operand.aval.update(shape=shape))
+    zeros = b.constant(0, ShapedArray((*indices.aval.shape[:-1], 1), INT32))
+    inserted, batching = (
+        tuple([d + 1 for d in axes]) for axes in (dn.inserted_window_dims, dn.operand_batching_dims)
+    )
+    numbers = dn._replace(
+        inserted_window_dims=(0, *inserted),
+        scatter_dims_to_operand_dims=(0,),
+        operand_batching_dims=batching,
+    )
+    return wide, zeros, numbers
 
 
 def _register(primitive: Primitive, body: Body) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dovetail_backends import stablehlo_rules
 from dovetail_backends.pjrt import elementwise as elementwise_rule
 from dovetail_core import Primitive
@@ -56,3 +58,15 @@ def compare(b: Any, direction: str, x: Any, y: Any, order: str = "") -> Any:
 def select(b: Any, pred: Any, on_true: Any, on_false: Any) -> Any:
     """``on_true`` where ``pred``, else ``on_false``, of one shape (``pred`` may be a scalar)."""
     return b.op("stablehlo.select", [pred, on_true, on_false], on_true.aval)
+
+
+INT32 = np.dtype(np.int32)
+
+
+def known_indices(b: Any, indices: Any) -> Any:
+    """Indices in at least 32 bits.
+
+    XLA computes bounds and places in the type of indices, where the length of an axis may be no
+    number; its partitioner ends the process for smaller types.
+    """
+    return indices if indices.aval.dtype.itemsize >= 4 else b.convert(indices, INT32)

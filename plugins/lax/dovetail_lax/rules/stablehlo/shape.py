@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from dovetail_backends import stablehlo_rules
 from dovetail_backends.pjrt import i64_array
 
@@ -21,8 +19,7 @@ from ...primitives.shape import (
     squeeze_p,
     transpose_p,
 )
-
-INT32 = np.dtype(np.int32)
+from .kinds import known_indices
 
 
 @stablehlo_rules.register(reshape_p)
@@ -79,15 +76,14 @@ def _dynamic_update_slice(b: Any, x: Any, update: Any, *starts: Any) -> Any:
 
 
 def _inside(b: Any, starts: Sequence[Any], x: Any, sizes: Shape) -> Sequence[Any]:
-    """Where to start, so that all lies in ``x``, in at least 32 bits: on several devices, as XLA's
-    partitioner computes places in the type of indices, and moves those of parts, not of the whole.
+    """Where to start, in at least 32 bits (see ``known_indices``); on several devices so that all
+    lies in ``x``, as XLA's partitioner moves boxes into parts, not into the whole.
     """
+    starts = [known_indices(b, i) for i in starts]
     if b.module.partition is None:
         return starts
     found: list[Any] = []
     for i, n, size in zip(starts, x.aval.shape, sizes):
-        if i.aval.dtype.itemsize < 4:
-            i = b.convert(i, INT32)
         ends = b.constant(0, i.aval), b.constant(n - size, i.aval)
         found.append(b.op("stablehlo.clamp", [ends[0], i, ends[1]], i.aval))
     return found
