@@ -13,7 +13,7 @@ import dovetail_lax as lax
 from dovetail_core import Primitive, ShapedArray, enable_x64, here, is_inexact
 from dovetail_core.base.caches import Cache
 from dovetail_lax import dtypes
-from dovetail_lax.numerics.exponents import below
+from dovetail_lax.numerics import exponents
 
 relu_p = Primitive("relu")
 """``max(x, 0)``."""
@@ -163,7 +163,7 @@ def _greatest(x: Any, axes: tuple[int, ...]) -> Any:
 
 
 def _shifted(x: Any, axes: tuple[int, ...]) -> Any:
-    return below(x, spread(_greatest(x, axes), x, axes))
+    return exponents.below(x, spread(_greatest(x, axes), x, axes))
 
 
 @softmax_p.def_decomposition
@@ -186,7 +186,9 @@ def _logsumexp(x: Any, *, axes: tuple[int, ...]) -> Any:
     finite = lax.is_finite(greatest)
     if x.dtype.kind == "c":
         shift = lax.select(finite, greatest, lax.full_like(greatest, 0))
-        total = lax.reduce_sum_p.bind(lax.exp_p.bind(below(x, spread(shift, x, axes))), axes=axes)
+        total = lax.reduce_sum_p.bind(
+            lax.exp_p.bind(exponents.below(x, spread(shift, x, axes))), axes=axes
+        )
         return lax.add_p.bind(lax.log_p.bind(total), lax.complex(shift, lax.full_like(shift, 0)))
     total = lax.reduce_sum_p.bind(lax.exp_p.bind(_shifted(x, axes)), axes=axes)  # as in softmax
     return lax.select(finite, lax.add_p.bind(lax.log_p.bind(total), greatest), greatest)

@@ -8,7 +8,7 @@ import dovetail_lax as lax
 from dovetail_core import here
 from dovetail_core.base.arguments import integers
 from dovetail_core.types.dividing import divided_result
-from dovetail_lax.numerics.exponents import below
+from dovetail_lax.numerics import exponents
 
 from ..arguments import Shape, arrays, check_key, common_shape, float_dtype, open_key, parameter
 from ..fusing import fused
@@ -38,7 +38,7 @@ def _beta(key: Any, a: Any, b: Any, *, shape: Shape, dtype: Any) -> Any:
     pair = zip(split_keys(open_key(key), 2), (a, b))
     logs = [gamma_of(k, p, shape, dtype, True) for k, p in pair]
     greatest = lax.max(*logs)
-    x, y = (lax.exp(below(v, greatest)) for v in logs)
+    x, y = (lax.exp(exponents.below(v, greatest)) for v in logs)
     return lax.div(x, lax.add(x, y))
 
 
@@ -78,7 +78,8 @@ def _dirichlet(key: Any, alpha: Any, *, shape: Shape, dtype: Any) -> Any:
     # The softmax of the logarithms.
     keep = (*shape[:-1], 1)
     greatest = lax.reshape(lax.reduce_max_p.bind(logs, axes=(axis,)), keep)
-    x = lax.exp(below(logs, lax.broadcast_in_dim(greatest, shape, tuple(range(axis + 1)))))
+    greatest = lax.broadcast_in_dim(greatest, shape, tuple(range(axis + 1)))
+    x = lax.exp(exponents.below(logs, greatest))
     total = lax.reshape(lax.reduce_sum_p.bind(x, axes=(axis,)), keep)
     return lax.div(x, lax.broadcast_in_dim(total, shape, tuple(range(axis + 1))))
 
