@@ -190,12 +190,16 @@ Jaxpr.text_of = _text_of
 if _typing.TYPE_CHECKING:
     from .late import *  # noqa: F403
 else:
+    from .base.callable_packages import callable_package as _callable
     from .late import __dir__ as __dir__, __getattr__ as _late
+
+    interpret = _callable("dovetail_core.interpret", interpret)
+    registry = _callable("dovetail_core.registry", registry)
 
     def __getattr__(name: str) -> object:
         if name != "__all__":
             return _late(name)
-        modules = [n for n, x in [*globals().items()] if isinstance(x, type(_typing))]
+        modules = [n for n, x in [*globals().items()] if type(x) is type(_typing)]
         return [n for n in __dir__() if not n.startswith("_") and n not in modules]
 
     __getattr__ = renamed(__name__, _OLD_NAMES, __getattr__)

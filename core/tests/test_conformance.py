@@ -10,7 +10,7 @@ import pytest
 from dovetail_core import RegistryError
 from dovetail_core.testing import Conformance, Sample, hostile, toy, toy_control
 from dovetail_core.testing.coverage import FAILED, TESTED, Entry, coverage, summary, text
-from dovetail_core.testing.hostile import signature
+from dovetail_core.testing.hostile_samples import signature
 
 INSTALLED = "dovetail" in entry_points(group="pytest11").names
 X, Y = np.array([1.0, -2.0], np.float32), np.array([0.5, 3.0], np.float32)

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from .conformance import Conformance as Conformance
+from .conforming import Conformance as Conformance
 from .coverage import PROPERTY
 from .fresh import fresh_registry as fresh_registry
-from .hostile import hostile as hostile
+from .hostile_samples import hostile as hostile
 from .laws import Law as Law, Skip as Skip, all_laws as all_laws, as_law, law as law, skip as skip
 from .oracles import (
     assert_close as assert_close,

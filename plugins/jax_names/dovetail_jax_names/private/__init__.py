@@ -10,11 +10,11 @@ from importlib import import_module
 from types import ModuleType
 
 from ..names import home
-from .absent import absent
+from .absent import absent as absence_error
 
 
 def __getattr__(name: str) -> ModuleType:
     found = "" if name.startswith("_") else home(f"jax._src.{name}")
     if not found:
-        raise absent("jax._src", name)
+        raise absence_error("jax._src", name)
     return import_module(found)

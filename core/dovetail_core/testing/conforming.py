@@ -12,7 +12,7 @@ from ..dispatch.primitive import Primitive
 from ..registry.discovery import registry
 from ..registry.manifest import Manifest
 from .coverage import EXCUSED, SKIPPED, Entry
-from .hostile import hostile, signature
+from .hostile_samples import hostile, signature
 from .inventory import untried
 from .laws import Law, all_laws
 from .product import Case, some

@@ -1,0 +1,37 @@
+"""Packages that are called like the function that is known by their name.
+
+``from dovetail_core import registry`` is a function, and ``dovetail_core.registry`` a package. Were
+the function in the place of the package, ``import dovetail_core.registry.manifest as m`` would look
+for ``manifest`` in a function. So the package itself is there, and can be called.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from inspect import signature
+from types import ModuleType
+from typing import Any
+
+
+def callable_package(name: str, function: Callable[..., Any]) -> Any:
+    """The package ``name``, which is imported, made to be called like ``function``.
+
+    A call takes no frame more. What the package has not is looked for in the function.
+    """
+
+    class CallablePackage(ModuleType):
+        __call__ = staticmethod(function)
+
+        @property
+        def __signature__(self) -> Any:
+            return signature(function)
+
+        def __getattr__(self, attribute: str) -> Any:
+            if not attribute.startswith("__") and hasattr(function, attribute):
+                return getattr(function, attribute)
+            raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
+
+    package = sys.modules[name]
+    package.__class__ = CallablePackage
+    return package
