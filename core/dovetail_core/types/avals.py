@@ -204,7 +204,7 @@ class ShapedArray(AbstractValue):
         """How it is divided along axes that types tell of; where it is not, copies on the mesh
         around."""
         if self.divided is not None:
-            return self.divided
+            return dividing().shown(self.divided)
         provider = dividing_or_none()
         return None if provider is None else provider.around(len(self.shape))
 

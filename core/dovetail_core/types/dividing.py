@@ -21,6 +21,10 @@ class Dividing(Protocol):
         """The sharding of arrays whose type says nothing of it."""
         ...
 
+    def shown(self, divided: Any) -> Any:
+        """What a type tells, as users see it here."""
+        ...
+
     def said(self, sharding: Any, shape: tuple[int, ...]) -> Any:
         """What types say of arrays with this sharding; None where that is nothing."""
         ...

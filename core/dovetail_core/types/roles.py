@@ -114,6 +114,12 @@ def _check_linear(
             "over that. Sum the one first (lax.psum), or make the other a summand, too: "
             "lax.pcast(x, axis, to='unreduced')."
         )
+    meets = primitive.traits.meets
+    if meets is not None and left & set(meets(params)):
+        raise ShardingTypeError(
+            f"{what}: its operand is a sum that is left to be done along {sums}, over which it is. "
+            "Do it first: lax.psum(x, axis)."
+        )
     own = {i: left & unreduced_in(a.vma) for i, a in enumerate(avals) if left & unreduced_in(a.vma)}
     alike = all(axes == left for axes in own.values())
     if not alike or all(set(g) != set(own) for g in primitive.traits.groups(len(avals), params)):

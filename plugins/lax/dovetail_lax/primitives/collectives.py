@@ -209,6 +209,11 @@ for _p in (
     all_gather_reduced_p, reduce_scatter_p, all_to_all_p,
 ):  # fmt: skip
     _p.def_traits(meets=lambda params: names_of(params["axes"]))
+for _p in (
+    psum_p, psum_invariant_p, pvary_p, ppermute_p, all_gather_p, all_gather_invariant_p,
+    all_gather_reduced_p, reduce_scatter_p, all_to_all_p,
+):  # fmt: skip
+    _p.def_traits(linear=((0,),))
 
 
 describe(__name__)

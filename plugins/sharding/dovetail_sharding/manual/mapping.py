@@ -37,6 +37,7 @@ from .specs import (
     mesh_with_devices,
     specs_for,
 )
+from .statics import without_statics
 
 
 def shard_map(
@@ -59,7 +60,8 @@ def shard_map(
         in_specs: a PartitionSpec, or a pytree of them, a prefix of the tuple of arguments; by
             default the specs of the arguments' shardings, where all axes are of type ``Explicit``.
             There they may name axes that are ``unreduced`` or ``reduced``, too (see ``lax.pcast``).
-            Values of high types have specs of their own (``hijax.HiPspec``).
+            Values of high types have specs of their own (``hijax.HiPspec``). Where there is None,
+            ``f`` gets what is no array as it is, and arrays as wholes.
         out_specs: the same for the result. Along axes that a spec does not name the results of all
             devices are equal, and one is taken.
         mesh: the devices; by default the mesh that is set.
@@ -89,7 +91,8 @@ def shard_map(
     def mapped(*args: Any) -> Any:
         found = chosen_mesh(name, mesh)
         mapping = Mapping(name, found, chosen_axes(name, found, axis_names), bool(check_vma))
-        return _call(mapping, f, args, in_specs, out_specs)
+        dynamic = without_statics(mapping, f, args, in_specs)
+        return _call(mapping, *dynamic, out_specs)
 
     return mapped
 
@@ -207,14 +210,17 @@ class _Results:
 
 def _inferred(mapping: Mapping, leaves: Sequence[Any]) -> list[PartitionSpec]:
     """The specs of the arguments' shardings."""
-    if not mapping.mesh.are_all_axes_explicit:
+    if not set(mapping.axes) <= set(mapping.mesh.explicit_axes):
         raise TypeError(
             f"shard_map of {mapping.name}{here()}: in_specs are not given, and not all axes of "
-            f"{mapping.mesh!s} are of type Explicit. Give in_specs."
+            f"{mapping.mesh!s} are of type Explicit over which it is mapped: {mapping.axes}. Give "
+            "in_specs."
         )
     found: list[PartitionSpec] = []
     for x in leaves:
-        sharding: Any = typeof(x).divided or getattr(x, "sharding", None)
+        aval: Any = typeof(x)
+        aval = getattr(aval, "inner_aval", aval)  # of a reference: what it holds
+        sharding: Any = aval.divided or getattr(x, "sharding", None)
         is_named = isinstance(sharding, NamedSharding)
         spec: Any = sharding.spec if is_named else PartitionSpec()  # type: ignore[union-attr]
         found.append(along(mapping.axes, spec))

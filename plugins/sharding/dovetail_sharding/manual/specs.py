@@ -93,7 +93,8 @@ def mesh_with_devices(mapping: Mapping, leaves: Sequence[Any]) -> Any:
 
 
 def chosen_axes(name: str, mesh: Any, axis_names: Any) -> tuple[Any, ...]:
-    """The axes to map over, in the order of the mesh: those that are given, or all.
+    """The axes to map over, in the order of the mesh: those that are given, or all over which no
+    function around is mapped.
 
     Raises:
         ValueError: the mesh lacks one; the function around sees parts along one already.
@@ -104,14 +105,14 @@ def chosen_axes(name: str, mesh: Any, axis_names: Any) -> tuple[Any, ...]:
             f"shard_map of {name}{here()}: axis_names must be a set, got {short_repr(axis_names)} "
             f"of type {type(axis_names).__name__}. Give for example {{'x'}}."
         )
-    wanted = set(axis_names) or set(mesh.axis_names)
+    mapped = set(get_abstract_mesh().manual_axes)
+    wanted = set(axis_names) or set(mesh.axis_names) - mapped or set(mesh.axis_names)
     if lacking := wanted - set(mesh.axis_names):
         raise ValueError(
             f"shard_map of {name}{here()}: axis_names has {_listed(lacking)}, and the "
             f"mesh has the axes {mesh.axis_names}."
         )
-    around = get_abstract_mesh()
-    if again := wanted & set(around.manual_axes):
+    if again := wanted & mapped:
         raise ValueError(
             f"shard_map of {name}{here()} over {_listed(again)}, within a shard_map over "
             "the same. Give the other axes as axis_names."
@@ -146,14 +147,23 @@ def specs_for(mapping: Mapping, argument: str, given: Any, full: Any) -> list[Pa
         ValueError: ``given`` is no prefix of ``full``; a spec names an axis that is not mapped.
         TypeError: a leaf is no spec.
     """
+    what = f"shard_map of {mapping.name}{here()}: {argument}"
+    return [_checked(mapping, what, s) for s in given_specs(mapping, argument, given, full)]
+
+
+def given_specs(mapping: Mapping, argument: str, given: Any, full: Any) -> list[Any]:
+    """What is given as the spec of each leaf of ``full``; None where that is None.
+
+    Raises:
+        ValueError: ``given`` is no prefix of ``full``.
+    """
     where = f"shard_map of {mapping.name}{here()}"
     if isinstance(given, list) and isinstance(full, tuple) and argument == "in_specs":
         given = tuple(given)  # pyright: ignore[reportUnknownVariableType]
     try:
-        specs = broadcast_prefix(given, full, is_leaf=is_spec)
+        return broadcast_prefix(given, full, is_leaf=is_spec)
     except ValueError as e:
         raise ValueError(f"{where}: {argument} is no tree prefix. {e}") from None
-    return [_checked(mapping, f"{where}: {argument}", s) for s in specs]
 
 
 def _checked(mapping: Mapping, what: str, spec: Any) -> PartitionSpec:

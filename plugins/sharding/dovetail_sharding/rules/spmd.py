@@ -30,7 +30,12 @@ def _shard_map(
     if used := [n for n in names if n in _used(jaxpr)]:
         _refuse_axis(used[0], jaxpr.jaxpr.name, bool(told))
     if not _divides(axis, names, jaxpr, mesh, manual_axes):
-        return NotImplemented
+        rest = tuple([a for a in manual_axes if a not in names])
+        if not told or not rest:
+            return NotImplemented
+        # The compiler divides the mapped axis, along axes along which the function sees wholes.
+        derived = batch_rules.fallback(shard_map_p)
+        return derived(axis, args, dims, jaxpr=jaxpr, mesh=mesh, manual_axes=rest)
     front = [x if d is None else algebra().move_axis(x, d, 0) for x, d in zip(args, dims)]
     along = {"mesh": mesh.abstract_mesh, "spec": PartitionSpec(names)}
     small = Axis(axis.size // prod(mesh.shape[n] for n in names), axis.name)

@@ -28,6 +28,14 @@ class Saying:
         """Copies on the mesh that is set."""
         return NamedSharding(get_abstract_mesh(), PartitionSpec(*[None] * ndim))
 
+    def shown(self, divided: Any) -> NamedSharding:
+        """With the types that axes have here: those that a function around is mapped over are
+        Manual."""
+        mesh = get_abstract_mesh()
+        if not mesh.manual_axes or mesh.shape_tuple != divided.mesh.shape_tuple:
+            return divided
+        return NamedSharding(mesh, divided.spec)
+
     def said(self, sharding: Any, shape: tuple[int, ...]) -> NamedSharding | None:
         """What types say of arrays with this sharding; None where that is nothing.
 
