@@ -27,6 +27,7 @@ from .base.errors import (
     TracerBoolConversionError as TracerBoolConversionError,
     TracerIntegerConversionError as TracerIntegerConversionError,
     UnexpectedTracerError as UnexpectedTracerError,
+    Unsupported as Unsupported,
 )
 from .base.lazy import lazy_exports as lazy_exports
 from .base.options import Option as Option, enable_x64 as enable_x64

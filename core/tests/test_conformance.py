@@ -7,8 +7,8 @@ from importlib.metadata import entry_points
 import numpy as np
 import pytest
 
-from dovetail_core import RegistryError
-from dovetail_core.testing import Conformance, Sample, hostile, toy, toy_control
+from dovetail_core import RegistryError, Unsupported
+from dovetail_core.testing import Case, Conformance, Sample, Skip, as_law, hostile, toy, toy_control
 from dovetail_core.testing.coverage import FAILED, TESTED, Entry, coverage, summary, text
 from dovetail_core.testing.hostile_samples import signature
 
@@ -194,3 +194,29 @@ def test_verdicts_and_their_weight():
         "skipped: no digits",
         "    acme.q x dce",
     ]
+
+
+def test_what_a_backend_does_not_support_is_counted_and_is_no_failure():
+    one, two = ("acme.p", "backend mine"), ("acme.q", "backend mine")
+    lacks = [Entry(*p, "unsupported", "no complex64") for p in (one, two, two)]
+    found = coverage([Entry(*one, TESTED), *lacks])
+    assert found[one] == (TESTED, (), 2, 1)
+    assert found[two] == ("unsupported", ("no complex64",), 2, 2)
+    assert summary(found) == "2 rules: 1 tested, 1 unsupported; 3 samples unsupported"
+    assert text(found)[-4:] == [
+        "",
+        "● tested   u unsupported",
+        "unsupported: no complex64",
+        "    acme.q x backend mine",
+    ]
+    assert summary(coverage([lacks[0]])) == "1 rule: 1 unsupported; 1 sample unsupported"
+
+
+def test_an_error_that_says_unsupported_skips_the_sample():
+    def refuses(sample):
+        raise Unsupported("backend 'mine' has no arrays of float32")
+
+    sample = Sample(toy.neg_p, (np.ones(2, np.float32),))
+    with pytest.raises(Skip, match=r"^unsupported: backend 'mine' has no arrays of float32$"):
+        Case("backend mine", as_law("mine", refuses), sample).run()
+    assert issubclass(Unsupported, NotImplementedError)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
 from dovetail_core import registry
-from dovetail_core.testing import Conformance, all_samples
+from dovetail_core.testing import Case, Conformance, Skip, all_samples
 
 from . import backends
 from .high import polar
@@ -40,3 +42,27 @@ def test_laws_of_high_values_speak_of_them():
         with np.errstate(all="ignore"):
             if case.entries[:1] and case.entries[0].table in ("types", "to_lo", "eval"):
                 case.run()
+
+
+@pytest.mark.usefixtures("third_party")
+def test_a_backend_that_lacks_element_types_fails_no_sample(monkeypatch):
+    monkeypatch.setattr(backends.ThirdParty, "lacks", {"complex64", "complex128"}, raising=False)
+    cases = [c for c in Conformance("conformance").cases(full=False) if isinstance(c, Case)]
+    counted = Counter()
+    for case in cases[::9]:
+        try:
+            case.run()
+            counted["tested"] += 1
+        except Skip as e:
+            counted[str(e).partition(":")[0]] += 1
+    assert counted["tested"] > 50 and counted["unsupported"] > 5
+    assert set(counted) == {"tested", "unsupported"}
+
+
+def test_what_is_derived_from_samples_of_the_experimental_plugin_can_be_lowered():
+    tables = ("eval", "backends.stablehlo")
+    cases = [c for c in Conformance("experimental").cases(full=False) if isinstance(c, Case)]
+    mine = [c for c in cases if c.table in tables and c.sample.primitive.regions is None]
+    assert len(mine) > 20 and any(c.kind for c in mine)
+    for case in mine:
+        case.run()

@@ -61,6 +61,10 @@ class MissingRule(RegistryError, NotImplementedError):
     """A transformation met a primitive for which it has no rule and can derive none."""
 
 
+class Unsupported(DovetailError, NotImplementedError):
+    """A backend lacks something that a program needs, as its author says: an element type, say."""
+
+
 class JAXTypeError(TypeError):
     """Base of the errors about types of traced values."""
 
@@ -153,4 +157,5 @@ __all__ = [
     "TracerBoolConversionError",
     "TracerIntegerConversionError",
     "UnexpectedTracerError",
+    "Unsupported",
 ]

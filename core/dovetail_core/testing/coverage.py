@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-TRIED, FAILED, EXCUSED, TESTED, SKIPPED, UNTRIED = (
-    "tried", "failed", "excused", "tested", "skipped", "untested",
+TRIED, FAILED, EXCUSED, TESTED, UNSUPPORTED, SKIPPED, UNTRIED = (
+    "tried", "failed", "excused", "tested", "unsupported", "skipped", "untested",
 )  # fmt: skip
-VERDICTS = (FAILED, EXCUSED, TESTED, SKIPPED, UNTRIED)
+VERDICTS = (FAILED, EXCUSED, TESTED, UNSUPPORTED, SKIPPED, UNTRIED)
 """From the one that outweighs all others down."""
-MARKS = {FAILED: "✗", EXCUSED: "e", TESTED: "●", SKIPPED: "-", UNTRIED: "○"}
+MARKS = {
+    FAILED: "✗", EXCUSED: "e", TESTED: "●", UNSUPPORTED: "u", SKIPPED: "-", UNTRIED: "○",
+}  # fmt: skip
 PROPERTY = "dovetail_rules"
 """The property of a test's report that holds the entries of its case."""
 MOST = 60
@@ -28,11 +30,15 @@ class Entry(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What all cases say of one rule: the weightiest verdict, why, and how many they were."""
+    """What all cases say of one rule: the weightiest verdict, why, and how many they were.
+
+    ``unsupported`` is how many of them a backend does not support, whatever the others say.
+    """
 
     verdict: str
     reasons: tuple[str, ...]
     cases: int
+    unsupported: int = 0
 
 
 Coverage = dict[tuple[str, str], Verdict]
@@ -58,7 +64,9 @@ def _said(entry: Entry, report: Any) -> Entry:
     if hasattr(report, "wasxfail"):
         return entry._replace(verdict=EXCUSED, reason=report.wasxfail.removeprefix("reason: "))
     if report.outcome == "skipped":
-        return entry._replace(verdict=SKIPPED, reason=_reason_of_skip(report.longrepr))
+        reason = _reason_of_skip(report.longrepr)
+        verdict = UNSUPPORTED if reason.startswith(f"{UNSUPPORTED}: ") else SKIPPED
+        return entry._replace(verdict=verdict, reason=reason.removeprefix(f"{UNSUPPORTED}: "))
     crash = getattr(report.longrepr, "reprcrash", None)
     message = str(report.longrepr if crash is None else crash.message)
     return entry._replace(verdict=FAILED, reason=message.splitlines()[0] if message else "")
@@ -78,15 +86,20 @@ def coverage(entries: Iterable[Entry]) -> Coverage:
     for rule, said in grouped.items():
         verdict = min((e.verdict for e in said), key=VERDICTS.index)
         reasons = dict.fromkeys(e.reason for e in said if e.verdict == verdict and e.reason)
-        found[rule] = Verdict(verdict, tuple(reasons), sum(e.verdict != UNTRIED for e in said))
+        cases = sum(e.verdict != UNTRIED for e in said)
+        lacking = sum(e.verdict == UNSUPPORTED for e in said)
+        found[rule] = Verdict(verdict, tuple(reasons), cases, lacking)
     return found
 
 
 def summary(found: Coverage) -> str:
-    """How many rules have each verdict: ``12 rules: 10 tested, 2 untested``."""
+    """How many rules have each verdict, and how many samples are not supported: ``12 rules: 10
+    tested, 2 untested; 3 samples unsupported``."""
     count = Counter(v.verdict for v in found.values())
     parts = [f"{count[v]} {v}" for v in VERDICTS if count[v]]
-    return f"{len(found)} rule{'' if len(found) == 1 else 's'}: {', '.join(parts)}"
+    lacking = sum(v.unsupported for v in found.values())
+    more = f"; {lacking} sample{'' if lacking == 1 else 's'} {UNSUPPORTED}" if lacking else ""
+    return f"{len(found)} rule{'' if len(found) == 1 else 's'}: {', '.join(parts)}{more}"
 
 
 def names(found: Coverage) -> tuple[list[str], list[str]]:

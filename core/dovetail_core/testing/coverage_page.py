@@ -14,12 +14,14 @@ th, td { padding: .2rem .6rem; border: 1px solid #ddd; text-align: left; font-we
 thead th { background: #f4f4f4; position: sticky; top: 0 }
 td { text-align: center }
 .tested { background: #dff3e0 } .failed { background: #f8c9c9; font-weight: bold }
-.excused { background: #fdf0c8 } .skipped { background: #ececec } .untested { background: #fff3e6 }
+.excused { background: #fdf0c8 } .skipped, .unsupported { background: #ececec }
+.untested { background: #fff3e6 }
 code { font: 13px ui-monospace, monospace }
 @media (prefers-color-scheme: dark) {
   body { color: #ddd; background: #1b1b1b } thead th { background: #2a2a2a }
   th, td { border-color: #444 } .tested { background: #1f3d22 } .failed { background: #5c2020 }
-  .excused { background: #4d4218 } .skipped { background: #333 } .untested { background: #49351d }
+  .excused { background: #4d4218 } .skipped, .unsupported { background: #333 }
+  .untested { background: #49351d }
 }
 """
 

@@ -6,11 +6,11 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
-from ..base.errors import MissingRule, RegistryError
+from ..base.errors import MissingRule, RegistryError, Unsupported
 from ..base.options import enable_x64
 from ..dispatch.primitive import Primitive
 from ..registry.discovery import registry
-from .coverage import TRIED, Entry
+from .coverage import TRIED, UNSUPPORTED, Entry
 from .laws import Law, all_laws, skip
 from .samples import Sample, all_samples, is_wide
 
@@ -46,11 +46,14 @@ class Case:
         """Try the law on the sample.
 
         Raises:
-            Skip: the table has no rule for the primitive, and neither's author promised one.
+            Skip: the table has no rule for the primitive, and neither's author promised one; or
+            a backend says that it does not support the sample.
         """
         try:
             with enable_x64(is_wide(self.sample)):
                 self.law(self.sample)
+        except Unsupported as e:
+            skip(f"{UNSUPPORTED}: {e}")
         except MissingRule as e:
             if _is_nobodys(self.table, self.sample.primitive):
                 skip(f"two packages that do not know each other: {e}")

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Layout as Layout,
         check_order as check_order,
     )
+    from .lacking import refuse_lacking as refuse_lacking
     from .pjrt.attributes import (
         Attribute as Attribute,
         bool_array as bool_array,

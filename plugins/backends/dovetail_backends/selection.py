@@ -24,6 +24,10 @@ class Backend(Protocol):
     Attributes:
         platform: its name, as in the manifest.
         priority: the usable backend of highest priority is the default; negative ones never are.
+
+    One that has no arrays of some element types says so by an attribute ``lacks``, a set of their
+    names: programs with such values are refused (``Unsupported``). What else it cannot do it says
+    by raising that error itself, from ``run`` or ``compile``.
     """
 
     platform: str

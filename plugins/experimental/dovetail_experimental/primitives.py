@@ -45,6 +45,11 @@ def _value(x: Any, *, attributes: Any) -> Any:
 
 @layout_constraint_p.def_abstract_eval
 def _layout_type(x: Any, *, major_to_minor: tuple[int, ...]) -> Any:
+    if sorted(major_to_minor) != list(range(x.ndim)):
+        raise TypeError(
+            f"{layout_constraint_p.name} takes an order of the axes of {x.str_short()}, got "
+            f"major_to_minor={major_to_minor}: each axis once, from the slowest to the fastest."
+        )
     return x
 
 

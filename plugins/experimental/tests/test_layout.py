@@ -9,6 +9,7 @@ import pytest
 
 from dovetail import grad, jit, jvp, numpy as dnp, vmap
 from dovetail.experimental.layout import Format, Layout, with_layout_constraint
+from dovetail_experimental.primitives import layout_constraint_p
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 TURNED = Layout(major_to_minor=(1, 0))
@@ -69,3 +70,10 @@ def test_errors():
         with_layout_constraint([X], ["row-major"])
     with pytest.raises(ValueError, match=r"layouts have the structure .*; give one layout, or one"):
         with_layout_constraint([X, X], [TURNED])
+
+
+def test_an_order_of_other_axes_is_no_operation():
+    for x, order in ((X[0, 0], (0, 1)), (X, (0,)), (X, (1, 1)), (X, ())):
+        with pytest.raises(TypeError, match=r"layout_constraint takes an order of the axes of f32"):
+            layout_constraint_p.bind(x, major_to_minor=order)
+    np.testing.assert_array_equal(layout_constraint_p.bind(X[0, 0], major_to_minor=()), X[0, 0])

@@ -16,6 +16,7 @@ from dovetail_backends import (
     explain_failure,
     first_device,
     lower_module,
+    refuse_lacking,
 )
 from dovetail_core import ClosedJaxpr, RegistryError, generation, low_types, lower_to_lo
 from dovetail_core.base.keys import exact_key
@@ -156,6 +157,7 @@ def compile_module(
 
     ``shared``: what was compiled of an equal module will do (see ``compiled_before.py``).
     """
+    refuse_lacking(backend_of(device), program, module.name)
     start = time.perf_counter()
     try:
         begins = program if may_wait else None

@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from dovetail_backends import refuse_lacking
 from dovetail_core import (
     ClosedJaxpr,
     Trace,
@@ -49,7 +50,7 @@ def call_elsewhere(
     call, given = program.call, operands
     if bound is not None:
         call, given = bound.program, bound.contents(operands)
-    low, run = call.memo(("runner", backend), lambda: _compiled(backend, call))
+    low, run = call.memo(("runner", backend), lambda: _compiled(backend, call, name))
     arrays = lower_values(given, f"asked for to call {name}")
     values = [_of_type(x, a) for x, a in zip(arrays, low.in_avals)]
     outs = raise_values(list(run(values)), call.out_avals)
@@ -57,12 +58,17 @@ def call_elsewhere(
     return outs if bound is None else bound.finish(operands, outs)
 
 
-def _compiled(backend: Any, program: ClosedJaxpr) -> tuple[ClosedJaxpr, Runner]:
-    """The program that the backend gets, after all passes, and the function of its operands."""
+def _compiled(backend: Any, program: ClosedJaxpr, name: str) -> tuple[ClosedJaxpr, Runner]:
+    """The program that the backend gets, after all passes, and the function of its operands.
+
+    Raises:
+        Unsupported: it has values of element types that the backend lacks.
+    """
     program = run_passes("hi", program, backend.platform)
     if program.is_high:
         program = lower_to_lo(without_mutable(program))
     program = run_passes("ir", program, backend.platform)
+    refuse_lacking(backend, program, name)
     compile_program = getattr(backend, "compile", None)
     if compile_program is not None:
         return program, compile_program(program)
