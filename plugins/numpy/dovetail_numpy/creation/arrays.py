@@ -48,7 +48,14 @@ def as_array(name: str, x: ArrayLike, position: int = 0) -> Array:
 
 
 def _refuse_mutable(name: str, x: Any) -> None:
-    if x.aval.is_mutable:
+    try:
+        is_mutable = x.aval.is_mutable
+    except AttributeError:  # a container with the attributes of arrays
+        raise TypeError(
+            f"{name} takes arrays, got {short_repr(x)} of type {type(x).__name__}{here()}, whose "
+            "aval is no type. Pass its parts."
+        ) from None
+    if is_mutable:
         raise TypeError(
             f"{name} takes arrays, got {x.aval.str_short()}{here()}, which is mutable. Pass what "
             "it holds: ref[...]"

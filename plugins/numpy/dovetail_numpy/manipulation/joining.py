@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import AbstractValue
 
 from ..creation.arrays import as_array
 from ..fusion import fused, is_operand, one_call
@@ -20,8 +21,11 @@ from .shapes import atleast_1d, atleast_2d, atleast_3d, ravel
 
 
 def _items(name: str, arrays: Any) -> list[Any]:
-    """The arguments as arrays; an array stands for the sequence of its rows."""
-    if hasattr(arrays, "aval") or isinstance(arrays, np.ndarray):
+    """The arguments as arrays; an array stands for the sequence of its rows.
+
+    A sequence of another class may have the attributes of arrays, for all of its elements.
+    """
+    if isinstance(getattr(arrays, "aval", None), AbstractValue) or isinstance(arrays, np.ndarray):
         whole = as_array(name, arrays)
         if not whole.shape:
             raise TypeError(f"{name} takes a sequence of arrays, got a scalar{here()}")
@@ -29,7 +33,7 @@ def _items(name: str, arrays: Any) -> list[Any]:
             rows = [lax.index_in_dim(whole, i, keepdims=False) for i in range(whole.shape[0])]
         else:
             rows = list(lax.unstack(whole))
-    elif isinstance(arrays, (list, tuple)):
+    elif isinstance(arrays, (list, tuple)) or _is_sequence(arrays):
         rows = [as_array(name, x, i) for i, x in enumerate(arrays)]
     else:
         raise TypeError(
@@ -39,6 +43,13 @@ def _items(name: str, arrays: Any) -> list[Any]:
     if not rows:
         raise ValueError(f"{name} needs at least one array{here()}")
     return rows
+
+
+def _is_sequence(x: Any) -> bool:
+    """Whether a value of a class that nobody knows is a sequence: not text, nor by keys."""
+    kind = type(x)
+    by_place = hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
+    return by_place and not isinstance(x, (str, bytes, Mapping))
 
 
 def _same_type(arrays: list[Any], dtype: Any) -> list[Any]:

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from dovetail_core import Primitive, ShapedArray, Tracer, here, is_inexact, typeof
+from dovetail_core import AbstractValue, Primitive, ShapedArray, Tracer, here, is_inexact, typeof
 from dovetail_core.base.caches import Cache
 from dovetail_lax import dtypes, scalars
 
@@ -294,8 +294,11 @@ def named(function: Any, name: str, doc: str) -> Any:
 
 def foreign(y: Any) -> bool:
     """Whether an operator should leave ``y`` to its own class (which may know what to do)."""
-    # An object that forwards its attributes to an array has an aval, its class has none.
-    return not (isinstance(y, Tracer) or hasattr(y.__class__, "aval") or _is_number(y))
+    if isinstance(y, Tracer) or _is_number(y):
+        return False
+    # An object that forwards its attributes to an array has an aval, its class has none; that of a
+    # container with the attributes of arrays tells of all its elements.
+    return not (hasattr(y.__class__, "aval") and isinstance(y.aval, AbstractValue))
 
 
 def _is_number(y: Any) -> bool:
