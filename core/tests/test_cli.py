@@ -721,6 +721,20 @@ def test_a_deriver_that_fails_for_many_reasons_is_cut_short(acme, dovetail):
         assert "more primitives cannot be given a rule, each for another reason" in flat
 
 
+def test_doctor_tells_conflicts_in_strict_mode(acme, dovetail, monkeypatch):
+    acme.plugin("beta", "contributes={'acme.cost': ('beta_rules',)}")
+    acme.module(
+        "beta_rules",
+        "from acme.primitives import one_p\nfrom acme.tables import cost_rules\n"
+        "cost_rules.set(one_p, lambda *x, **k: 2)\n",
+    )
+    monkeypatch.setenv("DOVETAIL_STRICT", "1")
+    for _ in range(2):
+        status, out, _ = dovetail("doctor")
+        flat = " ".join(out.split())
+        assert status == 1 and "RuleConflict: table 'acme.cost' already has a rule for" in flat
+
+
 def test_doctor_names_rules_that_were_set_aside(acme, dovetail):
     acme.module("acme.rules", "raise KeyError('x')\n")
     status, out, err = dovetail("doctor")

@@ -20,7 +20,6 @@ from dovetail_core import (
     config,
     consts_to_inputs,
     eval_jaxpr,
-    generation,
     stage,
 )
 from dovetail_core.interpret.passes import run_passes
@@ -128,7 +127,7 @@ def _fits(program: ClosedJaxpr, ex: Executable, operands: Sequence[Any], shardin
         and all(sharding.is_equivalent_to(s, len(shape)) for s in ex.outs)
         and not ex.lays_out(operands)
         and not ex.moves(operands)
-        and program.memo(("by parts", generation.value), lambda: _is_divisible(program))
+        and program.memo("divisible", lambda: _is_divisible(program))
     )  # fmt: skip
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+import types
+
 import numpy as np
 import pytest
 
 import dovetail as dt
 import dovetail.numpy as dnp
 from dovetail import NamedSharding, P
+from dovetail_core import ClosedJaxpr, Manifest, Pass
+from dovetail_core.testing.fresh import with_plugins
 from dovetail_jit import by_parts
+from dovetail_lax import add_p, sub_p
 from dovetail_sharding import Mesh
 
 OPERATIONS = {
@@ -119,3 +125,26 @@ def test_arrays_that_were_given_away(calls, line):
     x.delete()
     with pytest.raises(RuntimeError, match="delete"):
         x + x
+
+
+def subtracting(program):
+    swapped = {add_p: sub_p}
+    eqns = [e.replace(primitive=swapped.get(e.primitive, e.primitive)) for e in program.eqns]
+    return ClosedJaxpr(program.jaxpr.replace(eqns=eqns), program.consts)
+
+
+@pytest.mark.parametrize(
+    "given, wanted", [({"divides": False}, 2), ({}, 0), ({"platforms": ("tpu",)}, 2)]
+)
+def test_a_pass_acts_alike_on_calls_as_a_whole_and_by_parts(
+    calls, line, monkeypatch, given, wanted
+):
+    module = types.ModuleType("acme_passes")
+    module.PASS = Pass("acme", "ir", subtracting, **given)
+    monkeypatch.setitem(sys.modules, "acme_passes", module)
+    x = dt.device_put(VALUE, NamedSharding(line, P("x")))
+    with with_plugins(Manifest("acme", passes={"acme": "acme_passes:PASS"})):
+        for _ in range(8):
+            np.testing.assert_array_equal(x + x, wanted * VALUE)
+    assert bool(calls) == (given == {"platforms": ("tpu",)})
+    np.testing.assert_array_equal(x + x, 2 * VALUE)
