@@ -175,6 +175,22 @@ def without_slices(x: Any, ws: Any) -> Any:
     return dnp.sum(lax.scan(step, x, None, length=3)[0])
 
 
+def branches(x: Any, ws: Any) -> Any:
+    """A choice of three, one of which has a loop, in each step of a loop; another one after it."""
+
+    def step(c: Any, i: Any) -> Any:
+        runs = [
+            lambda v: checkpoint_name(dnp.tanh(ws[0] @ dnp.sin(ws[1] @ v)), "a"),
+            lambda v: v * checkpoint_name(dnp.sum(v), "b"),
+            lambda v: lax.scan(lambda d, w: (checkpoint_name(dnp.sin(w @ d), "a"), d), v, ws)[0],
+        ]
+        return lax.switch(i, runs, c), None
+
+    last = lax.scan(step, x, np.array([2, 0, 1, 0]))[0]
+    layer = lambda v: dnp.exp(-checkpoint_name(dnp.tanh(ws[2] @ v), "a"))  # noqa: E731
+    return dnp.sum(lax.cond(last[0] > 9, lambda v: v, layer, last))
+
+
 INSIDE = {
     "names": policies.save_only_these_names("a"),
     "both names": policies.save_only_these_names("a", "b"),
@@ -191,7 +207,7 @@ def wanted(f: Any) -> Any:
         return dovetail.grad(f, (0, 1))(X, WS), dovetail.hessian(f)(X, WS)
 
 
-@pytest.mark.parametrize("f", [loop, without_slices])
+@pytest.mark.parametrize("f", [loop, without_slices, branches])
 @pytest.mark.parametrize("policy", INSIDE.values(), ids=INSIDE)
 def test_policies_reach_into_loops(f: Any, policy: Any) -> None:
     slopes, curvature = wanted(f)
@@ -205,7 +221,7 @@ def test_policies_reach_into_loops(f: Any, policy: Any) -> None:
     np.testing.assert_allclose(h, curvature, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("f", [loop, without_slices])
+@pytest.mark.parametrize("f", [loop, without_slices, branches])
 def test_second_derivatives_of_loops_with_policies_are_compiled(f: Any) -> None:
     h = dovetail.jit(dovetail.hessian(dovetail.remat(f, policy=INSIDE["offloaded"])))
     np.testing.assert_allclose(h(X, WS), wanted(f)[1], rtol=1e-4, atol=1e-5)
@@ -222,6 +238,31 @@ def test_what_is_kept_of_each_step_is_stacked_and_not_computed_again() -> None:
         return str(dovetail.make_jaxpr(dovetail.grad(f))(X, WS)).count("dot_general[")
 
     assert products(dovetail.remat(loop)) == products(g) + 1, "the first pass, again, or not"
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_what_is_kept_of_a_branch_is_not_computed_again(taken: bool) -> None:
+    def layers(w: Any) -> Any:
+        x = dnp.ones(2)
+        for _ in range(3):
+            x = dnp.sin(w @ x)
+        return x
+
+    def f(w: Any) -> Any:
+        return dnp.sum(lax.cond(dnp.sum(w) > 0, layers, lambda w: w[0] * w[1], w))
+
+    def operations(g: Any) -> list[int]:
+        y, pull = dovetail.vjp(g, W)
+        text = str(dovetail.make_jaxpr(pull)(y))
+        return [text.count(f" {name}") for name in ("sin ", "cos ", "dot_general[")]
+
+    w = W if taken else -W
+    kept = dovetail.checkpoint(f, policy=policies.checkpoint_dots)
+    np.testing.assert_allclose(dovetail.grad(kept)(w), dovetail.grad(f)(w), rtol=1e-6)
+    np.testing.assert_allclose(dovetail.hessian(kept)(w), dovetail.hessian(f)(w), rtol=1e-5)
+    # The last sine is not needed; each product has two transposes but the first, which has one.
+    assert operations(kept) == [2, 3, 5]
+    assert operations(dovetail.checkpoint(f)) == [2, 3, 8]
 
 
 def test_values_kept_in_loops_can_be_moved() -> None:

@@ -1,8 +1,9 @@
-"""What a policy keeps of a program, also of what is computed in each step of a loop inside, or on
-each device of a mesh."""
+"""What a policy keeps of a program, also of what is computed in each step of a loop inside, in a
+branch that is taken, or on each device of a mesh."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,8 +16,11 @@ from dovetail_core import (
     Slot,
     Var,
     assemble,
+    jaxpr_as_fun,
     slots_of,
+    stage_closed,
 )
+from dovetail_core.types.algebra import zeros
 
 from ..parts import without
 from ..primitive import name_p
@@ -29,8 +33,9 @@ class Kept:
     """A program and what is kept of it.
 
     Attributes:
-        program: loops in it also return, stacked, what is kept of each step, and what runs on each
-            device of a mesh what is kept there.
+        program: loops in it also return, stacked, what is kept of each step, branches what is kept
+            of any (zeros where another one is taken), and what runs on each device of a mesh what
+            is kept there.
         values: what is kept, and in which memory if it is moved.
         again: for such equations, by identity: the one that computes it again, which takes those.
     """
@@ -83,11 +88,12 @@ def kept_of(program: ClosedJaxpr, policy: Policy) -> Kept:
 
 def _within(eqn: Eqn, policy: Policy) -> tuple[Eqn, Eqn, dict[Var, Offloadable | None]] | None:
     """A loop that returns what is kept of its steps, the loop that takes it, and the stacks; or
-    the same of what runs on each device."""
+    the same of branches, and of what runs on each device."""
     if eqn.primitive.regions is None or eqn.effects:
         return None
     interface: RegionInterface = eqn.primitive.regions(eqn.params)
-    if interface.is_open_ended or not (interface.is_loop or interface.axes):
+    is_choice = interface.is_choice
+    if interface.is_open_ended or not (interface.is_loop or interface.axes or is_choice):
         return None
     made, given = (Kind.STACKED, Kind.SLICED) if interface.is_loop else (Kind.PLAIN, Kind.CONSTANT)
     inner = [kept_of(inlined(r.program, policy), policy) for r in interface.regions]
@@ -96,14 +102,14 @@ def _within(eqn: Eqn, policy: Policy) -> tuple[Eqn, Eqn, dict[Var, Offloadable |
     operands, results = slots_of(interface, eqn.invars)
     first: list[Part] = []
     second: list[Part] = []
-    stacks: list[tuple[Slot, Slot, Offloadable | None]] = []
-    for region, kept in zip(interface.regions, inner):
-        new = [(Slot(made), Slot(given), where) for where in kept.values.values()]
+    slots = [[(Slot(made), Slot(given), w) for w in kept.values.values()] for kept in inner]
+    stacks = [new for own in slots for new in own]
+    for n, (region, kept) in enumerate(zip(interface.regions, inner)):
+        among, new = (inner, stacks) if is_choice else ([kept], slots[n])
         ins = [operands[i] for i in region.operands]
         outs = [results[r] for r in region.results]
-        first.append(Part(_returning(kept), ins, [*outs, *(s for s, _, _ in new)]))
-        second.append(Part(_taking(kept), [*ins, *(s for _, s, _ in new)], outs))
-        stacks += new
+        first.append(Part(_returning(kept, among), ins, [*outs, *(s for s, _, _ in new)]))
+        second.append(Part(_taking(kept, among), [*ins, *(s for _, s, _ in new)], outs))
     one = assemble(interface.rebuild, first, operands, [*results, *(s for s, _, _ in stacks)])
     avals = tuple([s.value.aval for s in one.operands])
     types = dict(zip(one.results, eqn.primitive.infer(avals, one.params).avals))
@@ -118,18 +124,30 @@ def _within(eqn: Eqn, policy: Policy) -> tuple[Eqn, Eqn, dict[Var, Offloadable |
     )
 
 
-def _returning(kept: Kept) -> ClosedJaxpr:
-    """The program that also returns what is kept."""
+def _returning(kept: Kept, among: Sequence[Kept]) -> ClosedJaxpr:
+    """The program that also returns what is kept of it, and zeros for what is of others."""
     jaxpr = kept.program.jaxpr
     outvars = [*jaxpr.outvars, *kept.values]
-    return ClosedJaxpr(jaxpr.replace(outvars=outvars), kept.program.consts)
+    program = ClosedJaxpr(jaxpr.replace(outvars=outvars), kept.program.consts)
+    if all(k is kept or not k.values for k in among):
+        return program
+    n = len(jaxpr.outvars)
+
+    def filled(*args: Any) -> list[Any]:
+        outs = jaxpr_as_fun(program)(*args)
+        rows = [outs[n:] if k is kept else [zeros(v.aval) for v in k.values] for k in among]
+        return [*outs[:n], *(x for row in rows for x in row)]
+
+    return stage_closed(filled, program.in_avals, jaxpr.name)
 
 
-def _taking(kept: Kept) -> ClosedJaxpr:
-    """The program that takes what is kept in place of computing it."""
+def _taking(kept: Kept, among: Sequence[Kept]) -> ClosedJaxpr:
+    """The program that takes what is kept in place of computing it, and does not use what is kept
+    of others."""
     jaxpr, same = kept.program.jaxpr, kept.aliases
+    given = [v if k is kept else Var(v.aval) for k in among for v in k.values]
     changed = jaxpr.replace(
-        invars=[*jaxpr.invars, *kept.values],
+        invars=[*jaxpr.invars, *given],
         outvars=[same.get(x, x) for x in jaxpr.outvars],
         eqns=[e for e in (kept.second(e, same) for e in jaxpr.eqns) if e is not None],
     )
