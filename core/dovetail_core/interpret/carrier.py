@@ -105,6 +105,16 @@ class Carrier(Generic[V, S]):
             "to select among results by a predicate or an index that is lifted",
         )
 
+    def branch(self, program: ClosedJaxpr, case: int) -> Callable[..., list[Any]]:
+        """What runs on an index and operands, all lifted, in place of a branch that lifted values
+        take where the index, not known, is ``case``: by default the branch, on all of them."""
+        f = jaxpr_as_fun(program)
+
+        def run(index: Any, *operands: Any) -> list[Any]:
+            return f(*operands)
+
+        return run
+
     def collect(self, cotangent: V, structure: S) -> V:
         """A cotangent of a value of ``structure``: where the value was shared by all instances,
         the sum over them."""

@@ -18,9 +18,11 @@ from ..dispatch.primitive import Primitive
 from ..ir.programs import ClosedJaxpr, Eqn, open_program, walk
 from ..ir.regions import CONTROL, Operand, Region, RegionInterface
 from ..rules.evaluation import jaxpr_as_fun
+from ..rules.staging import stage_closed
 from ..rules.tables import within
 from ..types.avals import AbstractValue
 from ..types.effects import lasting
+from ..types.typeof import typeof
 from .carrier import Carrier
 from .interpreter import Interpreter
 from .lifting import carrier_key, lift_call, lift_function, lift_program
@@ -117,12 +119,11 @@ def _all_regions(
     found: list[dict[int, V]] = []
     for n, region in enumerate(interface.regions):
         _refuse_effects(region, "an index or predicate", "all of its branches run")
-        ins = [args[i] for i in region.operands]
+        program, ins = region.program, [args[i] for i in region.operands]
         if _is_guardable(region):
             cases = [carrier.pure(np.bool_(k == n)) for k in range(len(interface.regions))]
-            outs = lift_call(carrier, _where(region.program), [carrier.select(index, cases), *ins])
-        else:
-            outs = lift_call(carrier, jaxpr_as_fun(region.program), ins)
+            program, ins = _where(program), [carrier.select(index, cases), *ins]
+        outs = lift_call(carrier, carrier.branch(program, n), [index, *ins])
         found.append(dict(zip(region.results, outs)))
     results = range(len(interface.results))
     return [carrier.select(index, [outs[r] for outs in found]) for r in results]
@@ -132,8 +133,9 @@ def _is_guardable(region: Region) -> bool:
     return any(e.guardable for e in region.program.effects)
 
 
-def _where(program: ClosedJaxpr) -> Callable[..., list[Any]]:
-    """The program as a function of a predicate, where it has its guardable effects, and its inputs.
+def _where(program: ClosedJaxpr) -> ClosedJaxpr:
+    """The program of a predicate, where it has its guardable effects, and its inputs; remembered
+    with it.
 
     The predicate may be lifted: it says for which elements they happen.
     """
@@ -141,7 +143,8 @@ def _where(program: ClosedJaxpr) -> Callable[..., list[Any]]:
     def f(predicate: Any, *args: Any) -> list[Any]:
         return _Guarding(program, predicate).run(program, args)
 
-    return f
+    types = [typeof(np.bool_(True)), *program.in_avals]
+    return program.memo("guarded", lambda: stage_closed(f, types, program.jaxpr.name))
 
 
 class _Guarding(Interpreter):
@@ -321,13 +324,15 @@ class _Lifting(Generic[V]):
     def _guarded(self, body: Region) -> Callable[..., Sequence[V]]:
         """The lifted predicate selects, element by element, between the old and the new carry."""
         carrier, guards = self.carrier, _is_guardable(body)
-        step = _where(body.program) if guards else jaxpr_as_fun(body.program)
+        program = _where(body.program) if guards else body.program
+        step = carrier.branch(program, 1)
         test = jaxpr_as_fun(self._condition().program)
         operand_of = dict(self.interface.loop)
 
         def guarded(*values: V) -> list[V]:
             predicate = lift_call(carrier, test, values)[0]
-            new = lift_call(carrier, step, [predicate, *values] if guards else values)
+            ins = [predicate, *values] if guards else values
+            new = lift_call(carrier, step, [predicate, *ins])
             old = [values[body.operands.index(operand_of[r])] for r in body.results]
             return [carrier.select(predicate, pair) for pair in zip(old, new)]
 

@@ -81,6 +81,13 @@ class Algebra(Protocol):
         """Elementwise ``cases[index]``; ``index`` is integer, of the cases' shape or its head."""
         ...
 
+    def taken(self, index: Any, values: Sequence[Any], case: int, zeroed: bool) -> list[Any]:
+        """``values``, as a branch sees them that is taken if ``index``, a boolean or an integer
+        that one element has, is ``case``: their tangents, and with them what cotangents come out,
+        are zero for elements that do not take it. Where ``zeroed``, operands of a multilinear
+        operation are zero for these elements themselves, once they are differentiated."""
+        ...
+
     def cut(self, x: Any, axis: int, start: int, shape: Sequence[int]) -> Any:
         """The part of ``axis`` (0 or -1) that begins at ``start``, reshaped to ``shape`` there."""
         ...

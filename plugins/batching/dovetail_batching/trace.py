@@ -34,6 +34,7 @@ from dovetail_core.types.algebra import algebra
 from dovetail_core.types.dividing import divided_as, forgotten
 from dovetail_core.xla.config import enable_x64_state
 
+from .branches import batch_operation, operation_p, run_branch
 from .tables import BatchRule, asked_always, batch_rules
 
 Batched = tuple[Any, Any]
@@ -137,6 +138,19 @@ class BatchCarrier(Carrier[Batched, bool]):
             return x, None
         aval = typeof(x)
         return x, _leading(aval, depth) if isinstance(aval, HiType) else depth
+
+    def branch(self, program: ClosedJaxpr, case: int) -> Callable[..., list[Any]]:
+        """The branch, of which no cotangent comes out for elements that do not take it; unless its
+        results depend on those, too, by collectives."""
+        if _concern(axes_of(program, meeting=True), self.axis.name):
+            return super().branch(program, case)
+
+        def run(index: Any, *operands: Any) -> list[Any]:
+            own = index._trace
+            is_mapped = lambda x: x.__class__ is BatchTracer and x._trace is own  # noqa: E731
+            return run_branch(program, case, is_mapped, index, operands)
+
+        return run
 
     def collect(self, cotangent: Batched, structure: bool) -> Batched:
         x, dim = cotangent
@@ -315,26 +329,35 @@ def programs_of(params: dict[str, Any]) -> list[ClosedJaxpr]:
     return [p for p in found if isinstance(p, ClosedJaxpr)]
 
 
-def axes_of(program: ClosedJaxpr) -> frozenset[Hashable]:
+def axes_of(program: ClosedJaxpr, meeting: bool = False) -> frozenset[Hashable]:
     """Names of the axes that the collectives in a program are about, and the primitives in it that
-    are about any axis; remembered with it."""
-    key = "axes", len(asked_always)
-    return program.memo(key, lambda: frozenset(_axes_in(program)))
+    are about any axis; only where elements meet, if ``meeting``, and not where each asks for its
+    index. Remembered with the program."""
+    key = "axes", len(asked_always), meeting
+    return program.memo(key, lambda: frozenset(_axes_in(program, meeting)))
 
 
 def _concern(axes: frozenset[Hashable], name: Hashable) -> bool:
     return (name is not None and name in axes) or not asked_always.isdisjoint(axes)
 
 
-def _axes_in(program: ClosedJaxpr) -> Iterator[Hashable]:
+def _axes_in(program: ClosedJaxpr, meeting: bool) -> Iterator[Hashable]:
     for eqn in program.eqns:
         if "axis_sizes" in eqn.params:
-            yield from eqn.params["axes"]
+            yield from eqn.params["axes"] if eqn.invars or not meeting else ()
         elif eqn.primitive in asked_always:
             yield eqn.primitive
         else:
             for inner in programs_of(eqn.params):
-                yield from axes_of(inner)
+                yield from axes_of(inner, meeting)
+
+
+@batch_rules.register(operation_p)
+def _operation(
+    axis: Any, args: Sequence[Any], dims: Sequence[int | None], /, *, program: Any, cases: Any
+) -> tuple[Any, Any]:
+    found = batch_operation(carrier_of(axis), program, cases, args, dims)
+    return [x for x, _ in found], [d for _, d in found]
 
 
 @batch_rules.deriver

@@ -11,6 +11,7 @@ from dovetail_core import float0, high_algebra, typeof
 
 from .halves import check_sum
 from .primitives.arithmetic import add_p, max_p, min_p, mul_p, neg_p
+from .primitives.branches import taken
 from .primitives.casts import with_roles
 from .primitives.collectives import sum_over, vary_over
 from .primitives.discrete import lt_p
@@ -99,6 +100,10 @@ class ArrayAlgebra:
         if have != shape:
             index = spread(index, shape, range(len(have)))
         return select_n_p.bind(index, *cases)
+
+    def taken(self, index: Any, values: Sequence[Any], case: int, zeroed: bool) -> list[Any]:
+        """``values``, of which no cotangent comes out where ``index`` is not ``case``."""
+        return taken(index, values, case, zeroed)
 
     def cut(self, x: Any, axis: int, start: int, shape: Sequence[int]) -> Any:
         """The part of ``axis`` (0 or -1) that begins at ``start``, reshaped to ``shape`` there."""

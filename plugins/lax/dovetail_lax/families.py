@@ -4,29 +4,30 @@ A module of rules whose primitives are in the module of the same name stands und
 """
 
 _HOMES = """
-    arithmetic collectives composite condensed contractions control_flow discrete factorizations
-    fft gather incomplete joining platforms polar ragged ragged_collectives reductions rng shape
-    sorting special spectral transcendental tridiagonal updates values while_loop windows
+    arithmetic branches collectives composite condensed contractions control_flow discrete
+    factorizations fft gather incomplete joining platforms polar ragged ragged_collectives
+    reductions rng shape sorting special spectral transcendental tridiagonal updates values
+    while_loop windows
 """
 PRIMITIVES = tuple(f"dovetail_lax.primitives.{home}" for home in _HOMES.split())
 """The modules that define primitives, by their import strings."""
 FAMILIES: dict[str, dict[str, str]] = {
     "jvp": {
-        "arithmetic": "", "collectives": "", "condensed": "condensed factorizations tridiagonal",
-        "contractions": "contractions fft", "discrete": "", "factorizations": "", "gather": "",
-        "polar": "", "reductions": "", "shape": "joining shape", "sorting": "",
-        "special": "incomplete special", "spectral": "", "transcendental": "", "updates": "",
-        "values": "rng values", "windows": "",
+        "arithmetic": "", "branches": "", "collectives": "",
+        "condensed": "condensed factorizations tridiagonal", "contractions": "contractions fft",
+        "discrete": "", "factorizations": "", "gather": "", "polar": "", "reductions": "",
+        "shape": "joining shape", "sorting": "", "special": "incomplete special", "spectral": "",
+        "transcendental": "", "updates": "", "values": "rng values", "windows": "",
     },
     "transpose": {
-        "arithmetic": "arithmetic discrete values",
+        "arithmetic": "arithmetic discrete values", "branches": "",
         "collectives": "collectives ragged_collectives",
         "contractions": "contractions factorizations fft", "gather": "", "joining": "",
         "linalg": "condensed tridiagonal", "reductions": "", "shape": "", "values": "",
         "windows": "",
     },
     "batch": {
-        "collectives": "", "contractions": "contractions fft",
+        "branches": "", "collectives": "", "contractions": "contractions fft",
         "elementwise": "arithmetic discrete transcendental values", "gather": "", "joining": "",
         "linalg": "condensed factorizations polar spectral tridiagonal updates",
         "reductions": "", "rng": "", "shape": "", "slicing": "shape", "sorting": "",
@@ -52,7 +53,8 @@ FAMILIES: dict[str, dict[str, str]] = {
         "linalg": "condensed factorizations spectral tridiagonal updates", "reductions": "",
         "shape": "shape values", "sorting": "",
     },
-    "dce": {"sorting": ""},
+    "dce": {"branches": "", "sorting": ""},
+    "partial_eval": {"branches": ""},
 }  # fmt: skip
 
 

@@ -26,6 +26,7 @@ MANIFEST = Manifest(
     primitives=families.PRIMITIVES,
     contributes={
         "ad.jvp": families.modules("jvp"),
+        "ad.partial_eval": families.modules("partial_eval"),
         "ad.transpose": families.modules("transpose"),
         "batching.batch": families.modules("batch"),
         "backends.stablehlo": families.modules("stablehlo"),

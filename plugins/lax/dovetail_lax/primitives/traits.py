@@ -190,10 +190,10 @@ def _said() -> dict[str, dict[str, Any]]:
         say(name, linear=((operand,),))
     say("gather", linear=_gather)
     say("convert_element_type", linear=_conversion)
-    say("select_n", linear=(slice(1, None),))
+    say("select_n taken", linear=(slice(1, None),))
 
     say(STEPS, constant=(0, 1))
-    say("select_n", constant=(0,))
+    say("select_n taken", constant=(0,))
 
     say(RISING, monotone="+")
     say(MOVES, monotone="+.")

@@ -20,6 +20,7 @@ from ..functions.reductions import argmax, reduce_or
 from ..functions.shape import reshape
 from ..functions.values import convert_element_type
 from ..primitives.arithmetic import abs_p, div_p, max_p, min_p, neg_p
+from ..primitives.branches import taken_p
 from ..primitives.collectives import all_gather_p, all_to_all_p, ppermute_p
 from ..primitives.discrete import reduce_precision_p
 from ..primitives.gather import (
@@ -190,6 +191,7 @@ for _primitive in (
     broadcast_in_dim_p, clamp_p, complex_p, concatenate_p, conj_p, convert_element_type_p, copy_p,
     cummax_p, cummin_p, imag_p, max_p, min_p, neg_p, optimization_barrier_p, pad_p, ppermute_p,
     real_p, reduce_max_p, reduce_min_p, reduce_precision_p, reshape_p, rev_p, select_n_p, slice_p,
-    sort_p, split_p, squeeze_p, stack_p, stop_gradient_p, tile_p, top_k_p, transpose_p, unstack_p,
+    sort_p, split_p, squeeze_p, stack_p, stop_gradient_p, taken_p, tile_p, top_k_p, transpose_p,
+    unstack_p,
 ):  # fmt: skip
     check_rules.set(_primitive, _nothing)

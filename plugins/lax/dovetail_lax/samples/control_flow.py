@@ -11,6 +11,7 @@ from dovetail_core import ClosedJaxpr, stage_closed, typeof
 from dovetail_core.testing import Sample
 
 from ..primitives.arithmetic import add_p, mul_p, neg_p
+from ..primitives.branches import taken_p
 from ..primitives.composite import composite_p
 from ..primitives.control_flow import cond_p, scan_p
 from ..primitives.discrete import lt_p
@@ -62,6 +63,12 @@ def _branches() -> Iterator[Sample]:
     yield Sample(cond_p, (ONE, empty, empty), pair, frozenset({"empty"}))
     chosen = {"branches": branches[:2], "platforms": (("acme",), None)}
     yield Sample(platform_dependent_p, (X, 2 * X), chosen)
+    # Of elements that do not take a branch the derivative is zero, while the operand is the result.
+    where, rows = np.array([1, 1], np.int32), np.arange(6, dtype=F32).reshape(2, 3) + 1
+    for zeroed in (False, True):
+        taken = {"case": 1, "places": ((None,), (0,)), "zeroed": zeroed}
+        yield Sample(taken_p, (where, rows[0], rows), taken)
+    yield Sample(taken_p, (ONE, X), {"case": 1, "places": ((),), "zeroed": False})
     named = {"program": branches[0], "name": "acme.grow", "version": 1, "attributes": (("by", 2),)}
     yield Sample(composite_p, (X, 2 * X), named)
 

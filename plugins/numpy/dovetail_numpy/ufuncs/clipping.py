@@ -13,6 +13,7 @@ from dovetail_core.base.caches import Cache
 from dovetail_core.base.foreign import names_itself
 
 from ..creation.arrays import as_array
+from ..functional import vectorize
 from ..fusion import ARRAYS, fused, fused_when_evaluated, one_call
 from ..operands import PYTHON_SCALARS, Array, ArrayLike, DTypeError, operand, stands_for_array
 from ..operations import shape_of, strong, truth
@@ -177,7 +178,9 @@ def select(
 def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
     """Functions of ``x``, each where its condition is true; one more function is for the rest.
 
-    Functions may be numbers. They are all evaluated everywhere.
+    Functions may be numbers; others are applied to scalars, the elements of ``x``. They are all
+    evaluated everywhere, as the branches of a mapped ``lax.switch`` are: no derivative comes from
+    where the condition of a function is false.
 
     Raises:
         ValueError: not as many functions as conditions, or one more.
@@ -194,12 +197,16 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
         raise ValueError(f"piecewise takes {n} or {n + 1} functions, got {len(functions)}{here()}")
     rest = functions.pop() if len(functions) == n + 1 else 0
 
-    def value(f: Any) -> Any:
-        out = f(x, *args, **kw) if callable(f) else f
-        return convert(as_array("piecewise", out), x.dtype)
+    def branch(f: Any) -> Any:
+        def value(v: Any) -> Any:
+            return convert(as_array("piecewise", f(v, *args, **kw) if callable(f) else f), x.dtype)
 
-    out = broadcast(as_array("piecewise", value(rest)), x.shape)
+        return value
+
+    branches = [branch(f) for f in [rest, *functions]]
+    index = lax.full(x.shape, 0, np.int32)
     # The last condition that is true decides, as in NumPy.
-    for condition, f in zip(conditions, functions):
-        out = where(as_array("piecewise", condition), value(f), out)
+    for k, condition in enumerate(conditions, 1):
+        index = where(as_array("piecewise", condition), np.int32(k), index)
+    out = vectorize(lambda i, v: lax.switch(i, branches, v))(index, x)
     return strong(out)

@@ -126,7 +126,7 @@ def _bind(what: str, index: Any, functions: Sequence[Any], operands: Sequence[An
 
 
 def _passed_through(programs: Sequence[ClosedJaxpr], given: Sequence[Any]) -> dict[int, int]:
-    """Results that are an operand whatever is chosen, and which: these do not depend on the choice."""
+    """Results that are an operand whatever is chosen, and which: no choice changes them."""
     places: list[dict[Any, int]] = [{v: i for i, v in enumerate(p.invars)} for p in programs]
     found: dict[int, int] = {}
     for at in range(len(programs[0].outvars)):

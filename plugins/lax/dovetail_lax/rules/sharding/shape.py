@@ -17,6 +17,7 @@ from dovetail_sharding.types import (
     without,
 )
 
+from ...primitives.branches import taken_p
 from ...primitives.fft import fft_p
 from ...primitives.joining import concatenate_p, pad_p, split_p
 from ...primitives.rng import rng_bit_generator_p, rng_uniform_p
@@ -49,6 +50,11 @@ for _p in (rev_p, fft_p):
 for _p in (dce_sink_p,):
     infer_rules.set(_p, nowhere)
 infer_rules.set(optimization_barrier_p, each)
+
+
+@infer_rules.register(taken_p)
+def _taken(app: Application, /, **params: Any) -> list[Parts]:
+    return list(app.all_parts[1:])
 
 
 @infer_rules.register(rng_bit_generator_p)

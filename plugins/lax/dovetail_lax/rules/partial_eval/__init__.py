@@ -1,0 +1,1 @@
+"""Rules of ``ad.partial_eval``."""
