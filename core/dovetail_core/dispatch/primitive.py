@@ -56,6 +56,10 @@ class Trace:
         """What identifies the transformation to those who compare traces: the trace itself."""
         return self
 
+    def replaces(self, x: Any) -> bool:
+        """Whether it puts another value in the place of ``x`` (see ``replacing``)."""
+        return False
+
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         """Apply ``primitive``: one value, or a list where it has multiple results."""
         raise NotImplementedError

@@ -9,7 +9,7 @@ from ..base import errors
 from ..base.source import Source, current_source, describe
 from ..types.avals import AbstractValue, ShapedArray
 from ..types.typeof import register_type
-from .primitive import Trace
+from .primitive import Trace, get_trace
 
 T = TypeVar("T", bound=Trace)
 
@@ -165,12 +165,22 @@ def check_alive(tracer: Tracer[Any]) -> None:
     Raises:
         UnexpectedTracerError: names the type, where it is used, where it was made, what to do.
     """
-    if tracer._trace.ended:  # pyright: ignore[reportPrivateUsage]
+    if tracer._trace.ended and not _is_replaced(tracer):  # pyright: ignore[reportPrivateUsage]
         raise errors.UnexpectedTracerError(
             f"a value of type {tracer.aval.str_short()} left {tracer._trace.what}, which is over, "  # pyright: ignore[reportPrivateUsage]
             f"and is used{describe(current_source())}{_made(tracer.origin())}. Return it from the "
             "transformed function instead of storing it in a global, an attribute or a closure."
         )
+
+
+def _is_replaced(x: Any) -> bool:
+    """Whether something stands in the place of a value while the current trace runs."""
+    trace: Trace | None = get_trace()
+    while trace is not None:
+        if trace.replaces(x):
+            return True
+        trace = trace.parent
+    return False
 
 
 register_type(Tracer, attrgetter("aval"))

@@ -84,7 +84,7 @@ def flat_dce(frame: Frame, rule: Callable[..., Any]) -> Callable[[Flags], Any]:
         def run(*operands: Any) -> list[Any]:
             arguments = frame.arguments(operands)
             rest = [x for i, x in enumerate(arguments) if i not in frame.statics]
-            out = frame.run(rule, *static, flags, *rest)
+            out = frame.run(frame.constants(operands), rule, *static, flags, *rest)
             return _used_leaves(frame, what, out, used)
 
         return run

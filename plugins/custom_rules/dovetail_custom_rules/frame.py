@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
+from weakref import ref
 
 from dovetail_core import Tracer, UnexpectedTracerError, axis_env, bound_axis, is_value, typeof
 from dovetail_core.dispatch.axes import manual_axes, trace_key
+from dovetail_core.dispatch.replacing import run_replacing
 from dovetail_core.tree.util import (
     keystr,
     tree_flatten,
     tree_flatten_with_path,
+    tree_map,
     tree_unflatten,
     treedef_children,
 )
 
+from .cells import reachable
 from .checks import arrayed, check_type, check_value, closed_over, differences, name_of, names_rule
 
 T = TypeVar("T")
@@ -158,7 +162,7 @@ class Frame:
 
     __slots__ = (
         "name", "count", "statics", "dynamic", "inert", "in_tree", "closed", "out_tree",
-        "out_avals", "leaves", "axes", "manual",
+        "out_avals", "leaves", "axes", "manual", "tracers",
     )  # fmt: skip
 
     def __init__(
@@ -177,23 +181,40 @@ class Frame:
         self.out_avals: Any = None
         self.axes = axis_env()
         self.manual = manual_axes()
+        self.tracers: list[tuple[int, ref[Any]]] = []
 
-    def run(self, rule: Callable[..., Any], *args: Any) -> Any:
+    def close(self, consts: Sequence[Any]) -> None:
+        """Say which values the function closes over: the call has them as its first operands."""
+        self.closed = len(consts)
+        self.tracers = [(i, ref(x)) for i, x in enumerate(consts) if isinstance(x, Tracer)]
+
+    def closed_over_by(self, rule: Callable[..., Any]) -> list[int]:
+        """The operands, among those that the function closes over, that a rule closes over, too."""
+        if not self.tracers:
+            return []
+        found = reachable(rule, {id(x): i for i, r in self.tracers if (x := r()) is not None})
+        return sorted(found)
+
+    def run(self, closed: Mapping[int, Any], rule: Callable[..., Any], *args: Any) -> Any:
         """``rule(*args)`` with the mapped axes in scope that were in scope where it was called.
+
+        Args:
+            closed: values of the operands that the function closes over, as far as there are any,
+                by position. Where the rule closes over the same, it gets these.
 
         Raises:
             UnexpectedTracerError: it uses a traced value that is not an argument; names the rule.
         """
         try:
             if not self.axes:
-                return rule(*args)
+                return self._run(closed, rule, *args)
             here = dict(axis_env())
             with ExitStack() as stack:
                 for name, size in self.axes:
                     if here.get(name) != size:
                         manual, checked = name in self.manual, self.manual.get(name, True)
                         stack.enter_context(bound_axis(name, size, manual, checked))
-                return rule(*args)
+                return self._run(closed, rule, *args)
         except UnexpectedTracerError as e:
             if names_rule(e):
                 raise
@@ -202,6 +223,17 @@ class Frame:
                 f"its arguments: {e} Make the value an argument of {self.name}, so that it is "
                 "passed to the rules (a residual, for a backward rule)."
             ) from e
+
+    def _run(self, closed: Mapping[int, Any], rule: Callable[..., Any], *args: Any) -> Any:
+        given = [(x, closed[i]) for i, r in self.tracers if i in closed and (x := r()) is not None]
+        if not given:
+            return rule(*args)
+        out, replaced = run_replacing(given, rule, *args)
+        return tree_map(replaced, out)
+
+    def constants(self, operands: Sequence[Any]) -> dict[int, Any]:
+        """The operands that the function closes over and that are traced, by position."""
+        return {i: operands[i] for i, _ in self.tracers}
 
     def check_leaves(self) -> None:
         """Raise TypeError, with the argument's path, for one that is not an array."""

@@ -85,7 +85,7 @@ def staged_call(rules: Rules, frame: Frame) -> Staged:
 
     jaxpr, consts = stage(flat, avals, rules.name)
     program = consts_to_inputs(jaxpr)
-    frame.closed = len(consts)
+    frame.close(consts)
     frame.out_avals = program.out_avals
     primitive, params = program_call(flat_rules(rules, frame, program.in_avals), program)
     return Staged(primitive, params, consts, frame.out_tree)

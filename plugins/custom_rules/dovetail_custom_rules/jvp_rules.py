@@ -32,7 +32,7 @@ def flat_jvp(frame: Frame, rule: Callable[..., Any], symbolic: bool) -> Callable
     def jvp(operands: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         inert, primals = frame.parted(frame.arguments(operands))
         _, ts = frame.parted(frame.fill(_shown_tangents(frame, operands, tangents, symbolic)))
-        out = frame.run(rule, *inert, tuple(primals), tuple(ts))
+        out = frame.run(frame.constants(operands), rule, *inert, tuple(primals), tuple(ts))
         if not (isinstance(out, (tuple, list)) and len(out) == 2):  # type: ignore[arg-type]
             raise TypeError(
                 f"{what} must return a pair (primal_out, tangent_out), got {kind_of(out)}."
@@ -47,14 +47,15 @@ def flat_lin(frame: Frame, rule: Callable[..., Any]) -> Callable[..., Any]:
     what = f"the lin rule {name_of(rule)} of {frame.name}"
 
     def jvp(operands: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-        found = frame.run(rule, *frame.arguments(operands))
+        closed = frame.constants(operands)
+        found = frame.run(closed, rule, *frame.arguments(operands))
         if not (isinstance(found, (tuple, list)) and len(found) == 2 and callable(found[1])):  # type: ignore[arg-type]
             raise TypeError(
                 f"{what} must return a pair (primal_out, linear function of tangents), got "
                 f"{kind_of(found)}."
             )
         _, ts = frame.parted(frame.fill(_shown_tangents(frame, operands, tangents, False)))
-        return checked_tangents(frame, what, found[0], frame.run(found[1], *ts))
+        return checked_tangents(frame, what, found[0], frame.run(closed, found[1], *ts))
 
     return jvp
 

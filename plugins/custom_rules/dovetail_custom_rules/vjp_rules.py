@@ -37,11 +37,12 @@ def flat_vjp(
 ) -> Backward:
     """``fwd(*arguments)`` and ``bwd(*inert, residuals, cotangent)``."""
     forward = f"the forward rule {name_of(fwd)} of {frame.name}"
+    closed = frame.closed_over_by(bwd)  # further residuals
 
     def flat_fwd(operands: Sequence[Any], mask: Flags) -> tuple[list[Any], list[Any], Any]:
         arguments = frame.arguments(operands)
         given = _marked(frame, operands, mask) if symbolic else arguments
-        out = frame.run(fwd, *given)
+        out = frame.run(frame.constants(operands), fwd, *given)
         if not (isinstance(out, (tuple, list)) and len(out) == 2):  # type: ignore[arg-type]
             raise TypeError(
                 f"{forward} must return a pair (result, residuals), got {kind_of(out)}."
@@ -60,12 +61,13 @@ def flat_vjp(
             [typeof(x) for x in operands[frame.closed :]], frame.out_tree,
             [typeof(x) for x in outs],
         )  # fmt: skip
-        return outs, [*residuals, *traced], token
+        return outs, [*residuals, *traced, *[operands[i] for i in closed]], token
 
     def flat_bwd(token: _Token, values: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
         n = token.count
         residuals = tree_unflatten(token.tree, token.leaves(values[:n]))
-        traced = iter(tree_unflatten(token.inert_tree, list(values[n:])))
+        m = len(values) - len(closed)
+        traced = iter(tree_unflatten(token.inert_tree, list(values[n:m])))
         inert = [
             frame.statics[i] if i in frame.statics else next(traced) for i in sorted(frame.inert)
         ]
@@ -73,7 +75,8 @@ def flat_vjp(
             shown_zero(a.cotangent_type(), symbolic) if ct is None else arrayed(ct)
             for ct, a in zip(cts, token.out_avals)
         ]
-        found = frame.run(bwd, *inert, residuals, tree_unflatten(token.out_tree, shown))
+        shown_tree = tree_unflatten(token.out_tree, shown)
+        found = frame.run(dict(zip(closed, values[m:])), bwd, *inert, residuals, shown_tree)
         checked = checked_cotangents(frame, f"the backward rule {name_of(bwd)} of {frame.name}",
                                      found, token.in_avals)  # fmt: skip
         return [*[None] * frame.closed, *checked]
@@ -226,7 +229,8 @@ def flat_transpose(frame: Frame, rule: Callable[..., Any], in_avals: Sequence[An
             shown_zero(a.cotangent_type(), False) if ct is None else arrayed(ct)
             for ct, a in zip(cts, frame.out_avals)
         ]
-        found = frame.run(rule, *arguments[:last], tree_unflatten(frame.out_tree, shown))
+        cotangent = tree_unflatten(frame.out_tree, shown)
+        found = frame.run(frame.constants(operands), rule, *arguments[:last], cotangent)
         cotangents = argument_cotangents(what, last, tree, found, avals)
         return [*[None] * (len(operands) - n), *cotangents]
 

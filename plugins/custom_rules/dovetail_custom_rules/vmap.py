@@ -34,7 +34,8 @@ def flat_vmap(frame: Frame, rule: Callable[..., Any]) -> Callable[..., Any]:
             )
         flags = frame.fill([d is not None for d in dims[n:]])
         batched = [False if i in frame.statics else x for i, x in enumerate(flags)]
-        found = frame.run(rule, axis.size, batched, *frame.arguments(operands))
+        closed = frame.constants(operands)
+        found = frame.run(closed, rule, axis.size, batched, *frame.arguments(operands))
         if not (isinstance(found, (tuple, list)) and len(found) == 2):  # type: ignore[arg-type]
             raise TypeError(
                 f"{what} must return a pair (result, out_batched), got {type(found).__name__}."

@@ -1,0 +1,67 @@
+"""Functions that close over tracers, run where these stand for something else now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .primitive import Primitive, Trace, get_trace, run_under, set_trace
+from .tracer import Tracer
+
+
+class ReplacingTrace(Trace):
+    """Hands operations to its parent with values in the place of tracers from outside.
+
+    A rule is called when a call is transformed, which is later than the call. What it closes over
+    is an operand of the call, and by then another value: lifted, mapped, or of another program.
+    """
+
+    __slots__ = ("_values",)
+    parent: Trace
+
+    def __init__(self, parent: Trace, pairs: Sequence[tuple[Tracer[Any], Any]]) -> None:
+        super().__init__(parent)
+        # By id, and with the tracer, so that its id stays its own.
+        self._values = {id(x): (x, value) for x, value in pairs}
+
+    @property
+    def what(self) -> str:  # type: ignore[override]
+        return self.parent.what
+
+    @property
+    def is_reverse(self) -> bool:  # type: ignore[override]
+        return self.parent.is_reverse
+
+    @property
+    def computes(self) -> bool:  # type: ignore[override]
+        return self.parent.computes
+
+    def replaces(self, x: Any) -> bool:
+        """Whether another value is put in the place of ``x``."""
+        return id(x) in self._values
+
+    def replaced(self, x: Any) -> Any:
+        """What stands in the place of ``x``: ``x`` itself, mostly."""
+        found = self._values.get(id(x))
+        return x if found is None else found[1]
+
+    def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+        values = tuple(map(self.replaced, args))
+        outer = get_trace()
+        try:
+            set_trace(self.parent)
+            return self.parent.process(primitive, values, params)
+        finally:
+            set_trace(outer)
+
+
+def run_replacing(
+    pairs: Sequence[tuple[Tracer[Any], Any]], f: Callable[..., Any], *args: Any
+) -> tuple[Any, Callable[[Any], Any]]:
+    """``f(*args)`` where each of some tracers is another value, and what replaces these in its
+    result."""
+    trace = ReplacingTrace(get_trace(), pairs)
+    try:
+        return run_under(trace, f, *args), trace.replaced
+    finally:
+        trace.ended = True
