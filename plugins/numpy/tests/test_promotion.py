@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import dovetail
 import dovetail_numpy as dnp
 from dovetail_core import enable_x64
 from dovetail_jit import ShapeDtypeStruct, eval_shape, jit
@@ -142,3 +143,23 @@ def test_python_numbers_beside_weakly_typed_values_of_any_width(dtype: str, wide
     with enable_x64(wide):
         found = eval_shape(f, ShapeDtypeStruct((2,), dtype, weak_type=True))
         assert {(str(v.dtype), v.weak_type) for v in found} == {(dtype, True)}
+
+
+def test_plans_made_where_types_may_meet_do_not_serve_where_they_may_not():
+    x, y = dnp.ones((3, 3), "float32"), dnp.ones((3, 3), "bfloat16")
+    products = [
+        dnp.matmul, dnp.dot, dnp.inner, dnp.outer, dnp.vdot, dnp.tensordot, dnp.kron, dnp.cross,
+        dnp.vecdot, lambda x, y: x @ y, lambda x, y: dnp.matvec(x, y[0]),
+        lambda x, y: dnp.einsum("ij,jk", x, y), dnp.add, dnp.maximum, dnp.hypot, dnp.floor_divide,
+        lambda x, y: dnp.where(x > 0, x, y), lambda x, y: dnp.concatenate([x, y]),
+        lambda x, y: dnp.clip(x, y, y), lambda x, y: dnp.select([x > 0], [x], y),
+    ]  # fmt: skip
+    for f in products:
+        want = np.asarray(f(x, y))
+        for _ in range(2):
+            with (
+                dovetail.numpy_dtype_promotion("strict"),
+                pytest.raises(ValueError, match="promotion"),
+            ):
+                f(x, y)
+            np.testing.assert_array_equal(np.asarray(f(x, y)), want)

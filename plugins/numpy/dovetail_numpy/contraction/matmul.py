@@ -15,6 +15,7 @@ from ..fusion import fused_when_evaluated, of_two_arrays
 from ..operands import Array, ArrayLike, ShapeError, here, operand, stands_for_array
 from ..operations import transpose as permute
 from ..promotion import common_type, convert
+from ..ufuncs.plans import by_configuration
 
 Plan = Callable[[Any, Any], Any]
 _default = config.option("default_matmul_precision")
@@ -62,13 +63,21 @@ class MatMul:
         types: tuple[Any, Any] = (typeof(x), typeof(y))
         plain = precision is None and preferred is None
         plan = self.plans.get(types) if plain else None
-        if plan is None:
+        if plan is None and not plain:
             plan = self.plan(*types, precision, preferred)
-            if plain:
-                self.plans[types] = plan
+        elif plan is None:
+            same = types[0].dtype == types[1].dtype  # or options say what becomes of them
+            plan = self.plan(*types) if same else by_configuration(self._plan_of)
+            self.plans[types] = plan
         return plan(x, y)
 
-    def plan(self, a: ShapedArray, b: ShapedArray, precision: Any, preferred: Any) -> Plan:
+    def _plan_of(self, x: Any, y: Any) -> Plan:
+        types: tuple[Any, Any] = (typeof(x), typeof(y))
+        return self.plan(*types)
+
+    def plan(
+        self, a: ShapedArray, b: ShapedArray, precision: Any = None, preferred: Any = None
+    ) -> Plan:
         """What to do for operands of these types.
 
         Raises:
