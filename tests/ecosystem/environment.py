@@ -38,11 +38,13 @@ class Environment:
             subprocess.run([sys.executable, "-m", "venv", "--clear", self.folder], check=True)
             there = {"pinned": pinned, "packages": [], "digest": ""}
         needs = {*ALWAYS, *(need for each in libraries for need in each.needs)}
-        missing = sorted(needs.difference(there["packages"]))
-        if missing:
-            print(f"{self.folder.relative_to(ROOT)}: {' '.join(missing)}", flush=True)
-            self._pip("-c", CONSTRAINTS, *missing)
-            there["packages"] += missing
+        alone = {library.needs[0] for library in libraries if library.alone}
+        for names, how in ((needs - alone, ()), (alone, ("--no-deps",))):
+            missing = sorted(names.difference(there["packages"]))
+            if missing:
+                print(f"{self.folder.relative_to(ROOT)}: {' '.join(missing)}", flush=True)
+                self._pip(*how, "-c", CONSTRAINTS, *missing)
+                there["packages"] += missing
         found = sorted(wheels.glob("*.whl"))
         self.digest = hashlib.sha256(b"".join(w.read_bytes() for w in found)).hexdigest()[:12]
         if there["digest"] != self.digest:

@@ -20,7 +20,8 @@ class Library(NamedTuple):
     ``settings`` are variables.
     Where a suite takes long, one in ``every`` tests of each file is run, from the ``first`` on.
     ``suite`` is the version whose source distribution has the tests, where that of ``version`` has
-    none. ``fails`` says what the tests that fail here need.
+    none. ``fails`` says what the tests that fail here need. One that is installed ``alone`` says
+    that it needs an older JAX: it is installed all the same, and what it needs is among ``needs``.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Library(NamedTuple):
     suite: str = ""
     fails: str = ""
     first: int = 0
+    alone: bool = False
 
     @property
     def folder(self) -> str:
@@ -68,6 +70,7 @@ def _library(name: str, told: dict[str, Any]) -> Library:
         told.get("every", 1),
         told.get("suite", pin),
         told.get("fails", ""),
+        alone=told.get("alone", False),
     )
 
 

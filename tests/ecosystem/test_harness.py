@@ -15,7 +15,7 @@ import pytest
 # Tests are imported by their paths; the package is found as `make ecosystem` finds it.
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from ecosystem import comparing, measuring, page, results, running, suites
+from ecosystem import comparing, environment, measuring, page, results, running, suites
 from ecosystem.libraries import LIBRARIES, Library
 
 sys.path.pop(0)
@@ -154,6 +154,29 @@ def test_each_library_has_programs_and_tests_or_says_why(library: Library):
     assert len(programs) >= 2
     assert bool(library.tests) != bool(library.without)
     assert {name for name in library.sample if name.startswith("programs/")} <= programs
+
+
+def test_a_library_that_asks_for_an_older_jax_is_installed_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(environment, "BUILD", tmp_path)
+    monkeypatch.setattr(environment, "ROOT", tmp_path)
+    commands: list[list[str]] = []
+    made = environment.Environment("made-up")
+    made.folder.mkdir()
+    monkeypatch.setattr(
+        environment.subprocess, "run", lambda c, **_: commands.append([str(x) for x in c])
+    )
+    plain = LIBRARY._replace(needs=["plain", "shared"])
+    old = LIBRARY._replace(needs=["old", "shared"], alone=True)
+    made.install([plain, old], tmp_path)
+    installed = [c[c.index("install") + 1 :] for c in commands if "install" in c]
+    with_needs, without = (c for c in installed if {"plain", "old"} & {*c})
+    assert "--no-deps" not in with_needs and {"jax", "plain", "shared"} < set(with_needs)
+    assert without[0] == "--no-deps" and without[-1] == "old" and "shared" not in without
+    commands.clear()
+    made.install([plain, old], tmp_path)  # all is there
+    assert not commands
 
 
 def test_only_the_tests_of_an_older_version_are_left(tmp_path: Path) -> None:
