@@ -13,8 +13,9 @@ from dovetail_backends import reference_rules
 from dovetail_backends.testing import evaluated_by_reference
 from dovetail_batching import vmap
 from dovetail_callbacks import io_callback
-from dovetail_core import ShapedArray, UnexpectedTracerError, def_impl, enable_x64, typeof
+from dovetail_core import Manifest, ShapedArray, UnexpectedTracerError, def_impl, enable_x64, typeof
 from dovetail_core.dispatch.primitive import EVAL, Primitive
+from dovetail_core.testing.fresh import with_plugins
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_custom_rules import custom, custom_jvp
 from dovetail_jit import jit
@@ -99,3 +100,13 @@ def test_evaluation_is_put_back_also_after_an_exception() -> None:
     with pytest.raises(TypeError, match="sin"), evaluated_by_reference(True):
         lax.sin("x")
     assert EVAL.rules is rules and EVAL.miss == miss
+
+
+def test_operations_are_compiled_where_somebody_has_passes() -> None:
+    own = EVAL.rules
+    installed = with_plugins(Manifest("acme", passes={"acme": "acme_passes:PASS"}))
+    with installed, evaluated_by_reference(True):
+        assert EVAL.rules is own
+    with evaluated_by_reference(True):
+        assert EVAL.rules is not own
+    assert EVAL.rules is own
