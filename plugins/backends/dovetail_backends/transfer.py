@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core import registry
+from dovetail_core import EVAL, registry, run_under
 from dovetail_core.base.source import here
 from dovetail_core.xla import arrays
 from dovetail_core.xla.arrays import ArrayCopySemantics, ArrayImpl
@@ -80,8 +80,10 @@ def move(
         return _resharded(x, sharding)
     if next(iter(devices)).client is not next(iter(own)).client or len(devices) != len(own):
         return put_on(value_of(x), type_of_array(x), sharding, committed)
-    if len(devices) > 1 and not x._sharding.is_equivalent_to(sharding, len(x.aval.shape)):
-        return put_on(value_of(x), type_of_array(x), sharding, committed)
+    if len(devices) > 1 and not _stays(x, sharding):
+        if not _moves_by_program(x, sharding):
+            return put_on(value_of(x), type_of_array(x), sharding, committed)
+        return run_under(EVAL, registry().provider("resharder"), x, sharding)
     shared = may_alias is not False
     semantics = ArrayCopySemantics.REUSE_INPUT if shared else ArrayCopySemantics.ALWAYS_COPY
     found = arrays.copy_arrays([x], [devices], [sharding], semantics)[0]
@@ -97,11 +99,22 @@ def _stays(x: ArrayImpl, sharding: Any) -> bool:
     return x._sharding.is_equivalent_to(sharding, len(x.aval.shape))
 
 
+def _moves_by_program(x: ArrayImpl, sharding: Any) -> bool:
+    """Whether a program moves the parts, and the host sees none: on meshes of as many devices, in
+    their usual memories."""
+    places = (x._sharding, sharding)
+    if any(s.__class__ is not NamedSharding for s in places):
+        return False
+    kinds = {s.memory_kind for s in places} - {None}
+    usual = next(iter(sharding._internal_device_list)).default_memory().kind
+    return kinds <= {usual} and registry().provider("resharder", None) is not None
+
+
 def _resharded(x: ArrayImpl, sharding: Any) -> ArrayImpl:
     """An array of several processes with another sharding: a program moves its parts."""
     devices, now = set(sharding._internal_device_list), set(x._sharding._internal_device_list)
     if devices == now:
-        return registry().provider("resharder")(x, sharding)
+        return run_under(EVAL, registry().provider("resharder"), x, sharding)
     if devices <= set(sharding._internal_device_list.addressable_device_list):
         try:
             return put_on(value_of(x), type_of_array(x), sharding)

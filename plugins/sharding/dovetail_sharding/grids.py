@@ -54,7 +54,10 @@ class MeshGrid:
                 return None
         if len(sharding._internal_device_list) != self.mesh.size:
             return None
-        spec = spec_of(self.mesh, sharding._to_xla_hlo_sharding(ndim), ndim)  # type: ignore[attr-defined]
+        parts = sharding._to_xla_hlo_sharding(ndim)  # type: ignore[attr-defined]
+        spec = spec_of(self.mesh, parts, ndim)
+        if spec is None and sharding.__class__ is GSPMDSharding and parts.is_tiled():
+            return _tiled(parts, ndim)
         return None if spec is None else _text(self.mesh, spec, ndim)
 
     def on_summands(self, b: Any, types: Any, operands: Sequence[Any], emit: Any) -> Any:
@@ -136,6 +139,15 @@ def _text(mesh: BaseMesh, spec: PartitionSpec, ndim: int) -> str:
         left = [words[n] for n in mesh.axis_names if n in spec.unreduced]
         roles = f", unreduced={{{', '.join(left)}}}"
     return f"#sdy.sharding<mesh<[{axes}]>, [{dims}]{roles}>"
+
+
+def _tiled(parts: HloSharding, ndim: int) -> str:
+    """Any sharding by tiles, along axes of its own: a mesh that numbers devices as it does."""
+    sizes = list(parts.tile_assignment_dimensions())
+    axes = ", ".join(f'"tile{i}"={n}' for i, n in enumerate(sizes))
+    ids = ", ".join(map(str, parts.tile_assignment_devices()))
+    dims = ", ".join(f'{{"tile{i}"}}' for i in range(ndim))
+    return f"#sdy.sharding<mesh<[{axes}], device_ids=[{ids}]>, [{dims}]>"
 
 
 @lru_cache(1024)

@@ -7,7 +7,8 @@ import pytest
 
 import dovetail as dt
 from dovetail import NamedSharding, P
-from dovetail.sharding import AbstractMesh, Mesh
+from dovetail.sharding import AbstractMesh, AxisType, Mesh
+from dovetail_core import typeof
 
 WHOLE = np.arange(64, dtype=np.float32).reshape(16, 4)
 
@@ -130,3 +131,29 @@ def test_bad_places(mesh):
     x = dt.device_put(WHOLE, NamedSharding(mesh, P("x")))
     with pytest.raises(ValueError, match="has size 4, which 8 shards do not divide"):
         dt.device_put(x, NamedSharding(mesh, P(None, ("x", "y"))))
+
+
+@pytest.mark.parametrize("spec", [P(), P("x"), P(None, "y"), P(("y", "x")), P("y", "x")], ids=str)
+def test_moves_between_meshes_touch_no_host(spec, devices):
+    """Of the same devices, in the same order or in another, and of as many others."""
+    some = np.array(devices[:4])
+    grids = {
+        "same": some.reshape(2, 2), "other form": some.reshape(4, 1),
+        "turned": some[::-1].reshape(2, 2), "others": np.array(devices[4:]).reshape(2, 2),
+    }  # fmt: skip
+    value = np.arange(32.0, dtype=np.float32).reshape(8, 4)
+    start = NamedSharding(Mesh(grids["same"], ("x", "y")), P("x", "y"))
+    x = dt.device_put(value, start)
+    for name, grid in grids.items():
+        for kind in (AxisType.Auto, AxisType.Explicit):
+            wanted = NamedSharding(Mesh(grid, ("x", "y"), kind), spec)
+            guard = "disallow_explicit" if name != "others" else "allow"
+            with dt.transfer_guard(guard), dt.transfer_guard_host_to_device("disallow_explicit"):
+                y = dt.device_put(x, wanted)
+                back = dt.device_put(y, start)
+            assert y.sharding == wanted and y.committed and back.sharding == start
+            assert typeof(y).divided is typeof(dt.device_put(value, wanted)).divided
+            np.testing.assert_array_equal(y, value)
+            np.testing.assert_array_equal(back, value)
+            for s in y.addressable_shards:
+                np.testing.assert_array_equal(s.data, value[s.index])
