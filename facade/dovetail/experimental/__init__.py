@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         roofline as roofline,
         scheduling_groups as scheduling_groups,
         serialize_executable as serialize_executable,
+        shard_alike as shard_alike,
         shard_map as shard_map,
         sparse as sparse,
         topologies as topologies,

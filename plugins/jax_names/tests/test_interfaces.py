@@ -50,7 +50,7 @@ assert same is BCOO
 def missing(name):
     import importlib
     refused(ImportError, lambda: importlib.import_module(name), f"JAX 0.10.2 has {name}.")
-for name in "rnn", "control_deps", "shard_alike":
+for name in "rnn", "control_deps":
     missing(f"jax.experimental.{name}")
 """
 

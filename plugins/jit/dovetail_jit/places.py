@@ -212,7 +212,19 @@ def _several(call: _Call) -> tuple[Any, bool]:
             "give one argument a NamedSharding."
         )
     ins, outs = _shardings_of_inputs(call, grid), _shardings_of_results(call, grid)
-    return Partition(devices, grid, ins, outs), True
+    return Partition(devices, grid, ins, outs, _alike(call.program.out_avals)), True
+
+
+def _alike(avals: Sequence[Any]) -> tuple[tuple[int, ...], ...]:
+    """Groups of results that are the arrays which one array of an extended type is made of."""
+    found: list[tuple[int, ...]] = []
+    at = 0
+    for aval in avals:
+        lows = _low(aval)
+        if len(lows) > 1 and all(low.shape == getattr(aval, "shape", None) for low in lows):
+            found.append(tuple(range(at, at + len(lows))))
+        at += len(lows)
+    return tuple(found)
 
 
 def _named(call: _Call) -> list[tuple[str, Any]]:

@@ -14,7 +14,7 @@ import numpy as np
 from dovetail_core import AbstractValue, ClosedJaxpr, ShapedArray, float0
 from dovetail_core.types.effects import NO_EFFECTS, Effects
 
-from .attributes import i64_array, spelled
+from .attributes import Attribute, i64_array, spelled
 from .partition import Partition, Parts
 from .text import dense, identifier, tensor_type
 
@@ -54,6 +54,7 @@ class ModuleText:
         partition: where it runs if that is on several devices.
         parts: within what each device runs by itself, who they are.
         located: the name that those of operations begin with, where they have some.
+        alike: how many groups of values there are that are divided alike.
         divides: whether types tell how values are divided.
         path: where what is being written comes from, where that is said (module ``locating``);
             None elsewhere.
@@ -78,6 +79,7 @@ class ModuleText:
         self.names: dict[Any, str] = {}
         self.inlined: dict[int, ClosedJaxpr] = {}
         self.spliced: dict[Any, str] = {}
+        self.alike = 0
         self._used: set[str] = {"main"}
 
     @property
@@ -252,6 +254,13 @@ class Emitter:
         if x.aval.dtype == dtype:
             return x
         return self.op("stablehlo.convert", [x], x.aval.update(dtype=np.dtype(dtype)))
+
+    def divided_alike(self, values: Sequence[Val]) -> None:
+        """Have XLA divide values of one shape, in a program on several devices, in one way."""
+        self.module.alike += 1
+        group = {"group_id": Attribute(f"{self.module.alike} : i64")}
+        for x in values:
+            self.op("sdy.sharding_group", [x], (), group)
 
     def as_told(self, x: Val, aval: Any) -> Val:
         """``x`` divided as a type tells, in a program on several devices."""

@@ -107,7 +107,7 @@ def lower_module(
     constants = _constants(b, program, const_args)
     args = b.arguments([v.aval for v in jaxpr.invars])
     outs = b.emit(jaxpr, constants, args)
-    b.terminate("func.return", outs)
+    _return(b, outs, partition)
     if module.callbacks:
         donated = [d is True for d in donated]
     alias, unusable = _aliases(program, kept, donated, partition, layouts)
@@ -130,6 +130,12 @@ def lower_module(
         frozenset(e for e in jaxpr.effects if not isinstance(e, InputEffect)), partition, layouts,
         taken,
     )  # fmt: skip
+
+
+def _return(b: Builder, outs: Sequence[Val], partition: Partition | None) -> None:
+    for group in partition.alike if partition is not None else ():
+        b.divided_alike([outs[i] for i in group])
+    b.terminate("func.return", outs)
 
 
 def _constants(b: Builder, program: ClosedJaxpr, arguments: Sequence[Val]) -> list[Val]:

@@ -101,12 +101,14 @@ class Partition(NamedTuple):
         grid: in whose terms shardings are written.
         ins: the sharding of each input, or None where XLA is to choose it.
         outs: the same of each result.
+        alike: positions of results that XLA is to divide in one way, group by group.
     """
 
     devices: Any
     grid: Grid
     ins: tuple[Any, ...]
     outs: tuple[Any, ...]
+    alike: tuple[tuple[int, ...], ...] = ()
 
     @property
     def ids(self) -> list[int]:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from dovetail_ad import jvp_rules, transpose_rules
-from dovetail_core import Primitive, typeof
+from dovetail_core import Primitive, float0, typeof
 from dovetail_core.types.algebra import algebra
 from dovetail_lax import pvary_p
 
+from ..alike import shard_alike_p
 from ..manual.high import (
     high_from_parts_p,
     high_to_parts_p,
@@ -62,6 +63,23 @@ def _one_of_parts_transpose(ct: Any, x: Any, *, axes: Any, count: int) -> list[A
     # All parts are equal, so that each has its share of the cotangent.
     share = algebra().full(typeof(ct), np.asarray(1 / count))
     return [_vary(algebra().mul(ct, share), axes)]
+
+
+@jvp_rules.register(shard_alike_p)
+def _shard_alike_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    return shard_alike_p.bind(*primals), _alike_where_there_are_two(tangents)
+
+
+def _alike_where_there_are_two(values: Sequence[Any]) -> list[Any]:
+    """Tangents or cotangents, of which some may be those of integers, or none."""
+    if any(x is None or typeof(x).dtype == float0 for x in values):
+        return list(values)
+    return shard_alike_p.bind(*values)
+
+
+@transpose_rules.register(shard_alike_p)
+def _shard_alike_transpose(cts: Sequence[Any], *args: Any) -> list[Any]:
+    return _alike_where_there_are_two(cts)
 
 
 @transpose_rules.register(reshard_p)

@@ -10,6 +10,7 @@ import numpy as np
 from dovetail_backends import stablehlo_rules
 from dovetail_core import ClosedJaxpr, ShapedArray, Var, describe_source, with_leading
 
+from ..alike import shard_alike_p
 from ..computation import attributes_of, sharding_text
 from ..grids import NamedSharding
 from ..manual.primitives import (
@@ -234,6 +235,13 @@ def _computation(
         text(found.ins, [x.aval for x in operands]), text(found.outs, outs), mesh, axes
     )
     return b.op("sdy.manual_computation", operands, list(outs), attributes, [region])
+
+
+@stablehlo_rules.register(shard_alike_p)
+def _shard_alike(b: Any, *operands: Any) -> list[Any]:
+    if b.is_divided:
+        b.divided_alike(operands)
+    return list(operands)
 
 
 @stablehlo_rules.register(one_of_parts_p)

@@ -9,6 +9,7 @@ from dovetail_batching import batch_rules
 from dovetail_core import Primitive
 from dovetail_core.types.algebra import algebra
 
+from ..alike import shard_alike_p
 from ..manual.high import high_from_parts_p, high_to_parts_p
 from ..manual.primitives import from_parts_p, one_of_parts_p, to_parts_p
 from ..types.casting import left_unreduced_p, reshard_p
@@ -35,6 +36,16 @@ _boundary(from_parts_p)
 @batch_rules.register(one_of_parts_p)
 def _one_of_parts(axis: Any, args: Any, dims: Any, **params: Any) -> tuple[Any, Any]:
     return one_of_parts_p.bind(*args, **params), dims[0]
+
+
+@batch_rules.register(shard_alike_p)
+def _shard_alike(axis: Any, args: Any, dims: Any) -> tuple[Any, Any]:
+    """Of operands of which one is not mapped, the elements of the other are divided as it is: there
+    is no saying that."""
+    if None in dims:
+        return list(args), list(dims)
+    x, y = (algebra().move_axis(a, d, 0) for a, d in zip(args, dims))
+    return shard_alike_p.bind(x, y), [0, 0]
 
 
 def _cast(primitive: Primitive) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from dovetail_checkify import Report, check_rules
 
+from ..alike import shard_alike_p
 from ..manual.primitives import from_parts_p, one_of_parts_p, to_parts_p
 
 
@@ -14,5 +15,5 @@ def _nothing(report: Report, args: Sequence[Any], outs: Sequence[Any], /, **para
     pass
 
 
-for _primitive in (to_parts_p, from_parts_p, one_of_parts_p):
+for _primitive in (shard_alike_p, to_parts_p, from_parts_p, one_of_parts_p):
     check_rules.set(_primitive, _nothing)

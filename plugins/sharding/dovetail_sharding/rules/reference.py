@@ -9,6 +9,7 @@ import numpy as np
 from dovetail_backends import evaluate, exchanged, index_along, on_devices, reference_rules
 from dovetail_core import ClosedJaxpr
 
+from ..alike import shard_alike_p
 from ..manual.primitives import (
     counts,
     from_parts_p,
@@ -56,6 +57,11 @@ def _from_parts(x: Array, *, mesh: Any, spec: PartitionSpec) -> Array:
         if axes_of(p):
             x = np.concatenate(exchanged(axes_of(p), x), dim)
     return x
+
+
+@reference_rules.register(shard_alike_p)
+def _shard_alike(*operands: Array) -> list[Array]:
+    return list(operands)
 
 
 @reference_rules.register(one_of_parts_p)

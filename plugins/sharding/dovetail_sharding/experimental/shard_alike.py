@@ -1,0 +1,7 @@
+"""Values that are divided alike, by JAX's names."""
+
+from __future__ import annotations
+
+from ..alike import shard_alike as shard_alike
+
+__all__ = ["shard_alike"]
