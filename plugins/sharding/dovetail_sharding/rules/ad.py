@@ -72,7 +72,7 @@ def _shard_alike_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[A
 
 def _alike_where_there_are_two(values: Sequence[Any]) -> list[Any]:
     """Tangents or cotangents, of which some may be those of integers, or none."""
-    if any(x is None or typeof(x).dtype == float0 for x in values):
+    if any(x is None or getattr(typeof(x), "dtype", None) == float0 for x in values):
         return list(values)
     return shard_alike_p.bind(*values)
 
