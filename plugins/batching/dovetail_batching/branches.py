@@ -144,7 +144,8 @@ def _kind(program: ClosedJaxpr, dims: Sequence[int | None]) -> str:
     is_mapped = [i is not None and dims[i] is not None for i in inputs]
     mapped = [k for k in varying if is_mapped[k]]
     others = any(m and not x for m, x in zip(is_mapped, inexact))
-    needed = varying if others else mapped
+    # What is elementwise spreads operands in any case: so do it where its slope is infinite.
+    needed = varying if others or traits.elementwise else mapped
     multilinear = bool(mapped) and traits.multilinear_in(needed, count, params) is not None
     return "multilinear" if multilinear else ""
 

@@ -279,6 +279,12 @@ def test_weights_whose_own_function_has_a_pole_no_element_goes_to() -> None:
     assert np.isinf(grad(total)(0.0, np.array([1.0, -1.0])))
 
 
+def test_weights_with_an_infinite_derivative_for_some_elements() -> None:
+    f = lambda w, x: lax.cond(x > 0, lambda: x / w, lambda: x * w)  # noqa: E731
+    slope = grad(lambda w, x: dnp.sum(vmap(f, (None, 0))(w, x)))(0.0, np.array([1.0, -1.0]))
+    assert float(slope) == -np.inf
+
+
 def test_integers_and_keys_beside_what_has_a_derivative() -> None:
     def f(n: Any, x: Any) -> Any:
         return lax.cond(n > 0, lambda n, v: (n * 2, v / n), lambda n, v: (n - 1, 0 * v), n, x)
