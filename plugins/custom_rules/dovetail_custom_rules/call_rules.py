@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from dovetail_ad import SymbolicZero
-from dovetail_core import ClosedJaxpr, Jaxpr, register_numbered, stage
+from dovetail_core import ClosedJaxpr, Jaxpr, here, register_numbered, stage
 from dovetail_core.tree.util import tree_structure
 from dovetail_core.types.algebra import zeros
 
-from .checks import is_zero
+from .checks import closed_over, is_zero
 from .frame import FlatRules
 
 
@@ -33,6 +33,12 @@ class Function:
         return self.name
 
 
+def _atoms(jaxpr: Jaxpr) -> Iterator[Sequence[Any]]:
+    yield jaxpr.outvars
+    for eqn in jaxpr.eqns:
+        yield eqn.invars
+
+
 class CallRules:
     """The rules of one call, or the part of them that a parameter is about."""
 
@@ -47,8 +53,20 @@ class CallRules:
         return self.rules.name
 
     def of_arguments(self, jaxpr: Jaxpr) -> Jaxpr:
-        """A rule's program without operands that the function closes over, which no rule uses."""
-        return jaxpr.replace(invars=jaxpr.invars[self.rules.closed :])
+        """A rule's program without operands that the function closes over.
+
+        Raises:
+            UnexpectedTracerError: the rule closes over one of them.
+        """
+        n = self.rules.closed
+        closed = set(jaxpr.invars[:n])
+        if closed and any(x in closed for xs in _atoms(jaxpr) for x in xs):
+            raise closed_over(
+                f"a rule of {self.name} closes over a traced value, as the function does, and is "
+                f"asked for as a program of the arguments alone{here()}. Make the value an "
+                f"argument of {self.name}."
+            )
+        return jaxpr.replace(invars=jaxpr.invars[n:])
 
     def flat_function(self, call: dict[str, Any]) -> Function:
         """What :meth:`call_flat` is, as a part of a call."""

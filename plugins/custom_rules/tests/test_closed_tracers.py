@@ -151,3 +151,26 @@ def test_a_value_that_the_function_does_not_close_over_is_refused() -> None:
 
     with pytest.raises(UnexpectedTracerError, match="a rule of <lambda>, uses a traced value that"):
         dt.grad(f)(3.0)
+
+
+def test_programs_of_rules_that_close_over_such_values_are_refused() -> None:
+    """They are of the arguments alone. Programs of others are as they were."""
+
+    def f(z: Any) -> Any:
+        return lax.scan(lambda c, x: (c + by_jvp(x)(z) + unused(x)(z), None), 0 * z, XS)[0]
+
+    def unused(x: Any) -> Any:
+        g = dt.custom_jvp(lambda y: x * y)
+        g.defjvp(lambda p, t: (p[0] * 3, t[0] * 3))
+        return g
+
+    scan = dt.make_jaxpr(f)(2.0).eqns[-1]
+    rules = [
+        e.params["jvp_jaxpr_fun"] for e in scan.params["jaxpr"].eqns if "jvp_jaxpr_fun" in e.params
+    ]
+    assert len(rules) == 2
+    text = r"a rule of <lambda> closes over a traced value, as the function does, .*Make the value "
+    with pytest.raises(UnexpectedTracerError, match=text + "an argument of <lambda>"):
+        rules[0](False)
+    program, consts, zeros = rules[1](False)
+    assert len(program.invars) == 2 and not consts and zeros == [False]

@@ -78,9 +78,12 @@ def jit(
             deleted by the call (those that no result can use are kept). Using one later raises
             RuntimeError.
         keep_unused: keep arguments in the compiled program that ``fun`` does not use.
-        device, backend: where to run, in place of where the arguments are.
+        device, backend: where to run, in place of where the arguments are. They hold for what
+            transformations make of a call; called within another compiled function, the whole of
+            that runs there, and must not be told to run elsewhere.
         inline: inside another traced function, put the operations in place of a call.
-        compiler_options: XLA options by name.
+        compiler_options: XLA options by name. They hold for what transformations make of a call;
+            within another compiled function, which has one set of options, such a call is refused.
         cache: ``"source"``: a later process finds the program in the compilation cache by the code
             of ``fun`` and all that it uses, and does not trace it (see the users' guide).
         reads: paths of files that ``fun`` reads while it is traced, for ``cache``.
