@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from dovetail_core.tree.util import tree_flatten, tree_map, tree_structure, tree_unflatten
-from dovetail_lax import map as lax_map
+from dovetail_lax import full, map as lax_map
 
 from .checks import check_value, differences, name_of, path_of
 from .function import custom
@@ -177,7 +177,12 @@ def linear_call(
     transposed.__name__ = name_of(fun_transpose)
     f = custom(call)
     f.def_transpose(transposed)
-    return f(residual_args, linear_args)
+    return tree_map(_as_array, f(*tree_map(_as_array, (residual_args, linear_args))))
+
+
+def _as_array(x: Any) -> Any:
+    """A Python number as an array, as functions that are staged see and return it."""
+    return full((), x) if x.__class__ in (bool, int, float, complex) else x
 
 
 def sequential_vmap(f: Callable[..., Any]) -> custom_vmap:

@@ -90,3 +90,17 @@ def test_beside_a_rule_of_forward_mode() -> None:
     f.def_jvp(lambda p, t: (f(*p), f(p[0], t[1])))
     assert dt.jvp(f, (2.0, 8.0), (1.0, 1.0)) == (4.0, 0.5)  # the rule knows no residual
     assert dt.grad(f, (0, 1))(2.0, 8.0) == (0.0, 2.0)
+
+
+def test_linear_call_of_python_numbers() -> None:
+    """Numbers are arrays to the functions, and results are arrays."""
+    seen: list[Any] = []
+
+    def f(r: Any, x: Any) -> Any:
+        seen.append((r, x["a"]))
+        return {"y": r * x["a"], "one": 1.0}
+
+    out = linear_call(f, lambda r, c: {"a": r * c["y"]}, 2.0, {"a": 3})
+    assert all(hasattr(v, "dtype") for v in (*seen[0], out["y"], out["one"]))
+    assert float(out["y"]) == 6 and out["y"].dtype == np.float32
+    assert not isinstance(linear_call(lambda r, x: x, lambda r, c: c, 1.0, 3), int)

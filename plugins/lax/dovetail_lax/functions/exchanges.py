@@ -64,10 +64,12 @@ def ppermute(x: Any, axis_name: Names, perm: Sequence[tuple[int, int]]) -> Any:
 
 def _received(v: Any, axis_name: Names, sources: Any) -> Any:
     """The value at the position that ``sources`` has for this one; zeros for one behind all."""
+    from .broadcasting import expand_dims
     from .dynamic_slicing import dynamic_index_in_dim
     from .joining import pad
 
-    everyone = all_gather(v, axis_name)
+    is_shared = bool(named_axes(axis_name)["axes"])
+    everyone = all_gather(v, axis_name) if is_shared else expand_dims(v, (0,))
     everyone = pad(
         everyone, everyone.dtype.type(0), [(0, 1, 0), *[(0, 0, 0)] * (everyone.ndim - 1)]
     )
@@ -115,6 +117,8 @@ def all_gather(
 
     def leaf(v: Any) -> Any:
         (v,) = operands("all_gather", (v,))
+        if not each:
+            return v
         at = axis_in("all_gather", "axis", axis, len(np.shape(v)) + (not tiled))
         if to == "reduced" and not typeof(v).vma.issuperset(named_axes(axis_name)["axes"]):
             raise ValueError(

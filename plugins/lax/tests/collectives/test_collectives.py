@@ -265,3 +265,22 @@ def test_what_is_gathered_varies() -> None:
         message = rf"to='{to}' is for programs on several devices.*test_coll.*Leave it out"
         with pytest.raises(NotImplementedError, match=message):
             one(lambda x: lax.all_gather(x, "i", to=to), N)  # noqa: B023
+
+
+def test_over_no_axes() -> None:
+    """Over no axis there is one position: nothing is joined, moved or added."""
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    calls: list[Callable[[Any], Any]] = [
+        lambda v: lax.all_gather(v, ()),
+        lambda v: lax.all_gather(v, (), tiled=True),
+        lambda v: lax.psum(v, ()),
+        lambda v: lax.ppermute(v, (), [(0, 0)]),
+        lambda v: {"a": lax.all_gather({"a": v}, (), axis=0)["a"]}["a"],
+    ]
+    for f in calls:
+        for run in (f, jit(f)):
+            np.testing.assert_array_equal(vmap(run, axis_name="i")(x), x)
+        slope = vmap(grad(lambda v, f=f: f(v).sum()), axis_name="i")(x)
+        np.testing.assert_array_equal(slope, np.ones_like(x))
+    none = vmap(lambda v: lax.ppermute(v, (), []), axis_name="i")(x)
+    np.testing.assert_array_equal(none, np.zeros_like(x))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_core import here
 from dovetail_core.base.foreign import names_itself
+from dovetail_custom_rules import custom_jvp
 from dovetail_lax import dtypes
 
 from ..contraction.matmul import matmul
@@ -86,11 +88,20 @@ def pinv(
     rows, columns = x.shape[-2:]
     if not x.size:
         return filled(x, (*x.shape[:-2], columns, rows), 0)
-    u, s, vh = svd(x, full_matrices=False, hermitian=hermitian)
     given = rtol if rtol is not None else rcond
     if given is None:
         given = 10.0 * max(rows, columns) * float(dtypes.finfo(x.dtype).eps)
-    limit = convert(as_array("pinv", given, 1), s.dtype)
+    limit = convert(as_array("pinv", given, 1), dtypes.finfo(x.dtype).dtype)
+    return _pseudo_inverse(x, lax.stop_gradient(limit), bool(hermitian))
+
+
+@partial(custom_jvp, nondiff_argnums=(2,))
+def _pseudo_inverse(x: Any, limit: Any, hermitian: bool) -> Any:
+    """The pseudo-inverse by the singular values above ``limit`` times the largest.
+
+    It has derivatives where singular values are equal, too, which their vectors have not.
+    """
+    u, s, vh = svd(x, full_matrices=False, hermitian=hermitian)
     limit = broadcast(lax.expand_dims(limit, (limit.ndim,)), (*s.shape[:-1], 1))
     largest = lax.slice_in_dim(s, 0, 1, axis=s.ndim - 1)
     keep = lax.gt(s, broadcast(lax.mul(limit, largest), s.shape))
@@ -98,6 +109,24 @@ def pinv(
     scaled = lax.mul(adjoint(u), lax.broadcast_in_dim(
         convert(inverse, u.dtype), adjoint(u).shape, range(u.ndim - 1)))  # fmt: skip
     return matmul(adjoint(vh), scaled)
+
+
+@_pseudo_inverse.defjvp
+def _(hermitian: bool, primals: Any, tangents: Any) -> tuple[Any, Any]:
+    # dP = -P dA P + P Pᴴ dAᴴ (1 - A P) + (1 - P A) dAᴴ Pᴴ P: Golub and Pereyra, SIAM Journal on
+    # Numerical Analysis 10 (1973), where the rank stays.
+    (a, limit), (da, _) = primals, tangents
+    p, turned = _pseudo_inverse(a, limit, hermitian), adjoint(da)
+    ph = adjoint(p)
+    # The projections A P and P A of factors of size 1: cotangents go through one after the other.
+    size = lax.stop_gradient(lax.reduce_max(lax.abs(a), (a.ndim - 2, a.ndim - 1)))
+    size = convert(select(lax.gt(size, number(size, 0)), size, number(size, 1)), a.dtype)
+    one = lax.div(a, lax.broadcast_in_dim(size, a.shape, range(a.ndim - 2)))
+    other = lax.mul(p, lax.broadcast_in_dim(size, p.shape, range(a.ndim - 2)))
+    rows = lax.sub(turned, matmul(matmul(turned, one), other))
+    columns = lax.sub(turned, matmul(other, matmul(one, turned)))
+    beside = lax.add(matmul(p, matmul(ph, rows)), matmul(matmul(columns, ph), p))
+    return p, lax.sub(beside, matmul(matmul(p, da), p))
 
 
 @names_itself

@@ -152,12 +152,30 @@ def _before(x: Any, v: Any, side: str) -> Any:
     """Whether elements ``x`` come before ``v``; NaN comes after all numbers."""
     from ..ufuncs.comparisons import LESS, LESS_EQUAL, isnan
 
+    if x.dtype.kind == "c":
+        return _complex_before(x, v, side)
     less = LESS(x, v) if side == "left" else LESS_EQUAL(x, v)
     if x.dtype.kind in "biu":
         return less
     if side == "left":
         return lax.bitwise_or(less, lax.bitwise_and(isnan(v), lax.bitwise_not(isnan(x))))
     return lax.bitwise_or(less, isnan(v))
+
+
+def _complex_before(x: Any, v: Any, side: str) -> Any:
+    """As complex numbers are sorted: first by which of their parts are NaN, then by the parts."""
+
+    def keys(z: Any) -> list[Any]:
+        parts = lax.real(z), lax.imag(z)
+        first, second = (lax.convert_element_type(lax.ne(p, p), np.int32) for p in parts)
+        known = [select(lax.ne(p, p), number(p, 0), p) for p in parts]
+        return [lax.add(lax.add(first, first), second), *known]
+
+    pairs = list(zip(keys(x), keys(v)))
+    before = (lax.lt if side == "left" else lax.le)(*pairs.pop())
+    for a, b in reversed(pairs):
+        before = lax.bitwise_or(lax.lt(a, b), lax.bitwise_and(lax.eq(a, b), before))
+    return before
 
 
 @fused(static=("side", "dtype"))

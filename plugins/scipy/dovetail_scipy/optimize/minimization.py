@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from inspect import signature
 from typing import Any
 
+import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
 from dovetail_core.base.foreign import names_itself
@@ -30,7 +31,7 @@ def minimize(
 
     Args:
         fun: ``fun(x, *args)`` returns a real scalar; it must be differentiable.
-        x0: a vector of floating-point numbers.
+        x0: a vector of floating-point numbers, or for L-BFGS of complex ones.
         method: ``"BFGS"``, or ``"l-bfgs-experimental-do-not-rely-on-this"``, which keeps a few
             vectors instead of a matrix. Both search lines for the strong conditions of Wolfe.
         tol: the ``gtol`` of the options.
@@ -57,7 +58,9 @@ def minimize(
             f"{short_repr(method)}{here()}"
         )
     start = array("minimize", x0, 1)
-    if start.ndim != 1 or start.dtype.kind == "c" or not dnp.issubdtype(start.dtype, dnp.floating):
+    if start.dtype.kind == "c" and start.ndim == 1 and found is minimize_lbfgs:
+        return _of_complex(fun, start, args, method=method, tol=tol, options=options)
+    if start.ndim != 1 or not dnp.issubdtype(start.dtype, dnp.floating):
         raise TypeError(
             f"minimize: x0 must be a vector of floating-point numbers, got "
             f"{start.aval.str_short()}{here()}"
@@ -71,3 +74,15 @@ def minimize(
                 f"{', '.join(known)}."
             )
     return found(objective(fun, args), start, **chosen)
+
+
+def _of_complex(fun: Callable[..., Any], x0: Any, args: tuple[Any, ...], **given: Any) -> Any:
+    """The same of real and imaginary parts; ``jac`` is what ``grad`` is of complex numbers."""
+    n = x0.shape[0]
+
+    def of_parts(x: Any, *args: Any) -> Any:
+        return fun(lax.complex(x[:n], x[n:]), *args)
+
+    found = minimize(of_parts, lax.concatenate([x0.real, x0.imag], 0), args, **given)
+    x, jac = (lax.complex(v[:n], v[n:]) for v in (found.x, found.jac))
+    return found._replace(x=x, jac=lax.conj(jac))

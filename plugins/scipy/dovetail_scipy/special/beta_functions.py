@@ -10,6 +10,8 @@ from __future__ import annotations
 from math import log, pi
 from typing import Any
 
+import numpy as np
+
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_jit import fused
@@ -59,6 +61,34 @@ def _parted(a: Any, b: Any) -> tuple[Any, Any, Any, Any, Any]:
     return p, q, near, lax.max(p, least), lax.max(q, least)
 
 
+def _reflected(a: Any, b: Any) -> tuple[Any, Any, Any]:
+    """Arguments of the same value but for a sign, which comes first.
+
+    B(-n, m) of whole numbers n >= m > 0 is (-1)^m B(n - m + 1, m): there the poles of Γ(-n) and of
+    Γ(m - n) cancel.
+    """
+    p, q = lax.min(a, b), lax.max(a, b)
+    whole = dnp.logical_and(lax.floor(p) == p, lax.floor(q) == q)
+    cancels = dnp.logical_and(whole, dnp.logical_and(q > 0, p + q <= 0))
+    cancels = dnp.logical_and(cancels, p > -np.inf)
+    odd = dnp.logical_and(cancels, q - 2.0 * lax.floor(q * 0.5) == 1)
+    return dnp.where(odd, -1.0, 1.0), dnp.where(cancels, 1.0 - p - q, p), q
+
+
+def _at_ends(a: Any, b: Any) -> tuple[Any, Any]:
+    """Where B is neither at a pole nor 0, and where it is at a pole."""
+    p, q = lax.min(a, b), lax.max(a, b)
+    total = p + q
+    pole = dnp.logical_and(p <= 0, dnp.logical_and(lax.floor(p) == p, p > -np.inf))
+    pole = dnp.logical_or(pole, dnp.logical_and(q == 0, p > -np.inf))
+    gone = dnp.logical_and(total <= 0, dnp.logical_and(lax.floor(total) == total, p > -np.inf))
+    gone = dnp.logical_or(gone, dnp.logical_and(q == np.inf, p > 0))
+    pole = dnp.logical_or(pole, dnp.logical_and(q == np.inf, dnp.logical_and(p < 0, p > -np.inf)))
+    gone = dnp.logical_and(gone, dnp.logical_not(pole))
+    usual = dnp.logical_not(dnp.logical_or(pole, gone))
+    return usual, pole
+
+
 def _beta_da(out: Any, a: Any, b: Any) -> Any:
     return out * (digamma_kernel(a) - digamma_kernel(a + b))
 
@@ -66,6 +96,13 @@ def _beta_da(out: Any, a: Any, b: Any) -> Any:
 @differentiable(_beta_da, lambda out, a, b: _beta_da(out, b, a))
 def beta_kernel(a: Any, b: Any) -> Any:
     """B(a, b)."""
+    sign, a, b = _reflected(a, b)
+    usual, pole = _at_ends(a, b)
+    value = sign * _beta(dnp.where(usual, a, 1.0), dnp.where(usual, b, 1.0))
+    return dnp.where(usual, value, dnp.where(pole, np.inf, 0.0))
+
+
+def _beta(a: Any, b: Any) -> Any:
     p, q, near, big, high = _parted(a, b)
     middle = dnp.logical_and(p < _LARGE, dnp.logical_not(near))
     low = dnp.where(middle, p, 1.0)
@@ -85,6 +122,13 @@ def _betaln_da(out: Any, a: Any, b: Any) -> Any:
 @differentiable(_betaln_da, lambda out, a, b: _betaln_da(out, b, a))
 def betaln_kernel(a: Any, b: Any) -> Any:
     """log |B(a, b)|."""
+    _, a, b = _reflected(a, b)
+    usual, pole = _at_ends(a, b)
+    value = _betaln(dnp.where(usual, a, 1.0), dnp.where(usual, b, 1.0))
+    return dnp.where(usual, value, dnp.where(pole, np.inf, -np.inf))
+
+
+def _betaln(a: Any, b: Any) -> Any:
     p, q, near, big, high = _parted(a, b)
     tiny = dnp.logical_and(lax.abs(p) < 1e-30, near)  # of which the gamma function overflows
     usual = dnp.logical_and(near, dnp.logical_not(tiny))

@@ -14,13 +14,19 @@ from .evaluation import Array, ArrayLike, differentiable, evaluate
 from .logarithms import log1p, log1pmx
 
 
-@differentiable(lambda out, x, y: lax.log(y), lambda out, x, y: lax.div(x, y))
+def _share(x: Any, y: Any) -> Any:
+    """``x / y``, and 0 in (0, 0), where the term that it is the slope of vanishes."""
+    gone = dnp.logical_and(x == 0, y == 0)
+    return dnp.where(gone, 0, x / dnp.where(gone, 1, y))
+
+
+@differentiable(lambda out, x, y: lax.log(y), lambda out, x, y: _share(x, y))
 def _xlogy(x: Any, y: Any) -> Any:
     kept = dnp.logical_and(x == 0, y == y)
     return dnp.where(kept, 0, x * lax.log(dnp.where(kept, 1, y)))
 
 
-@differentiable(lambda out, x, y: log1p(y), lambda out, x, y: x / (1 + y))
+@differentiable(lambda out, x, y: log1p(y), lambda out, x, y: _share(x, 1 + y))
 def _xlog1py(x: Any, y: Any) -> Any:
     kept = dnp.logical_and(x == 0, y == y)
     return dnp.where(kept, 0, x * log1p(dnp.where(kept, 0, y)))
@@ -30,7 +36,7 @@ def _xlog1py(x: Any, y: Any) -> Any:
 def xlogy(x: ArrayLike, y: ArrayLike) -> Array:
     """``x * log(y)``, and 0 where ``x`` is 0 and ``y`` is not NaN; real or complex.
 
-    Its derivatives are ``log(y)`` and ``x / y`` everywhere, in (0, 0) minus infinity and NaN.
+    Its derivatives are ``log(y)`` and ``x / y``, in (0, 0) minus infinity and 0.
     """
     return evaluate("xlogy", _xlogy, x, y, complex=True)
 
@@ -39,7 +45,7 @@ def xlogy(x: ArrayLike, y: ArrayLike) -> Array:
 def xlog1py(x: ArrayLike, y: ArrayLike) -> Array:
     """``x * log(1 + y)``, accurately for small ``y``, and 0 where ``x`` is 0; real or complex.
 
-    Its derivatives are ``log(1 + y)`` and ``x / (1 + y)``.
+    Its derivatives are ``log(1 + y)`` and ``x / (1 + y)``, in (0, -1) minus infinity and 0.
     """
     return evaluate("xlog1py", _xlog1py, x, y, complex=True)
 

@@ -56,7 +56,7 @@ def ei_kernel(x: Any) -> Any:
     half = lax.exp(0.5 * lax.min(safe, lax.full_like(x, 200.0 if single else 1500.0)))
     large = safe > (80.0 if single else 700.0)
     far = dnp.where(large, half * (half * inverse), lax.exp(safe) * inverse) * series
-    value = dnp.where(inside, near, dnp.where(x == np.inf, np.inf, far))
+    value = dnp.where(inside, near, dnp.where(safe > (200.0 if single else 1500.0), np.inf, far))
     value = dnp.where(x < 0, -e1_kernel(lax.abs(x)), value)
     return dnp.where(x == 0, -np.inf, dnp.where(x != x, x, value))
 

@@ -10,6 +10,7 @@ import dovetail_numpy as dnp
 from ..arguments import ArrayLike
 from ..special import xlog1py, xlogy
 from .families import Arguments, Discrete
+from .vanishing import probability
 
 __all__ = ["cdf", "isf", "logcdf", "logpmf", "logsf", "pmf", "ppf", "sf"]
 
@@ -36,9 +37,17 @@ class _FromZero(Discrete[...]):
         return self.support(shapes)
 
 
+def _log_mass(k: Any, p: Any) -> Any:
+    return xlogy(k, p) + xlog1py(1.0 - k, -p)
+
+
 _bernoulli = Discrete(bernoulli, 0.0, 1.0, lambda p: (p >= 0) & (p <= 1))
 _below = _FromZero(_cumulative, 0.0, 1.0, lambda p: (p >= 0) & (p <= 1))
-logpmf, pmf = _bernoulli.masses(lambda k, p: xlogy(k, p) + xlog1py(1.0 - k, -p))
+_mass = probability(
+    _log_mass, 2, 1, lambda p: (p == 0) | (p == 1),
+    lambda mass, out, k, p: dnp.where(k > 0, 1.0, -1.0),
+)  # fmt: skip
+logpmf, pmf = _bernoulli.masses(_log_mass, _mass)
 cdf = _below.cdf(lambda k, p: 1.0 - p)
 logcdf = _below.logcdf(lambda k, p: lax.log1p(-p))
 sf = _below.sf(lambda k, p: p)

@@ -30,7 +30,8 @@ def _log_density(z: Any, a: Any, b: Any) -> Any:
     exact = xlogy(s - 1.0, z) + xlog1py(t - 1.0, -z) - betaln(s, t)
     hits, misses = (dnp.where(large, v, SMALL) - 1.0 for v in (a, b))
     total = hits + misses
-    return dnp.where(large, log_binomial(hits, total, z) + lax.log(total + 1.0), exact)
+    many = log_binomial(hits, total, dnp.where(large, z, 0.5)) + lax.log(total + 1.0)
+    return dnp.where(large, many, exact)
 
 
 def _quantiles(

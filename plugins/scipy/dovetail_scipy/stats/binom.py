@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import dovetail_lax as lax
+import dovetail_numpy as dnp
 
 from ..arguments import ArrayLike
 from ..special import betainc
@@ -12,6 +13,7 @@ from .counts import above, below
 from .families import Arguments, Discrete
 from .saddle_points import log_binomial
 from .tails import log_betainc
+from .vanishing import before, probability
 
 __all__ = ["cdf", "isf", "logcdf", "logpmf", "logsf", "pmf", "ppf", "sf"]
 
@@ -41,8 +43,15 @@ def _above(k: Any, n: Any, p: Any) -> Any:
     return betainc(k + 1.0, n - k, p)
 
 
+def _slope_at_ends(mass: Any, out: Any, k: Any, n: Any, p: Any) -> Any:
+    rest = dnp.where(n > 0, n - 1.0, 0.0)
+    still = dnp.where(k < n, mass(dnp.where(k < n, k, 0.0), rest, p), 0.0)
+    return n * (before(mass, k, rest, p) - still)
+
+
 _binom = Discrete(binom, low=0.0, high=lambda n, p: n, valid=_valid)
-logpmf, pmf = _binom.masses(log_binomial)
+_mass = probability(log_binomial, 3, 2, lambda p: (p == 0) | (p == 1), _slope_at_ends)
+logpmf, pmf = _binom.masses(log_binomial, _mass)
 cdf = _binom.cdf(_below)
 logcdf = _binom.logcdf(lambda k, n, p: log_betainc(n - k, k + 1.0, 1.0 - p, p))
 sf = _binom.sf(_above)

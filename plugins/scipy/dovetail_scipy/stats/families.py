@@ -211,20 +211,29 @@ class Continuous(_Family[P]):
 class Discrete(_Family[P]):
     """Distributions of integers. They have no scale."""
 
-    def masses(self, f: Standard) -> tuple[Callable[P, Array], Callable[P, Array]]:
-        """The public ``logpmf`` and ``pmf``, from the logarithm of the standard probabilities."""
+    def masses(
+        self, f: Standard, mass: Standard | None = None
+    ) -> tuple[Callable[P, Array], Callable[P, Array]]:
+        """The public ``logpmf`` and ``pmf``, from the logarithm of the standard probabilities.
 
-        def log_mass(x: Any, shapes: Any, loc: Any, scale: Any) -> Any:
-            low, high = self.support(shapes)
-            z = _moved(x, loc, scale)
-            outside = _beyond(z, low, high) | (lax.floor(z) != z) | dnp.isinf(z)
-            out = f(dnp.where(outside, low, z), *shapes)
-            return dnp.where(outside, -np.inf, out)
+        Args:
+            mass: the probabilities, if they vanish with a slope, which their logarithm has not.
+        """
+
+        def within(standard: Standard, elsewhere: float) -> Any:
+            def value(x: Any, shapes: Any, loc: Any, scale: Any) -> Any:
+                low, high = self.support(shapes)
+                z = _moved(x, loc, scale)
+                outside = _beyond(z, low, high) | (lax.floor(z) != z) | dnp.isinf(z)
+                out = standard(dnp.where(outside, low, z), *shapes)
+                return dnp.where(outside, elsewhere, out)
+
+            return self.standard(value)
 
         text = "The logarithm of the probability"
-        log = publish(self.arguments, "logpmf", text, self.standard(log_mass))
-        mass = self.standard(lambda *args: lax.exp(log_mass(*args)))
-        return log, publish(self.arguments, "pmf", "The probability", mass)
+        log = publish(self.arguments, "logpmf", text, within(f, -np.inf))
+        usual = mass or (lambda *args: lax.exp(f(*args)))
+        return log, publish(self.arguments, "pmf", "The probability", within(usual, 0.0))
 
     def inner(self, low: Any, high: Any) -> Any:
         return low

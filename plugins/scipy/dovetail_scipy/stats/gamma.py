@@ -30,7 +30,8 @@ def log_density(z: Any, a: Any) -> Any:
     large = a > SMALL
     small = dnp.where(large, 1.0, a)
     exact = xlogy(small - 1.0, z) - z - gammaln(small)
-    return dnp.where(large, log_poisson(dnp.where(large, a, SMALL) - 1.0, z), exact)
+    count = dnp.where(large, a, SMALL) - 1.0
+    return dnp.where(large, log_poisson(count, dnp.where(large, z, 1.0)), exact)
 
 
 _gamma = Continuous(gamma, low=0.0, valid=lambda a: a > 0)

@@ -13,6 +13,7 @@ from ..arguments import ArrayLike
 from ..special import xlog1py
 from .counts import less, more
 from .families import Arguments, Discrete
+from .vanishing import before, probability
 
 __all__ = ["cdf", "isf", "logcdf", "logpmf", "logsf", "pmf", "ppf", "sf"]
 
@@ -42,8 +43,16 @@ def _inverse(log_sf: Any, p: Any, reached: Callable[[Any], Any]) -> Any:
     return dnp.where(dnp.logical_and(k > 1.0, reached(k - 1.0)), k - 1.0, k)
 
 
+def _log_mass(k: Any, p: Any) -> Any:
+    return xlog1py(k - 1.0, -p) + lax.log(p)
+
+
 _geom = Discrete(geom, low=1.0, valid=lambda p: (p > 0) & (p <= 1))
-logpmf, pmf = _geom.masses(lambda k, p: xlog1py(k - 1.0, -p) + lax.log(p))
+_mass = probability(
+    _log_mass, 2, 1, lambda p: p == 1,
+    lambda mass, out, k, p: _above(k - 1.0, p) - (k - 1.0) * before(_above, k - 1.0, p),
+)  # fmt: skip
+logpmf, pmf = _geom.masses(_log_mass, _mass)
 cdf = _geom.cdf(_below)
 logcdf = _geom.logcdf(lambda k, p: log1mexp(-xlog1py(k, -p)))
 sf = _geom.sf(_above)

@@ -12,6 +12,7 @@ from .counts import above, below
 from .families import Arguments, Discrete
 from .saddle_points import log_binomial
 from .tails import log_betainc
+from .vanishing import before, probability
 
 __all__ = ["cdf", "isf", "logcdf", "logpmf", "logsf", "pmf", "ppf", "sf"]
 
@@ -42,7 +43,11 @@ def _above(k: Any, n: Any, p: Any) -> Any:
 
 
 _nbinom = Discrete(nbinom, low=0.0, valid=lambda n, p: (n > 0) & (p > 0) & (p <= 1))
-logpmf, pmf = _nbinom.masses(_log_mass)
+_mass = probability(
+    _log_mass, 3, 2, lambda p: p == 1,
+    lambda mass, out, k, n, p: n * (out - before(mass, k, n + 1.0, p)),
+)  # fmt: skip
+logpmf, pmf = _nbinom.masses(_log_mass, _mass)
 cdf = _nbinom.cdf(_below)
 logcdf = _nbinom.logcdf(lambda k, n, p: log_betainc(n, k + 1.0, p, 1.0 - p))
 sf = _nbinom.sf(_above)

@@ -16,6 +16,7 @@ from .counts import above, below
 from .families import Arguments, Discrete, publish
 from .saddle_points import log_poisson
 from .tails import log_gammainc, log_gammaincc
+from .vanishing import before, probability
 
 __all__ = ["cdf", "entropy", "isf", "logcdf", "logpmf", "logsf", "pmf", "ppf", "sf"]
 __programs__ = ["entropy"]
@@ -71,7 +72,10 @@ def _above(k: Any, mu: Any) -> Any:
 
 
 _poisson = Discrete(poisson, low=0.0, valid=lambda mu: mu >= 0)
-logpmf, pmf = _poisson.masses(log_poisson)
+_mass = probability(
+    log_poisson, 2, 1, lambda mu: mu == 0, lambda mass, out, k, mu: before(mass, k, mu) - out
+)
+logpmf, pmf = _poisson.masses(log_poisson, _mass)
 cdf = _poisson.cdf(_below)
 logcdf = _poisson.logcdf(lambda k, mu: _log(log_gammaincc, k, mu, 0.0))
 sf = _poisson.sf(_above)

@@ -25,7 +25,7 @@ def log_poisson(k: Any, mean: Any) -> Any:
     """``k log(mean) - mean - log k!``, of real ``k >= 0``."""
     large = k >= SMALL
     n = dnp.where(large, k, SMALL)
-    exact = xlogy(dnp.where(large, 1.0, k), mean) - mean - gammaln(k + 1.0)
+    exact = xlogy(dnp.where(large, 0.0, k), mean) - mean - gammaln(k + 1.0)
     return dnp.where(large, -stirling_rest(n) - kl_div(n, mean) - 0.5 * lax.log(2 * pi * n), exact)
 
 
@@ -38,7 +38,9 @@ def log_binomial(k: Any, n: Any, p: Any) -> Any:
     stirling = stirling_error(total) - stirling_error(hits) - stirling_error(misses)
     deviance = kl_div(hits, total * p) + kl_div(misses, total * (1.0 - p))
     spread = 0.5 * (lax.log(hits) + lax.log(misses / total) + log(2 * pi))
-    ends = dnp.where(none, xlog1py(n, -p), xlogy(n, p))
+    # What is not chosen has the slope 0, also at p = 0 and 1.
+    fails, succeeds = dnp.where(none, n, 0.0), dnp.where(none, 0.0, n)
+    ends = dnp.where(none, xlog1py(fails, -p), xlogy(succeeds, p))
     return dnp.where(edge, ends, stirling - deviance - spread)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from dovetail_ad import jvp_rules
 from dovetail_core import typeof
 
-from ...dtypes import kind_of
+from ...dtypes import finfo, kind_of
 from ...primitives.arithmetic import (
     abs_p,
     add_p,
@@ -30,7 +31,7 @@ from ...primitives.arithmetic import (
     square_p,
     sub_p,
 )
-from ...primitives.discrete import eq_p, ge_p, gt_p, le_p, lt_p, ne_p
+from ...primitives.discrete import and_p, eq_p, ge_p, gt_p, le_p, lt_p, ne_p
 from ...primitives.transcendental import log_p
 from ...primitives.values import complex_p, conj_p, convert_element_type_p, real_p, select_n_p
 from ...scalars import PYTHON_SCALARS, scalar
@@ -194,5 +195,9 @@ def _pow_x(t: Any, out: Any, x: Any, y: Any) -> Any:
     if typeof(y).dtype != dtype:  # type: ignore[attr-defined]
         y = convert_element_type_p.bind(y, new_dtype=dtype, weak_type=False)
     zero_, one = scalar(0.0, dtype), scalar(1.0, dtype)
-    power = select_n_p.bind(eq_p.bind(y, zero_), sub_p.bind(y, one), one)  # 0 x, not 0 / x, at y=0
+    # At y = 0 it is 0 / x, whose slope in y is 1 / x; 0 x where 1 / x**2 is infinite, the slope in x.
+    size = abs_p.bind(x)
+    tiny = lt_p.bind(size, scalar(2.0 * sqrt(float(finfo(dtype).tiny)), size.dtype))
+    lost = and_p.bind(eq_p.bind(y, zero_), tiny)
+    power = select_n_p.bind(lost, sub_p.bind(y, one), one)
     return mul_p.bind(t, mul_p.bind(y, pow_p.bind(x, power)))

@@ -34,7 +34,8 @@ def _keys(x: Array) -> list[Array]:
     """Arrays without NaN in whose lexicographic order ``x`` is sorted."""
     wide = computing(x)
     if wide.dtype.kind == "c":
-        return [*_keys(wide.real), *_keys(wide.imag)]
+        parts = wide.real, wide.imag
+        return [*map(np.isnan, parts), *(k for p in parts for k in _keys(p))]
     if wide.dtype.kind == "f":
         return [np.isnan(wide), np.where(np.isnan(wide), 0, wide)]
     return [wide]

@@ -37,12 +37,14 @@ def _sort(b: Any, *operands: Any, dimension: int, is_stable: bool, num_keys: int
 
 
 def _keys(b: Any, x: Any) -> list[Any]:
-    """What ``x`` is compared by: parts of complex numbers; floats with one zero and one NaN."""
+    """What ``x`` is compared by: floats with one zero and one NaN; of complex numbers, which parts
+    are NaN, and the parts.
+    """
     kind = kind_of(x.aval.dtype)
     if kind == "complex":
         part = ShapedArray((), real_part(x.aval.dtype))
         parts = [b.op(f"stablehlo.{op}", [x], part) for op in ("real", "imag")]
-        return [_canonical(b, p) for p in parts]
+        return [compare(b, "NE", p, p) for p in parts] + [_canonical(b, p) for p in parts]
     return [_canonical(b, x) if kind == "floating" else x]
 
 
