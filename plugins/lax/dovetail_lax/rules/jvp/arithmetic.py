@@ -195,7 +195,7 @@ def _pow_x(t: Any, out: Any, x: Any, y: Any) -> Any:
     if typeof(y).dtype != dtype:  # type: ignore[attr-defined]
         y = convert_element_type_p.bind(y, new_dtype=dtype, weak_type=False)
     zero_, one = scalar(0.0, dtype), scalar(1.0, dtype)
-    # At y = 0 it is 0 / x, whose slope in y is 1 / x; 0 x where 1 / x**2 is infinite, the slope in x.
+    # At y = 0 it is 0 / x, of slope 1 / x in y; 0 x where 1 / x**2, its slope in x, is infinite.
     size = abs_p.bind(x)
     tiny = lt_p.bind(size, scalar(2.0 * sqrt(float(finfo(dtype).tiny)), size.dtype))
     lost = and_p.bind(eq_p.bind(y, zero_), tiny)
