@@ -283,7 +283,7 @@ def _insertion_places(obj: Any, size: int, axis: int) -> Any:
     if isinstance(obj, slice):
         return np.arange(size)[obj]
     traced = isinstance(obj, Tracer) and obj.dtype.kind != "b"
-    places = obj if traced else arguments.known_array(obj)
+    places: Any = obj if traced else arguments.known_array(obj)
     if places.ndim > 1:
         raise ValueError(
             f"insert: obj must have one dimension at most, got shape {places.shape}{here()}"
