@@ -510,3 +510,23 @@ def test_references_along_divided_dimensions(explicit, index):
     np.testing.assert_array_equal(ref[...], wanted)
     assert ref[...].sharding.is_equivalent_to(x.sharding, 2)
     np.testing.assert_array_equal(dt.grad(lambda x: f(x)[1].sum())(x), wanted != 3.0)
+
+
+def test_mapped_gathers_and_their_transposes_stay_divided(explicit):
+    """The mapped axis of a scatter whose indices have it is divided as that of the indices is."""
+    t, i = _put(X, "x"), dt.device_put(np.arange(32, dtype=np.int32).reshape(8, 4) % 4, P("x"))
+
+    def read(t: Any, i: Any) -> Any:
+        return (t.at[i].get(out_sharding=P("y")) ** 2).sum()
+
+    gradient = dt.vmap(dt.grad(read))
+    assert _type(dt.jit(gradient)(t, i)) == "f32[8@x,4]"
+    plain = dt.vmap(dt.grad(lambda t, i: (t[i] ** 2).sum()))(dnp.asarray(X), np.asarray(i))
+    np.testing.assert_allclose(dt.jit(gradient)(t, i), plain, rtol=1e-5)
+    for name in ("add", "set", "max"):
+        one = lambda t, i, u, m=name: getattr(t.at[i], m)(u, out_sharding=P())  # noqa: E731
+        whole = lambda t, i, u, m=name: getattr(t.at[i], m)(u)  # noqa: E731
+        found = dt.jit(dt.vmap(one, (None, 0, 0)))(dnp.zeros(4), i, t)
+        assert _type(found) == "f32[8@x,4]"
+        wanted = dt.vmap(whole, (None, 0, 0))(dnp.zeros(4), np.asarray(i), X)
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)

@@ -92,6 +92,12 @@ def _scatter(
     sizes = window_sizes(app.ins[0].shape, app.ins[2].shape, dimension_numbers)
     _whole_windows(app, dn, operand, sizes, WRITING)
     own = [p for i, p in enumerate(updates) if i not in dn.offset_dims]
+    pairs = zip(dn.start_indices_batching_dims, dn.operand_batching_dims)
+    batch = {
+        d: app.merged(f"the batch dimension {d}", [operand[d], indices[i], own[i]])
+        for i, d in pairs
+    }
+    operand = tuple([batch.get(d, p) for d, p in enumerate(operand)])
     summed = own if app.name == scatter_add_p.name else ()
     places = iter(_places(app, dn, operand, indices, WRITING, summed=summed))
     windows = iter(window_axes(dn, len(operand)))
