@@ -99,7 +99,7 @@ class Bare(Carrier):
     """A carrier that says nothing."""
 
 
-OPTIONAL = {"function", "primal"}
+OPTIONAL = {"function", "primal", "branch"}
 METHODS = [n for n, f in vars(Carrier).items() if inspect.isfunction(f) and n not in OPTIONAL]
 
 
