@@ -92,9 +92,18 @@ def _shared(split: Split, constant: tuple[bool, ...]) -> Shared:
     made = Split(known, linear, split.out_unknown, left)
     if not invariant:
         return Shared(made)
-    kept = rearranged(split.known, tuple(range(len(constant))), tuple(invariant.values()))
+    kept = _without_effects(split.known, list(invariant.values()))
     kept, used = dce_closed(kept, (True,) * len(invariant))
     return Shared(made, consts_to_inputs(kept.jaxpr), kept.consts, used)
+
+
+def _without_effects(program: ClosedJaxpr, outputs: Sequence[int]) -> ClosedJaxpr:
+    """The program with some outputs, without what has an effect, on which they do not depend: that
+    happens in the loop."""
+    jaxpr = program.jaxpr
+    pure = [e for e in jaxpr.eqns if not e.effects]
+    outvars = [jaxpr.outvars[k] for k in outputs]
+    return ClosedJaxpr(jaxpr.replace(eqns=pure, outvars=outvars), program.consts)
 
 
 def _place(v: Any, at: dict[Any, int], beside: dict[Any, int]) -> tuple[bool, int]:

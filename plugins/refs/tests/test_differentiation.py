@@ -279,3 +279,20 @@ def test_a_custom_rule_that_would_be_lost_is_an_error(under: Any) -> None:
     )
     with pytest.raises(TypeError, match=text):
         under(dovetail.grad(f))(3.0)
+
+
+def test_loops_that_compute_alike_in_all_steps_write_once_in_each() -> None:
+    """What depends on no step is computed beside the loop, without the writes around it."""
+    for wrap in (lambda f: f, dovetail.jit, dovetail.checkpoint):
+        ref = dovetail.new_ref(0.0)
+
+        def f(x: Any, ref: Any = ref) -> Any:
+            def body(c: Any, _: Any) -> Any:
+                ref[...] += 1.0
+                return c * dnp.sin(x), None
+
+            return lax.scan(body, 1.0, None, length=3)[0]
+
+        want = 3 * np.sin(2.0) ** 2 * np.cos(2.0)
+        np.testing.assert_allclose(dovetail.grad(wrap(f))(2.0), want, rtol=1e-6)
+        assert float(ref[...]) == 3.0
