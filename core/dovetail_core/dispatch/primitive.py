@@ -64,6 +64,15 @@ class Trace:
         """Apply ``primitive``: one value, or a list where it has multiple results."""
         raise NotImplementedError
 
+    def place_of(self, local: Any) -> Any:
+        """What an operation under this trace gets in place of one of its local mutable values: the
+        mutable value of the parent for which that stands, and which holds the same. Called under
+        the parent; NotImplemented where there is none (see ``interpret.mutable``)."""
+        return NotImplemented
+
+    def read_again(self, local: Any) -> None:
+        """Have a local mutable value hold what that of the parent does (see :meth:`place_of`)."""
+
 
 class EvalTrace(Trace):
     """At rest: computes results now, by rules that ``rules.evaluation`` connects."""

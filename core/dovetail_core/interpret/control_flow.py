@@ -17,6 +17,7 @@ from ..base.source import current_source, describe
 from ..dispatch.primitive import Primitive
 from ..ir.programs import ClosedJaxpr, Eqn, open_program, walk
 from ..ir.regions import CONTROL, Operand, Region, RegionInterface
+from ..ir.rewriting import bind_rebuilt
 from ..rules.evaluation import jaxpr_as_fun
 from ..rules.staging import stage_closed
 from ..rules.tables import within
@@ -215,7 +216,7 @@ class _Lifting(Generic[V]):
                 arrays = carrier.arrays(a, s, self.interface.depth(i))
             flat.extend(arrays)
             widths.append(len(arrays))
-        return self._results(primitive.bind(*flat, **self._params(widths)))
+        return self._results(bind_rebuilt(primitive, flat, self._params(widths)))
 
     def described(self) -> LiftedRegions:
         """Parameters and structures, for operands of given structures."""

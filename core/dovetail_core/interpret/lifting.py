@@ -100,6 +100,9 @@ class LiftTrace(Trace, Generic[V]):
         own = x.__class__ is self.tracer and x._trace is self
         return x.value if own else self.carrier.pure(x)
 
+    def give_back(self) -> None:
+        """Called, under the parent, when the function that it ran has returned."""
+
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if primitive.stateful and concerns(self, primitive, args):
             return apply_local(self, primitive, args, params)
@@ -138,8 +141,11 @@ def lift_call(carrier: Carrier[V, Any], f: Callable[..., Any], args: Sequence[V]
     try:
         out: Any = run_under(trace, f, *[trace.lift(a) for a in args])
         if isinstance(out, (list, tuple)):
-            return [trace.lower(x) for x in cast("Sequence[Any]", out)]
-        return trace.lower(out)
+            found: Any = [trace.lower(x) for x in cast("Sequence[Any]", out)]
+        else:
+            found = trace.lower(out)
+        trace.give_back()
+        return found
     finally:
         trace.ended = True
 

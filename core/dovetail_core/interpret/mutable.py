@@ -9,10 +9,10 @@ out by the provider ``discharge``, which says them as operations on contents.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, NoReturn, Protocol
 
-from ..base.source import current_source, describe
+from ..base.source import current_source, describe, here
 from ..dispatch.primitive import Primitive, Trace, get_trace, set_trace
 from ..dispatch.tracer import Tracer
 from ..ir.programs import ClosedJaxpr
@@ -59,12 +59,18 @@ class Borrow:
     __slots__ = ("originals", "local", "_first", "_type")
 
     def __init__(
-        self, trace: Trace, originals: Sequence[Any], aval: AbstractValue, contents: Iterable[Any]
-    ) -> None:
+        self, trace: Trace, originals: Sequence[Any], aval: AbstractValue, contents: Iterable[Any],
+        local: LocalValue | None = None,
+    ) -> None:  # fmt: skip
         self.originals = originals
-        self.local = LocalValue(trace, aval, contents, borrowed=True)
+        made = LocalValue(trace, aval, contents, borrowed=True) if local is None else local
+        self.local = made
+        self.settle()
+
+    def settle(self) -> None:
+        """Note that the originals hold what the local value does."""
         self._first = list(self.local.contents)
-        self._type = aval
+        self._type = self.local.aval
 
     @property
     def changed(self) -> bool:
@@ -139,12 +145,69 @@ def apply_local(
     trace: Trace, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]
 ) -> Any:
     """Carry out an operation on mutable values of ``trace``, with it as the current trace."""
+    own = [i for i, x in enumerate(args) if is_own(trace, x)]
+    if operands_of_rules(primitive, params, own):
+        found = _lend(trace, primitive, args, params, own)
+        if found is not NotImplemented:
+            return found
     outer = get_trace()
     try:
         set_trace(trace)
         return discharge_provider().apply(trace, primitive, args, params)
     finally:
         set_trace(outer)
+
+
+def _lend(
+    trace: Trace, primitive: Primitive, args: Sequence[Any], params: dict[str, Any], own: list[int]
+) -> Any:
+    """Apply what gives local values to functions with rules of their own.
+
+    Such rules are used later, too (a backward rule when the trace has ended), and must find a
+    mutable value then. So they get the one of the parent for which the local value stands, once it
+    holds the same, and the local value is read from it again. NotImplemented where there is none.
+    """
+    outer = get_trace()
+    try:
+        set_trace(trace.parent)  # type: ignore[arg-type]
+        places = {i: trace.place_of(args[i]) for i in own}
+    finally:
+        set_trace(outer)
+    if any(x is NotImplemented for x in places.values()):
+        table = getattr(trace, "table", None)
+        lost = [] if table is None else operands_of_rules(primitive, params, own, table.name)
+        if lost and not primitive.anonymous:
+            refuse_lost_rule(trace, primitive.title(params), args[lost[0]])
+        return NotImplemented
+    _refuse_unknown_choice(trace, primitive, args, params, args[own[0]])
+    out = trace.process(primitive, tuple([places.get(i, x) for i, x in enumerate(args)]), params)
+    for i in own:
+        trace.read_again(args[i])
+    return out
+
+
+def _refuse_unknown_choice(
+    trace: Trace, primitive: Primitive, args: Sequence[Any], params: dict[str, Any], ref: Any
+) -> None:
+    control = primitive.regions(params).control if primitive.regions is not None else None
+    index: Any = None if control is None else args[control]
+    if getattr(index, "_trace", None) is trace and index.concrete() is None:
+        raise TypeError(
+            f"{primitive.title(params)}{here()} gives {ref.aval.str_short()} to a function with "
+            "rules of its own, in a branch that a mapped index or predicate chooses: all branches "
+            "run, so that its rules would use the reference where they should not. Choose among "
+            "values, or do not map the predicate."
+        )
+
+
+def refuse_lost_rule(trace: Trace, title: str, ref: Any) -> NoReturn:
+    """Raise where a function's rule for a transformation would be lost, or be wrong."""
+    raise TypeError(
+        f"{title} has a rule of its own for {trace.what}, and is given {ref.aval.str_short()}"
+        f"{here()}, which was made under it, or is mapped or differentiated by it: the rule cannot "
+        "speak of what that holds. Pass its value, ref[...], and write the result back, or make "
+        "the reference outside."
+    )
 
 
 def final_type(program: ClosedJaxpr, i: int) -> AbstractValue:
@@ -171,6 +234,42 @@ def _eqn_has_mutable(eqn: Any) -> bool:
     if eqn.primitive.regions is None:
         return False
     return any(has_mutable(r.program) for r in eqn.primitive.regions(eqn.params).regions)
+
+
+def given_to_rules(program: ClosedJaxpr, table: str = "") -> frozenset[int]:
+    """The inputs that are mutable and that functions with rules of their authors get, or close
+    over; remembered with the program. Without these values the rules would be of another function.
+
+    Args:
+        table: of which they have a rule; any if empty.
+    """
+    key = "given_to_rules", table
+    return program.memo(key, lambda: frozenset(_given_to_rules(program, table)))
+
+
+def _given_to_rules(program: ClosedJaxpr, table: str) -> Iterator[int]:
+    at = {v: i for i, v in enumerate(program.invars) if v.aval.is_mutable}
+    for eqn in program.eqns if at else ():
+        given: dict[int, int] = {}
+        for i, v in enumerate(eqn.invars):
+            if v in at:
+                given[i] = at[v]  # type: ignore[index]
+        if given:
+            kept = operands_of_rules(eqn.primitive, eqn.params, list(given), table)
+            yield from (given[i] for i in kept)
+
+
+def operands_of_rules(
+    primitive: Primitive, params: dict[str, Any], mutable: Sequence[int], table: str = ""
+) -> list[int]:
+    """Those of the ``mutable`` operands of an application that such functions get."""
+    if primitive.anonymous:
+        return list(mutable) if not table or table in (primitive.rules or ()) else []
+    if primitive.regions is None:
+        return []
+    regions = primitive.regions(params).regions
+    kept = {r.operands[k] for r in regions for k in given_to_rules(r.program, table)}
+    return [i for i in mutable if i in kept]
 
 
 def without_mutable(program: ClosedJaxpr) -> ClosedJaxpr:

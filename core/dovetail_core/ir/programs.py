@@ -14,7 +14,13 @@ from ..dispatch.axes import trace_key
 from ..dispatch.primitive import HeldProgram, Primitive
 from ..dispatch.tracer import Tracer
 from ..types.avals import AbstractValue, numpy_dtype
-from ..types.effects import NO_EFFECTS, Effects, RetypeEffect, program_effects
+from ..types.effects import (
+    NO_EFFECTS,
+    Effects,
+    RetypeEffect,
+    moved_effects,
+    program_effects,
+)
 from ..types.typeof import typeof
 from .debug_info import DebugInfo
 from .nesting import Remembering
@@ -287,7 +293,9 @@ class ClosedJaxpr(HeldProgram, Remembering):
 
     @property
     def effects(self) -> Effects:
-        return self.jaxpr.effects
+        """Its effects; those on an input name it by its position among the inputs."""
+        found = self.jaxpr.effects
+        return moved_effects(found, -len(self.consts)) if found and self.consts else found
 
     @property
     def is_high(self) -> bool:

@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ..dispatch.primitive import Primitive
+from .closing import mutable_constants, with_inputs
 from .programs import ClosedJaxpr, Var
 from .regions import CONTROL, Kind, Operand, Rebuild, RegionInterface
 
@@ -79,7 +80,11 @@ class Application(NamedTuple):
 def assemble(
     rebuild: Rebuild, parts: Sequence[Part], operands: Sequence[Slot], results: Sequence[Slot]
 ) -> Application:
-    """The application of the given parts; slots of one kind stay in the given order."""
+    """The application of the given parts; slots of one kind stay in the given order.
+
+    Mutable values that a part's program closes over become operands.
+    """
+    parts, operands = _with_mutable_operands(parts, operands)
     ins = sorted(operands, key=_rank)
     rest = sorted([s for s in results if not s.kind.carried], key=_rank)
     if len(parts) > 1:
@@ -97,6 +102,50 @@ def assemble(
         programs = [_arranged(p, *_own(p, seen, outs), parts) for p in parts]
     params = rebuild(programs, [Operand(s.kind, s.origin) for s in ins])
     return Application(params, ins, outs)
+
+
+def bind_rebuilt(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+    """Apply a primitive with regions whose programs were changed one by one; mutable values that
+    these close over become operands."""
+    assert primitive.regions is not None
+    interface: RegionInterface = primitive.regions(params)
+    if not any(mutable_constants(r.program) for r in interface.regions):
+        return primitive.bind(*args, **params)
+    operands, results = slots_of(interface, args)
+    parts = [
+        Part(
+            r.program,
+            [operands[i] for i in r.operands],
+            [k if k == CONTROL else results[k] for k in r.results],
+        )
+        for r in interface.regions
+    ]
+    found = assemble(interface.rebuild, parts, operands, results).bind(primitive)
+    return [found[s] for s in results]
+
+
+def _with_mutable_operands(
+    parts: Sequence[Part], operands: Sequence[Slot]
+) -> tuple[Sequence[Part], Sequence[Slot]]:
+    if not any(p.program.consts and mutable_constants(p.program) for p in parts):
+        return parts, operands
+    slots = {id(s.value): s for s in operands if s.kind is Kind.CONSTANT}
+    further: list[Slot] = []
+    changed: list[Part] = []
+    for part in parts:
+        places: list[int | None] = []
+        new: list[Slot] = []
+        for value in mutable_constants(part.program):
+            slot = slots.get(id(value))
+            if slot is None:
+                slot = slots[id(value)] = Slot(Kind.CONSTANT, value)
+                further.append(slot)
+            known = slot in part.ins
+            places.append(part.ins.index(slot) if known else None)
+            new += [] if known else [slot]
+        program = with_inputs(part.program, places)
+        changed.append(Part(program, [*new, *part.ins], part.outs))
+    return changed, [*operands, *further]
 
 
 _rank = attrgetter("kind.rank")

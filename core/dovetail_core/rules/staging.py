@@ -160,6 +160,8 @@ class StagingTrace(Trace):
                 check_alive(x)
                 if more := seen_over(x):
                     aval = varied(aval, aval.vma | more)
+                if aval.is_mutable:
+                    check_within(x, self)
             if aval.has_mutable_type:
                 aval = current_type(x, self.parent)
             known = self._const_of[id(x)] = Var(aval)
@@ -201,6 +203,19 @@ def definition_of(x: Any) -> tuple[StagingTrace, Eqn] | None:
         return None
     eqn = x._trace.definition(x.variable)
     return None if eqn is None else (x._trace, eqn)
+
+
+def check_within(x: Any, trace: Trace | None) -> None:
+    """Raise UnexpectedTracerError where a mutable tracer is used by what runs outside of its trace,
+    as rules do that a transformation applies: it cannot say what is written there."""
+    while trace is not None:
+        if trace is x._trace:
+            return
+        trace = trace.parent
+    raise UnexpectedTracerError(
+        f"{x.aval.str_short()}{describe(x.origin())} belongs to {x._trace.what}, and is used"
+        f"{describe(current_source())} outside of it."
+    )
 
 
 def current_type(x: Any, trace: Trace | None = None) -> AbstractValue:
@@ -275,14 +290,15 @@ class _State(NamedTuple):
 def stage_closed(
     f: Callable[..., Sequence[Any]], in_avals: Sequence[AbstractValue], name: str = ""
 ) -> ClosedJaxpr:
-    """Record ``f`` where it can close over concrete values only.
+    """Record ``f`` where it can close over concrete values only, and over mutable ones, which
+    become operands where the program is applied (see ``ir.closing``).
 
     Raises:
-        UnexpectedTracerError: ``f`` closes over a tracer.
+        UnexpectedTracerError: ``f`` closes over another tracer.
     """
     jaxpr, consts = stage(f, in_avals, name)
     for c in consts:
-        if isinstance(c, Tracer):
+        if isinstance(c, Tracer) and not c.aval.is_mutable:
             raise UnexpectedTracerError(
                 f"{name or 'a rule'} closes over a traced value of type {c.aval.str_short()}"
                 f"{describe(c.origin())}. Pass it as an argument instead."

@@ -72,6 +72,10 @@ class AbstractValue:
         """Replace the contents of a mutable value, traced or at rest, by operations."""
         raise NotImplementedError(f"{type(self).__name__} holds no values: define write")
 
+    def make(self, contents: Sequence[Any]) -> Any:
+        """A new mutable value of this type that holds ``contents``, by operations."""
+        raise NotImplementedError(f"{type(self).__name__} holds no values: define make")
+
     def tangent_type(self) -> AbstractValue:
         """The type of tangents to values of this type."""
         raise NotImplementedError(f"{type(self).__name__} has no tangent type: define tangent_type")

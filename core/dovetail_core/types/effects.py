@@ -83,6 +83,11 @@ class OrderedIOEffect(IOEffect):
     ordered = True
 
 
+@dataclass(frozen=True, slots=True)
+class ClosureEffect(Effect):
+    """Something happens to a mutable value that a program closes over (see ``ir.closing``)."""
+
+
 Effects = frozenset[Effect]
 NO_EFFECTS: Effects = frozenset()
 
@@ -106,6 +111,16 @@ def lasting(effects: Effects) -> bool:
     """Whether an equation with these effects must stay even if nobody uses its results."""
     passing = (ReadEffect, IOEffect) if _silent.get() else ReadEffect
     return any(not isinstance(e, passing) for e in effects)
+
+
+def moved_effects(effects: Effects, by: int) -> Effects:
+    """Effects of a program among whose inputs there are ``by`` more first, or fewer: those on
+    inputs that are gone are effects on what it closes over."""
+    moved = set[Effect]()
+    for e in effects:
+        at = e.input_index + by if isinstance(e, InputEffect) else 0
+        moved.add(ClosureEffect() if at < 0 else e.moved(at) if isinstance(e, InputEffect) else e)
+    return frozenset(moved)
 
 
 def program_effects(eqn_effects: Effects, eqn_inputs: list[V], positions: dict[V, int]) -> Effects:

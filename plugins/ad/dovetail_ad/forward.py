@@ -22,13 +22,19 @@ from dovetail_core import (
 )
 from dovetail_core.base.frozen import frozen
 from dovetail_core.dispatch.primitive import set_trace
-from dovetail_core.interpret.mutable import Borrow, apply_local, concerns, refuse_borrowed
+from dovetail_core.interpret.mutable import (
+    Borrow,
+    LocalValue,
+    apply_local,
+    concerns,
+    refuse_borrowed,
+)
 from dovetail_core.rules.evaluation import as_read
 from dovetail_core.types.algebra import zeros
 from dovetail_core.types.dividing import divided_as, forgotten
 from dovetail_core.xla.config import enable_x64_state
 
-from .mutable_arguments import borrow, give_back
+from .mutable_arguments import borrow, give_back, place_of, read_again
 from .rule_checks import check_lists, check_tangent, refuse_pair
 from .tables import JvpRule, jvp_rules
 
@@ -105,7 +111,7 @@ class JvpTracer(LiftTracer):
 class JvpTrace(LiftTrace[Dual]):
     """Runs operations on duals by the rules of ``ad.jvp``."""
 
-    __slots__ = ("borrows", "wide")
+    __slots__ = ("borrows", "lent", "wide")
     tracer = JvpTracer
     what = "differentiation (jvp, linearize or grad)"
     function = "grad"
@@ -115,6 +121,13 @@ class JvpTrace(LiftTrace[Dual]):
         self.borrows: list[Borrow] = []
         self.wide = enable_x64_state.value
         """Whether 64-bit types were enabled at first, by which inputs that are numbers are read."""
+        self.lent: dict[int, tuple[LocalValue, Any]] = {}
+
+    def place_of(self, local: Any) -> Any:
+        return place_of(self, local)
+
+    def read_again(self, local: Any) -> None:
+        read_again(self, local)
 
     def plain(self, value: Dual) -> Any:
         return value[0]  # Python control flow may look at primals

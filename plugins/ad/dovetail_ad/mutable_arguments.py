@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core import is_value, typeof
-from dovetail_core.interpret.mutable import Borrow, check_aliases
+from dovetail_core import is_value, run_under, typeof
+from dovetail_core.interpret.mutable import Borrow, LocalValue, check_aliases
 from dovetail_core.tree.util import tree_flatten
 from dovetail_core.types.algebra import zeros
 
@@ -64,6 +64,34 @@ def borrow(trace: Any, primal: Any, tangent: Any) -> Any:
     borrow = Borrow(trace, (primal, tangent), aval, [trace.dual(p, t) for p, t in held])
     trace.borrows.append(borrow)
     return borrow.local
+
+
+def place_of(trace: Any, local: LocalValue) -> Any:
+    """The mutable value for which a local one under ``trace`` (a JvpTrace) stands, made if there is
+    none yet; NotImplemented if the local one holds tangents. It holds what that does."""
+    duals = [trace.lower(c) for c in local.contents]
+    if any(t is not None for _, t in duals) or any(b.local is local for b in trace.borrows):
+        return NotImplemented
+    held, base = [p for p, _ in duals], beneath(trace)
+    if id(local) not in trace.lent:
+        trace.lent[id(local)] = local, run_under(base, local.aval.make, held)
+    else:
+        run_under(base, local.aval.write, trace.lent[id(local)][1], held)
+    return trace.lent[id(local)][1]
+
+
+def read_again(trace: Any, local: LocalValue) -> None:
+    """Have a local value hold what the value for which it stands does."""
+    _, made = trace.lent[id(local)]
+    local.contents[:] = run_under(beneath(trace), local.aval.read, made)
+
+
+def beneath(trace: Any) -> Any:
+    """The trace that carries out operations on primals."""
+    found = trace.parent
+    while found.is_reverse:
+        found = found.parent
+    return found
 
 
 def give_back(trace: Any) -> None:

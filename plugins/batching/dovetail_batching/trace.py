@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from dovetail_core import (
     AbstractValue,
@@ -20,13 +20,20 @@ from dovetail_core import (
     bound_axis,
     derive,
     get_trace,
+    here,
     high_algebra,
     run_under,
     typeof,
 )
 from dovetail_core.base.caches import Cache
 from dovetail_core.dispatch.primitive import set_trace
-from dovetail_core.interpret.mutable import Borrow, apply_local, concerns, refuse_borrowed
+from dovetail_core.interpret.mutable import (
+    Borrow,
+    apply_local,
+    concerns,
+    is_own,
+    refuse_borrowed,
+)
 from dovetail_core.ir.programs import programs_in
 from dovetail_core.rules.checks import check_count, kind_of, refuse_result, type_of_result
 from dovetail_core.rules.evaluation import as_read
@@ -35,6 +42,7 @@ from dovetail_core.types.dividing import divided_as, forgotten
 from dovetail_core.xla.config import enable_x64_state
 
 from .branches import batch_operation, operation_p, run_branch
+from .lending import borrowed, original, read_again, settle
 from .tables import BatchRule, asked_always, batch_rules
 
 Batched = tuple[Any, Any]
@@ -67,7 +75,14 @@ def carrier_of(axis: Axis) -> BatchCarrier:
     return found
 
 
-class BatchCarrier(Carrier[Batched, bool]):
+class MappedAt(NamedTuple):
+    """The structure of a mutable value that is mapped along another axis than the first: no axis of
+    it can be moved."""
+
+    dim: int
+
+
+class BatchCarrier(Carrier[Batched, Any]):
     """Lifted values are arrays with a mapped axis; their structure is whether they have one.
 
     Where a sub-program takes a batched value, the mapped axis comes first; ``depth`` loop axes go
@@ -101,15 +116,27 @@ class BatchCarrier(Carrier[Batched, bool]):
             return aval.without_dimension(dim)
         return aval.update(shape=aval.shape[:dim] + aval.shape[dim + 1 :])
 
-    def structure(self, value: Batched, depth: int) -> bool:
-        return value[1] is not None
+    def structure(self, value: Batched, depth: int) -> Any:
+        x, dim = value
+        if dim is None or dim == depth or not typeof(x).is_mutable:
+            return dim is not None
+        if dim < depth:
+            raise TypeError(
+                f"{typeof(x).str_short()} is mapped along the axis that a loop goes along{here()}, "
+                "and given to a function with rules of its own. Map it along another axis."
+            )
+        return MappedAt(dim - depth)
 
-    def join_structures(self, a: bool, b: bool) -> bool:
-        return a or b
+    def join_structures(self, a: Any, b: Any) -> Any:
+        return a if a == b else bool(a or b)
 
-    def types(self, aval: AbstractValue, structure: bool) -> tuple[AbstractValue, ...]:
+    def types(self, aval: AbstractValue, structure: Any) -> tuple[AbstractValue, ...]:
         if not structure:
             return (aval,)
+        if structure.__class__ is MappedAt:
+            shape = list(aval.shape)  # type: ignore[attr-defined]
+            shape.insert(structure.dim, self.axis.size)
+            return (aval.update(shape=tuple(shape)),)  # type: ignore[attr-defined]
         if isinstance(aval, HiType):
             return (aval.unmapped(self.axis.size, aval.leading_spec()),)  # type: ignore
         size, kind = self.axis.size, aval.__class__
@@ -117,9 +144,9 @@ class BatchCarrier(Carrier[Batched, bool]):
             return (aval.with_dimension(0, size, self.axis.explicit_mesh_axis),)  # type: ignore
         return (aval.update(shape=(size, *aval.shape)),)  # type: ignore[attr-defined]
 
-    def arrays(self, value: Batched, structure: bool, depth: int) -> tuple[Any, ...]:
+    def arrays(self, value: Batched, structure: Any, depth: int) -> tuple[Any, ...]:
         x, dim = value
-        if not structure or dim == depth:
+        if not structure or dim == depth or structure.__class__ is MappedAt:
             return (x,)
         aval: Any = self.aval(value)
         if isinstance(aval, HiType):
@@ -132,10 +159,12 @@ class BatchCarrier(Carrier[Batched, bool]):
             return (found,)
         return (algebra().move_axis(x, dim, depth),)
 
-    def value(self, arrays: Sequence[Any], structure: bool, depth: int) -> Batched:
+    def value(self, arrays: Sequence[Any], structure: Any, depth: int) -> Batched:
         x = arrays[0]
         if not structure:
             return x, None
+        if structure.__class__ is MappedAt:
+            return x, structure.dim + depth
         aval = typeof(x)
         return x, _leading(aval, depth) if isinstance(aval, HiType) else depth
 
@@ -206,6 +235,29 @@ class BatchTrace(LiftTrace[Batched]):
         self.axis = carrier.axis
         self.borrows: list[Borrow] = []
         self.borrow_dims: list[int] = []
+
+    def lift(self, value: Batched) -> Any:
+        x, dim = value
+        if dim is None:
+            return x
+        aval = self.carrier.aval(value)
+        return borrowed(self, x, dim) if aval.is_mutable else BatchTracer(self, aval, value)
+
+    def lower(self, x: Any) -> Batched:
+        if x.__class__ is BatchTracer and x._trace is self:
+            return x.value
+        return original(self, x) if is_own(self, x) else (x, None)
+
+    def place_of(self, local: Any) -> BatchTracer:
+        return BatchTracer(self, local.aval, original(self, local))
+
+    def read_again(self, local: Any) -> None:
+        read_again(self, local)
+
+    def give_back(self) -> None:
+        """Write what local values hold to the values of the parent for which they stand."""
+        for b, dim in zip(self.borrows, self.borrow_dims):
+            settle(self, b, dim)
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if primitive.stateful and self._is_local(primitive, args):
@@ -384,34 +436,20 @@ def batch_values(
     """Values of ``f`` (flat arguments, a sequence of results) over a mapped axis."""
     trace = carrier_of(axis).trace(get_trace())
     try:
-        inputs = [_input(trace, x, d) for x, d in zip(args, dims)]
+        inputs = [trace.lift((_read(x, d), d)) for x, d in zip(args, dims)]
         if axis.name is None:
             outs = run_under(trace, f, *inputs)
         else:
             outs = bound_axis(axis.name, axis.size).run(run_under, trace, f, *inputs)
         found = [trace.lower(x) for x in outs]
-        for borrow, dim in zip(trace.borrows, trace.borrow_dims):
-            _give_back(trace, borrow, dim)
+        trace.give_back()
         return found
     finally:
         trace.ended = True
 
 
-def _input(trace: BatchTrace, x: Any, dim: Any) -> Any:
-    """A mapped argument as the function sees it; of a mutable one, a local value."""
-    if dim is None:  # it may be anything
-        return trace.lift((x, dim))
-    aval = typeof(x)
-    if not aval.is_mutable:  # NumPy's keep their types in parts under another mode of 64-bit types
-        return trace.lift((as_read(x, enable_x64_state.value), dim))
-    contents = [trace.lift((c, dim)) for c in aval.read(x)]
-    trace.borrows.append(Borrow(trace, (x,), trace.carrier.aval((x, dim)), contents))
-    trace.borrow_dims.append(dim)
-    return trace.borrows[-1].local
-
-
-def _give_back(trace: BatchTrace, borrow: Borrow, dim: int) -> None:
-    if borrow.changed:
-        x = borrow.originals[0]
-        lowered = [trace.lower(c) for c in borrow.local.contents]
-        borrow.local.aval.write(x, [trace.carrier.arrays(v, True, dim)[0] for v in lowered])
+def _read(x: Any, dim: Any) -> Any:
+    """A mapped argument: NumPy's keep their types in parts under another mode of 64-bit types."""
+    if dim is None or typeof(x).is_mutable:  # without an axis it may be anything
+        return x
+    return as_read(x, enable_x64_state.value)

@@ -175,7 +175,10 @@ def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
 
 
 def shown_zero(tangent_aval: Any, symbolic: bool) -> Any:
-    """A zero of a tangent or cotangent type, as rules see it."""
+    """A zero of a tangent or cotangent type, as rules see it: None of a mutable value, for which
+    ``jvp`` takes it, too."""
+    if tangent_aval.is_mutable:
+        return None
     if symbolic:
         return SymbolicZero(tangent_aval)
     if getattr(tangent_aval, "dtype", None) == float0:

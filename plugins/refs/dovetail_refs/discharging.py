@@ -15,11 +15,16 @@ from dovetail_core import (
     eval_jaxpr,
     generation,
     get_trace,
-    here,
     run_under,
     stage_closed,
 )
-from dovetail_core.interpret.mutable import Discharged, LocalValue, concerns, is_own
+from dovetail_core.interpret.mutable import (
+    Discharged,
+    LocalValue,
+    concerns,
+    is_own,
+    refuse_lost_rule,
+)
 
 from .tables import discharge_rules
 
@@ -64,25 +69,12 @@ def apply_rule(
         if x.__class__ is LocalValue and x._trace is trace:
             x.check()
     own = primitive.rules
-    if own is not None and isinstance(trace, LiftTrace) and discharge_rules.name not in own:
-        _refuse_lost_rule(trace, primitive, args, primitive.title(params))
+    own = {} if own is None or discharge_rules.name in own else own
+    if isinstance(trace, LiftTrace) and trace.table.name in own:
+        ref = next(x for x in args if is_own(trace, x))
+        refuse_lost_rule(trace, primitive.title(params), ref)
     rule = discharge_rules.rules.get(primitive) or discharge_rules.miss(primitive)
     return rule(trace, args, params)
-
-
-def _refuse_lost_rule(
-    trace: LiftTrace[Any], primitive: Primitive, args: Sequence[Any], title: str
-) -> None:
-    """Raise where discharging a custom rule's call would lose the rule for this transformation."""
-    assert primitive.rules is not None
-    if trace.table.name in primitive.rules:
-        ref = next(x for x in args if is_own(trace, x))
-        raise TypeError(
-            f"{title} has a rule of its own for {trace.what}, and is given "
-            f"{ref.aval.str_short()}{here()}, which was made under it, or is mapped or "
-            "differentiated by it: the rule cannot speak of what that holds. Pass its value, "
-            "ref[...], and write the result back, or make the reference outside."
-        )
 
 
 def discharge_program(program: ClosedJaxpr, which: Sequence[bool] | None = None) -> Discharged:

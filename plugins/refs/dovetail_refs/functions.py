@@ -310,4 +310,9 @@ def _write(aval: AbstractRef, ref: Any, contents: Sequence[Any]) -> None:
     set(ref, ..., contents[0])
 
 
+def _make(aval: AbstractRef, contents: Sequence[Any]) -> Any:
+    return new_ref(contents[0], kind=aval.kind)
+
+
 AbstractRef.read, AbstractRef.write = _read, _write  # type: ignore[method-assign]
+AbstractRef.make = _make  # type: ignore[method-assign]

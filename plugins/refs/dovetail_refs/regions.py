@@ -24,6 +24,7 @@ from dovetail_core import (
     here,
 )
 from dovetail_core.interpret.mutable import Discharged, final_type, is_own
+from dovetail_core.ir.closing import first_operands, with_single_operands
 
 from .discharging import discharge_program
 from .tables import discharge_rules
@@ -47,9 +48,14 @@ class _Discharge:
         self, primitive: Primitive, trace: Trace, args: Sequence[Any], params: dict[str, Any]
     ) -> None:
         self.primitive = primitive
+        self.own = [is_own(trace, x) for x in args]
+        places = first_operands(primitive, args, self.own)
+        if places is not None:  # a rule reaches a reference by a name of its own
+            params = with_single_operands(primitive, params, places)
+            args = [x for i, x in enumerate(args) if places[i] == i]
+            self.own = [is_own(trace, x) for x in args]
         self.interface: RegionInterface = primitive.regions(params)  # type: ignore[misc]
         self.args = args
-        self.own = [is_own(trace, x) for x in args]
         self.found = [
             discharge_program(r.program, [self.own[i] for i in r.operands])
             for r in self.interface.regions

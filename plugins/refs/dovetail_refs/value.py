@@ -16,6 +16,8 @@ from dovetail_core import (
     register_type,
     typeof,
 )
+from dovetail_core.dispatch.primitive import get_trace
+from dovetail_core.rules.staging import check_within
 from dovetail_core.types.algebra import algebra
 from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_core.xla.config import trace_context
@@ -242,9 +244,9 @@ def concrete_ref(x: Any) -> Ref:
     """``x``, a reference that is not traced.
 
     Raises:
-        UnexpectedTracerError: it is a tracer, whose transformation is over.
+        UnexpectedTracerError: it is a tracer, of a transformation that is over or is not around.
     """
     if isinstance(x, Tracer):
         check_alive(x)
-        raise TypeError(f"{x!r} is traced, and used outside of its transformation")
-    return x
+        check_within(x, get_trace())
+    return x  # type: ignore[return-value]

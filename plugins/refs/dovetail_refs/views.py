@@ -104,7 +104,7 @@ def _unflatten(static: Any, children: Sequence[Any]) -> TransformedRef:
 def _check_whole(view: TransformedRef) -> None:
     """Raise TypeError where slices of a reference came in place of it: they are no slices of what
     the view shows."""
-    found = getattr(view.ref, "aval", None)
+    found: Any = getattr(view.ref, "aval", None)
     if getattr(found, "is_mutable", False) and found is not view._whole:
         raise TypeError(
             f"a view of part of {view._whole.str_short()} is mapped or sliced{here()}, so that it "

@@ -66,8 +66,9 @@ def test_programs_round_trip_as_text() -> None:
 def test_effects_name_the_input() -> None:
     wanted = {ReadEffect(0), WriteEffect(0), AccumulateEffect(0), ReadEffect(1)}
     program = traced()
-    consts = len(program.jaxpr.constvars)  # they come before the inputs
-    assert {e.moved(e.input_index - consts) for e in program.effects} == wanted  # type: ignore
+    assert program.effects == wanted
+    consts = len(program.jaxpr.constvars)  # they come before the inputs where there are no values
+    assert {e.moved(e.input_index - consts) for e in program.jaxpr.effects} == wanted  # type: ignore
 
     def nested(a: Any, b: Any) -> Any:
         def body(c: Any, x: Any) -> Any:

@@ -1,10 +1,9 @@
 """Effects of checkpointed functions: once, again with every computation, or not at all.
 
-A function that reads and writes references is *discharged* before anything else is done with it:
-its program takes what they hold and returns what they are to hold. So a checkpointed call has no
-effect on references, under whatever transformation; reading them before the call and writing them
-after it are operations of their own, which happen once. What a reference held is kept for the
-second computation only if that reads it, like every other input.
+References are operands of a checkpointed call like any, until it is differentiated. Then it is
+*discharged*: its program takes what they hold and returns what they are to hold; reading them
+before the call and writing them after it are operations of their own, which happen once. What a
+reference held is kept for the second computation only if that reads it, like every other input.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from dovetail_core.interpret.mutable import (
     check_aliases,
     discharge_provider,
     final_type,
-    has_mutable,
 )
 from dovetail_core.ir.programs import programs_in
 
@@ -41,18 +39,24 @@ def bind_with_effects(
     name = program.jaxpr.name
     if params.get("effects") == "forbid" and any(map(_forbidden, program.effects)):
         _refuse(program, name)
-    if not has_mutable(program):
-        return remat_p.bind(*operands, jaxpr=program, **params)
-    mutable = tuple(a.is_mutable for a in program.in_avals)
-    if any(mutable):
+    if any(a.is_mutable for a in program.in_avals):
         names = [f"input {i}" for i in range(len(operands))]
         check_aliases(f"checkpoint of {name}", operands, names)
-    if params.get("effects") == "replay":
-        return _replayed(program, operands, params)
-    touched = {e.input_index for e in program.effects if isinstance(e, InputEffect)}
-    # A reference that only a derivative's rule writes to is passed on to it.
-    discharged = tuple(m and i in touched for i, m in enumerate(mutable))
-    return _once(program, discharged, operands, params)
+    return remat_p.bind(*operands, jaxpr=program, **params)
+
+
+def touched(program: ClosedJaxpr) -> bool:
+    """Whether the program reads or writes references itself."""
+    return any(isinstance(e, InputEffect) for e in program.effects)
+
+
+def bind_discharged(
+    program: ClosedJaxpr, operands: Sequence[Any], params: dict[str, Any]
+) -> list[Any]:
+    """The results of a call, on what the references hold that it reads or writes. One that only a
+    derivative's rule uses is passed on to it."""
+    found = {e.input_index for e in program.effects if isinstance(e, InputEffect)}
+    return _once(program, tuple(i in found for i in range(len(operands))), operands, params)
 
 
 def _once(
@@ -78,12 +82,6 @@ def _once(
         final: Any = final_type(program, i)
         final.write(operands[i], [next(finals) for _ in final.content_types()])
     return outs[:n]
-
-
-def _replayed(program: ClosedJaxpr, operands: Sequence[Any], params: dict[str, Any]) -> list[Any]:
-    """Keep effects on what comes from outside; references made inside are still discharged."""
-    inside = discharge_provider().program(program, (False,) * len(program.in_avals)).program
-    return remat_p.bind(*operands, jaxpr=inside, **params)
 
 
 def has_io(eqn: Eqn) -> bool:

@@ -13,10 +13,16 @@ from dovetail_ad import (
     is_linear,
     jvp_rules,
     partial_eval_rules,
+    split_program,
     transpose_program,
     transpose_rules,
 )
+from dovetail_core import ClosedJaxpr, run_under
+from dovetail_core.interpret.mutable import given_to_rules
+from dovetail_core.ir.closing import mutable_constants
+from dovetail_core.ir.rewriting import bind_rebuilt
 
+from ..effects import bind_discharged, touched
 from ..parts import Parts, barriers, joined
 from ..primitive import name_p, place_p, remat_p
 from .splitting import parts_of
@@ -27,14 +33,24 @@ def _remat_partial_eval(
     trace: LinearTrace, args: Sequence[Any], params: dict[str, Any]
 ) -> list[Any]:
     """Compute the known results, with the values that the policy keeps; record a checkpointed call
-    that computes all other residuals again, from those and the inputs, and then the linear part."""
+    that computes all other residuals again, from those and the inputs, and then the linear part.
+
+    References are discharged first. But where a rule that was applied now uses some, nothing is
+    computed again: it would find others in them than it did."""
     unknown = tuple(trace.owns(x) for x in args)
+    program: ClosedJaxpr = params["jaxpr"]
+    now = split_program(program, unknown).known
+    if mutable_constants(now) or (given_to_rules(program) and touched(now)):
+        return partial_eval_rules.fallback(remat_p)(trace, args, params)
+    if params.get("effects") != "replay" and touched(program):
+        rest = {k: v for k, v in params.items() if k != "jaxpr"}
+        return run_under(trace, bind_discharged, program, args, rest)
     barrier = barriers(params["prevent_cse"], len(args))
     known = [x for x, u in zip(args, unknown) if not u]
     known_barrier = tuple(b for b, u in zip(barrier, unknown) if not u)
     parts = parts_of(params["jaxpr"], unknown, params["policy"], params.get("effects") == "replay")
     forward = {**params, "jaxpr": parts.forward, "prevent_cse": joined(known_barrier)}
-    found = remat_p.bind(*known, **forward)
+    found = bind_rebuilt(remat_p, known, forward)
     n = parts.num_results
     if not any(parts.out_unknown):
         return found[:n]
@@ -67,7 +83,7 @@ def _remat_transpose(
     late = any(b for b, live in zip(flags, linear) if live)
     barrier = [b for b, live in zip(flags, linear) if not live] + [late] * len(cts)
     params = {**params, "jaxpr": transposed, "prevent_cse": joined(barrier)}
-    found = iter(remat_p.bind(*values, *cts, **params))
+    found = iter(bind_rebuilt(remat_p, [*values, *cts], params))
     have = iter(nonzero)
     return [next(found) if live and next(have) else None for live in linear]
 
