@@ -122,8 +122,9 @@ class BatchCarrier(Carrier[Batched, Any]):
             return dim is not None
         if dim < depth:
             raise TypeError(
-                f"{typeof(x).str_short()} is mapped along the axis that a loop goes along{here()}, "
-                "and given to a function with rules of its own. Map it along another axis."
+                f"{typeof(x).str_short()} is mapped along axis {dim}, and a loop{here()} goes "
+                "along the next one and gives its slices to a function with rules of its own. Map "
+                "it along a later axis (in_axes), or let the loop go through indices."
             )
         return MappedAt(dim - depth)
 

@@ -387,3 +387,74 @@ def test_references_that_hold_tangents() -> None:
     for wrap in (lambda f: f, jit, once):
         with pytest.raises(TypeError, match=text):
             grad(f)(f32(1.0), wrap)
+
+
+def test_slices_of_what_is_mapped() -> None:
+    x = np.arange(6, dtype=f32).reshape(2, 3)
+    ref = dovetail.new_ref(np.zeros((3, 2), f32))
+    found = grad(lambda x: vmap(by_rows(stash), (0, 1))(x, ref).sum())(x)
+    np.testing.assert_array_equal(found, 6 * x)
+    np.testing.assert_array_equal(ref[...], np.full((3, 2), 3))
+    with pytest.raises(
+        TypeError, match=r"Ref\{f32\[2,3\]\} is mapped along axis 0, and a loop at .*"
+    ):
+        vmap(by_rows(stash))(x, dovetail.new_ref(x))
+
+
+# --- other functions with rules -------------------------------------------------------------------
+
+
+def rooted(x: Any, ref: Any) -> Any:
+    def improved(f: Any, y: Any) -> Any:
+        return lax.fori_loop(0, 20, lambda i, y: y - f(y) / (2 * y), y)
+
+    root = lambda y: y**2 - x * ref[...]  # noqa: E731
+    return lax.custom_root(root, 1.0, improved, lambda g, y: y / g(1.0))
+
+
+def solved(x: Any, ref: Any) -> Any:
+    divided = lambda _, b: b / ref[...]  # noqa: E731
+    return lax.custom_linear_solve(lambda y: ref[...] * y, x, divided, divided)
+
+
+def converted(x: Any, ref: Any) -> Any:
+    f, consts = dovetail.closure_convert(lambda y: y * x * ref[...], x)
+    return f(x, *consts)
+
+
+def with_gradient(x: Any, ref: Any) -> Any:
+    @dovetail.custom_gradient
+    def f(x: Any) -> Any:
+        v = ref[...]
+        return x * v, lambda ct: 10.0 * ct * v
+
+    return f(x)
+
+
+OTHERS: dict[str, tuple[Any, float, float]] = {
+    "custom_root": (rooted, np.sqrt(6.0), 2.0 / (2 * np.sqrt(6.0))),
+    "custom_linear_solve": (solved, 1.5, 0.5),
+    "closure_convert": (converted, 18.0, 12.0),
+    "custom_gradient": (with_gradient, 6.0, 20.0),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_functions_that_close_over_references(name: str) -> None:
+    f, value, slope = OTHERS[name]
+    x, ref = f32(3.0), dovetail.new_ref(f32(2.0))
+    for g in (f, jit(f), dovetail.checkpoint(f), once(f)):
+        np.testing.assert_allclose(g(x, ref), value, rtol=1e-6)
+    orders = [grad(f), jit(grad(f)), dovetail.jacfwd(f)]
+    if name != "custom_gradient":  # its rule is used when the programs of these are over
+        orders += [grad(jit(f)), grad(once(f)), grad(chosen(f)), grad(dovetail.checkpoint(f))]
+    for g in orders:
+        np.testing.assert_allclose(g(x, ref), slope, rtol=1e-6)
+    np.testing.assert_allclose(vmap(f, (0, None))(x[None], ref)[0], value, rtol=1e-6)
+    assert float(ref[...]) == 2.0
+
+
+def test_a_rule_of_a_program_that_is_over() -> None:
+    text = r"f, a rule of f, uses a traced value that is not among its arguments"
+    with pytest.raises(dovetail.errors.UnexpectedTracerError, match=text):
+        grad(jit(with_gradient))(f32(3.0), dovetail.new_ref(f32(2.0)))
