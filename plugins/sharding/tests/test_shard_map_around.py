@@ -151,6 +151,12 @@ def test_collectives_of_sums_over_another_axis(square):
         found = dt.jit(dt.grad(f))(x)
         assert found.sharding.spec == P("x", "y")
         assert_close(found, 2 * X)
+    part = dt.shard_map(
+        lambda a: lax.psum(dnp.sum(gather(a)[:2, 1:] ** 2), "x"), out_specs=P(reduced={"y"})
+    )
+    kept = np.zeros_like(X)
+    kept[:2, 1:], kept[3:5, 1:] = 2 * X[:2, 1:], 2 * X[3:5, 1:]
+    assert_close(dt.jit(dt.grad(part))(x), kept)
     wanted = np.tile(2 * (X[:3] + X[3:]), (2, 1))
     assert_close(dt.jit(dt.grad(dt.shard_map(bodies[3], out_specs=P(reduced={"y"}))))(x), wanted)
 

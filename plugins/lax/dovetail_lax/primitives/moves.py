@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dovetail_core import typeof
+from dovetail_core.types.algebra import algebra
+from dovetail_core.types.dividing import dividing, unreduced_along
+from dovetail_core.types.roles import Unreduced, unreduced_in
+
 from ..scalars import scalar
 from .joining import concatenate_p, pad_p
 from .shape import broadcast_in_dim_p, reshape_p, rev_p, slice_p, transpose_p
@@ -82,4 +87,18 @@ def padded(x: Any, config: Sequence[tuple[int, int, int]], value: Any = 0) -> An
     """``x`` padded by ``(low, high, interior)`` per axis; ``x`` itself where all are zero."""
     if all(c == (0, 0, 0) for c in config):
         return x
-    return pad_p.bind(x, scalar(value, x.dtype), padding_config=tuple(config))
+    filler = _zero_beside(x) if value.__class__ is int and value == 0 else scalar(value, x.dtype)
+    return pad_p.bind(x, filler, padding_config=tuple(config))
+
+
+def _zero_beside(x: Any) -> Any:
+    """A zero of the element type of ``x``, which is a sum over devices that is left to be done
+    where ``x`` is: padding is linear in both together."""
+    aval: Any = typeof(x)
+    zero = scalar(0, aval.dtype)
+    if aval.vma and (sums := unreduced_in(aval.vma)):
+        zero = algebra().with_roles(zero, frozenset(map(Unreduced, sums)))
+    if left := unreduced_along(aval):
+        spec = aval.divided.spec.update(partitions=(), unreduced=left, reduced=frozenset())
+        zero = dividing().put(zero, aval.divided.update(spec=spec))
+    return zero

@@ -12,7 +12,7 @@ from dovetail_core import ShapedArray, typeof
 from dovetail_core.types.algebra import zeros
 
 from ...primitives.joining import Padding, concatenate_p, pad_p, split_p, stack_p, unstack_p
-from ...primitives.moves import along, full, joined
+from ...primitives.moves import along, full, joined, padded
 from ...primitives.reductions import reduce_sum_p
 from ...primitives.shape import Shape, slice_p
 from ...primitives.values import select_n_p
@@ -59,7 +59,7 @@ def _pad_transpose(ct: Any, operand: Any, value: Any, *, padding_config: Padding
     if is_linear(operand):
         # Undo the outer padding (negative padding crops, and what was cropped gets zero) ...
         outer = tuple([(-lo, -hi, 0) for lo, hi, _ in padding_config])
-        inner = pad_p.bind(ct, zero, padding_config=outer)
+        inner = padded(ct, outer)
         # ... then pick the operand's elements from between the inner padding.
         from_operand = slice_p.bind(
             inner,
