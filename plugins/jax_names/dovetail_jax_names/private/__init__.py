@@ -9,12 +9,12 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
+from ..absent_names import absent
 from ..names import home
-from .absent import absent as absence_error
 
 
 def __getattr__(name: str) -> ModuleType:
     found = "" if name.startswith("_") else home(f"jax._src.{name}")
     if not found:
-        raise absence_error("jax._src", name)
+        raise absent("jax._src", name)
     return import_module(found)

@@ -6,7 +6,7 @@ from typing import Any
 
 from dovetail_lax import stop_gradient_p as stop_gradient_p
 
-from .absent import public
+from ..absent_names import public
 
 
 def __getattr__(name: str) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from inspect import Parameter, Signature
 from typing import Any
 
-from .absent import public
+from ..absent_names import public
 
 _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 _NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)

@@ -11,7 +11,7 @@ import numpy as np
 
 from dovetail_backends import rebuild
 
-from .absent import public
+from ..absent_names import public
 
 
 def _reconstruct_array(

@@ -11,7 +11,7 @@ from dovetail_checkify import (
     user_checks as user_checks,
 )
 
-from .absent import public
+from ..absent_names import public
 
 Out = TypeVar("Out")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from dovetail_core.xla import execution
 
-from .absent import public
+from ..absent_names import public
 
 
 def backend_compile_and_load(backend: Any, *args: Any) -> None:

@@ -19,6 +19,7 @@ from dovetail_core.base.errors import ShardingTypeError as ShardingTypeError
 from dovetail_core.base.source import here
 from dovetail_core.dispatch.primitive import get_trace, set_trace
 
+from ..absent_names import public
 from ..extending.primitive import Primitive as Primitive
 from ..extending.programs import jaxpr_as_fun as jaxpr_as_fun
 from ..extending.traces import (
@@ -27,7 +28,6 @@ from ..extending.traces import (
     set_current_trace as set_current_trace,
     take_current_trace as take_current_trace,
 )
-from .absent import public
 
 
 class TracingContext:

@@ -6,7 +6,7 @@ from typing import Any
 
 from dovetail_jit import effects_barrier
 
-from .absent import public
+from ..absent_names import public
 
 
 def wait_for_tokens() -> None:

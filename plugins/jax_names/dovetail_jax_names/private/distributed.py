@@ -6,7 +6,7 @@ from typing import Any
 
 from dovetail_distributed import State as State, global_state as global_state
 
-from .absent import public
+from ..absent_names import public
 
 
 def __getattr__(name: str) -> Any:

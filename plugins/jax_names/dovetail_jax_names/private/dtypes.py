@@ -13,7 +13,7 @@ import numpy as np
 from dovetail_core import ExtendedDType as _ExtendedDType, Tracer, float0, high_algebra
 from dovetail_lax import broadcast as _broadcast, dtypes as _dtypes
 
-from .absent import public
+from ..absent_names import public
 from .earray import EArray
 
 TypePromotionError = _dtypes.TypePromotionError

@@ -6,7 +6,7 @@ from typing import Any
 
 from dovetail_core import ShapedArray, register_type
 
-from .absent import public
+from ..absent_names import public
 
 
 class EArray:

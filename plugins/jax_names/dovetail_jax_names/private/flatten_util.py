@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from ..absent_names import public
 from ..names import home
-from .absent import public
 
 ravel_pytree = import_module(home("jax.flatten_util")).ravel_pytree
 

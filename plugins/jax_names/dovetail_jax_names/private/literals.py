@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .absent import public
+from ..absent_names import public
 
 
 class TypedNdArray:

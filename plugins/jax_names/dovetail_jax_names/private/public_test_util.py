@@ -10,7 +10,7 @@ import numpy as np
 
 from dovetail_core.tree.util import tree_flatten
 
-from .absent import public
+from ..absent_names import public
 
 _TOLERANCES = {
     np.dtype(np.float16): 1e-3,

@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 from dovetail_core import config
 from dovetail_core.base.source import hide_files, is_hidden, show_files, without_hidden
 
-from .absent import public
+from ..absent_names import public
 
 F = TypeVar("F", bound=Callable[..., Any])
 

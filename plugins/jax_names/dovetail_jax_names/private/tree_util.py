@@ -21,7 +21,7 @@ from dovetail_core.tree.util import (
     tree_unflatten,
 )
 
-from .absent import public
+from ..absent_names import public
 
 
 class _RegistryEntry(NamedTuple):

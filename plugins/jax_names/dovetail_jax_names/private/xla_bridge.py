@@ -7,7 +7,7 @@ from typing import Any
 from dovetail_backends import PjrtBackend
 from dovetail_core import registry
 
-from .absent import public
+from ..absent_names import public
 
 
 def __getattr__(name: str) -> Any:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...absent_names import public
 from ...results import global_result_handlers as global_result_handlers
-from ..absent import public
 
 
 def __getattr__(name: str) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 from dovetail_core.xla._lazy import xla_client as _xla_client
 
-from ..absent import public
+from ...absent_names import public
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from dovetail_random import KeyArray, key_data, wrap_key_data
 
-from ..absent import public
+from ...absent_names import public
 from .rbg import FUNCTIONS as _RBG, UNSAFE as _UNSAFE_RBG
 from .threefry2x32 import FUNCTIONS as _THREEFRY
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..absent import public
+from ...absent_names import public
 from .functions import functions
 
 _MODULE = "jax._src.random.rbg"

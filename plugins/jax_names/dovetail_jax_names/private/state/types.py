@@ -6,7 +6,7 @@ from typing import Any
 
 from dovetail_refs import AbstractRef as AbstractRef
 
-from ..absent import public
+from ...absent_names import public
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from dovetail_core.base.lazy import absent_name
 from dovetail_jax_names import absence
 
-from ..names import home, names_of
+from .names import home, names_of
 
 
 def absent(module: str, name: str, above: int = 2) -> Exception:
