@@ -17,6 +17,7 @@ from ...primitives.joining import (
     unstack_p,
 )
 from ...primitives.shape import Shape
+from .windowed import pad_attributes
 
 
 def _concatenated(b: Any, operands: Any, dimension: int, out: Any) -> Any:
@@ -73,6 +74,24 @@ def _tile(b: Any, x: Any, *, reps: Shape) -> Any:
 
 @stablehlo_rules.register(pad_p)
 def _pad(b: Any, x: Any, value: Any, *, padding_config: Padding) -> Any:
-    low, high, interior = (i64_array([c[k] for c in padding_config]) for k in range(3))
-    attrs = f"edge_padding_low = {low}, edge_padding_high = {high}, interior_padding = {interior}"
-    return b.op("stablehlo.pad", [x, value], b.out, attrs)
+    # Negative pads are slices: XLA adds those of a pad to those of a reduce_window behind it, and
+    # takes again what was cut off.
+    out = b.out
+    added = [(max(low, 0), max(high, 0), holes) for low, high, holes in padding_config]
+    full = x.aval.shape
+    if any(map(any, added)):
+        full = tuple([
+            low + max(n + (n - 1) * holes, 0) + high for n, (low, high, holes) in zip(full, added)
+        ])  # fmt: skip
+        low, high, interior = zip(*added)
+        attrs = pad_attributes(low, high, interior)
+        x = b.op("stablehlo.pad", [x, value], out.update(shape=full), attrs)
+    if full == out.shape:
+        return x
+    start = [max(-low, 0) for low, _, _ in padding_config]
+    limit = [i + n for i, n in zip(start, out.shape)]
+    attrs = (
+        f"start_indices = {i64_array(start)}, limit_indices = {i64_array(limit)}, "
+        f"strides = {i64_array([1] * len(start))}"
+    )
+    return b.op("stablehlo.slice", [x], out, attrs)
