@@ -17,7 +17,8 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     """Sort one array, or several together by the first ``num_keys`` of them, in ascending order.
 
     NaN comes last, zeros are equal whatever their sign, complex numbers are ordered by real and
-    then by imaginary part.
+    then by imaginary part; behind them come those whose imaginary part is NaN, then those whose
+    real part is, then those of which both are, as in NumPy.
 
     Args:
         operand: an array (an array is returned) or a sequence of arrays of one shape (a tuple is).
