@@ -2,6 +2,8 @@
 
     python benchmarks/accuracy.py [--points 60] [NAMES...]
 
+Derivatives are measured by derivative_accuracy.py, beside JAX's.
+
 Without names it writes docs/reference/special_accuracy.md and docs/_static/special_accuracy.svg.
 Arguments are drawn from a fixed seed. Results that the type does not hold (overflow, and numbers
 below the least normal one) do not count.

@@ -244,6 +244,7 @@ if TYPE_CHECKING:
         reduce_window as reduce_window,
         reduce_window_shape_tuple as reduce_window_shape_tuple,
     )
+    from .numerics.scaling import inverse_power as inverse_power
     from .primitives.arithmetic import (
         abs_p as abs_p,
         add_p as add_p,
@@ -381,6 +382,7 @@ if TYPE_CHECKING:
         squeeze_p as squeeze_p,
         transpose_p as transpose_p,
     )
+    from .primitives.slopes import normal_density_p as normal_density_p
     from .primitives.sorting import (
         approx_top_k_p as approx_top_k_p,
         sort_p as sort_p,

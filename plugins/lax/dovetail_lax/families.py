@@ -6,8 +6,8 @@ A module of rules whose primitives are in the module of the same name stands und
 _HOMES = """
     arithmetic branches collectives composite condensed contractions control_flow discrete
     factorizations fft gather incomplete joining platforms polar ragged ragged_collectives
-    reductions rng shape sorting special spectral transcendental tridiagonal updates values
-    while_loop windows
+    reductions rng rotations shape slopes sorting special spectral transcendental tridiagonal
+    updates values while_loop windows
 """
 PRIMITIVES = tuple(f"dovetail_lax.primitives.{home}" for home in _HOMES.split())
 """The modules that define primitives, by their import strings."""
@@ -16,28 +16,30 @@ FAMILIES: dict[str, dict[str, str]] = {
         "arithmetic": "", "branches": "", "collectives": "",
         "condensed": "condensed factorizations tridiagonal", "contractions": "contractions fft",
         "discrete": "", "factorizations": "", "gather": "", "polar": "", "reductions": "",
-        "shape": "joining shape", "sorting": "", "special": "incomplete special", "spectral": "",
-        "transcendental": "", "updates": "", "values": "rng values", "windows": "",
+        "shape": "joining shape", "slopes": "", "sorting": "", "special": "incomplete special",
+        "spectral": "rotations spectral", "transcendental": "", "updates": "",
+        "values": "rng values", "windows": "",
     },
     "transpose": {
         "arithmetic": "arithmetic discrete values", "branches": "",
         "collectives": "collectives ragged_collectives",
         "contractions": "contractions factorizations fft", "gather": "", "joining": "",
-        "linalg": "condensed tridiagonal", "reductions": "", "shape": "", "values": "",
+        "linalg": "condensed rotations tridiagonal", "reductions": "", "shape": "", "values": "",
         "windows": "",
     },
     "batch": {
         "branches": "", "collectives": "", "contractions": "contractions fft",
         "elementwise": "arithmetic discrete transcendental values", "gather": "", "joining": "",
-        "linalg": "condensed factorizations polar spectral tridiagonal updates",
+        "linalg": "condensed factorizations polar rotations spectral tridiagonal updates",
         "reductions": "", "rng": "", "shape": "", "slicing": "shape", "sorting": "",
-        "special": "incomplete special", "windows": "",
+        "special": "incomplete slopes special", "windows": "",
     },
     "stablehlo": {
         "arithmetic": "", "collectives": "collectives ragged_collectives", "composite": "",
         "condensed": "condensed tridiagonal", "contractions": "contractions fft",
-        "control_flow": "control_flow platforms while_loop", "discrete": "", "factorizations": "",
-        "gather": "", "joining": "", "reductions": "", "shape": "", "sorting": "", "spectral": "",
+        "control_flow": "control_flow platforms while_loop", "discrete": "",
+        "exponentials": "transcendental", "factorizations": "", "gather": "", "joining": "",
+        "reductions": "", "shape": "", "sorting": "", "spectral": "",
         "transcendental": "special transcendental", "values": "rng values",
         "cumulative": "reductions", "windows": "",
     },

@@ -6,7 +6,7 @@ the maximum for accuracy alone, and its derivatives are short in terms of result
 
 from __future__ import annotations
 
-from math import log
+from math import log, sqrt
 from typing import Any
 
 import dovetail_lax as lax
@@ -27,6 +27,12 @@ softplus_p = Primitive("softplus")
 log1mexp_p = Primitive("log1mexp")
 """``log(1 - exp(-x))``."""
 
+log1mexp_slope_p = Primitive("log1mexp_slope")
+"""``1 / (exp(x) - 1)``, the derivative of ``log1mexp``."""
+
+normal_cdf_p = Primitive("normal_cdf")
+"""The distribution function of the normal distribution."""
+
 softmax_p = Primitive("softmax")
 """``exp(x)`` over its sum along ``axes``."""
 
@@ -36,9 +42,10 @@ log_softmax_p = Primitive("log_softmax")
 logsumexp_p = Primitive("logsumexp")
 """The logarithm of the sum of ``exp(x)`` along ``axes``, which disappear."""
 
-for _p in (relu_p, relu6_p, softplus_p):
+for _p in (relu_p, relu6_p, softplus_p, normal_cdf_p):
     _p.def_traits(elementwise=True, monotone="+")
-log1mexp_p.def_traits(elementwise=True)
+for _p in (log1mexp_p, log1mexp_slope_p):
+    _p.def_traits(elementwise=True)
 logsumexp_p.def_traits(monotone="+", parameters={"axes": "axes that disappear"})
 for _p in (softmax_p, log_softmax_p):
     _p.def_traits(parameters={"axes": "axes along which it works"})
@@ -73,6 +80,16 @@ def _softplus_type(x: ShapedArray) -> ShapedArray:
 @log1mexp_p.def_abstract_eval
 def _log1mexp_type(x: ShapedArray) -> ShapedArray:
     return _inexact("log1mexp", x)
+
+
+@log1mexp_slope_p.def_abstract_eval
+def _log1mexp_slope_type(x: ShapedArray) -> ShapedArray:
+    return _inexact("log1mexp_slope", x)
+
+
+@normal_cdf_p.def_abstract_eval
+def _normal_cdf_type(x: ShapedArray) -> ShapedArray:
+    return _inexact("normal_cdf", x)
 
 
 def _checked_axes(name: str, x: ShapedArray, axes: tuple[int, ...]) -> None:
@@ -143,6 +160,17 @@ def _log1mexp(x: Any) -> Any:
     large = lax.log1p_p.bind(lax.neg_p.bind(lax.exp_p.bind(minus)))
     size = lax.real(x) if x.dtype.kind == "c" else x
     return lax.select(lax.lt(size, size.dtype.type(log(2))), small, large)
+
+
+@log1mexp_slope_p.def_decomposition
+def _log1mexp_slope(x: Any) -> Any:
+    return lax.div_p.bind(number(1.0, x), lax.expm1_p.bind(x))
+
+
+@normal_cdf_p.def_decomposition
+def _normal_cdf(x: Any) -> Any:
+    tail = lax.erfc_p.bind(lax.mul_p.bind(x, number(-sqrt(0.5), x)))
+    return lax.mul_p.bind(tail, number(0.5, x))
 
 
 def spread(reduced: Any, x: Any, axes: tuple[int, ...]) -> Any:

@@ -13,8 +13,10 @@ from dovetail_core.testing import Sample
 
 from .primitives import (
     log1mexp_p,
+    log1mexp_slope_p,
     log_softmax_p,
     logsumexp_p,
+    normal_cdf_p,
     relu6_p,
     relu_p,
     softmax_p,
@@ -34,9 +36,10 @@ def _numbers(shape: tuple[int, ...], dtype: str, low: float = -3.0, high: float 
 
 def samples() -> Iterator[Sample]:
     """The samples of all primitives."""
-    for p in (relu_p, relu6_p, softplus_p):
+    for p in (relu_p, relu6_p, softplus_p, normal_cdf_p):
         yield from _elementwise(p)
-    yield from _elementwise(log1mexp_p, 0.3, 5.0)
+    for p in (log1mexp_p, log1mexp_slope_p):
+        yield from _elementwise(p, 0.3, 5.0)
     yield Sample(relu_p, (_numbers((4,), "int32", -9, 9),))
     for p in (softmax_p, log_softmax_p, logsumexp_p):
         yield from _along(p)

@@ -113,10 +113,13 @@ def test_softmax_derivative() -> None:
 @pytest.mark.parametrize(
     ("f", "forward", "backward"),
     [(nn.relu, 1, 4), (nn.softplus, 1, 4), (nn.softmax, 1, 10), (nn.log_softmax, 1, 9),
-     (nn.logsumexp, 1, 7), (nn.gelu, 6, 18), (nn.silu, 2, 9)],
+     (nn.logsumexp, 1, 7), (nn.gelu, 8, 21), (nn.silu, 2, 9)],
 )  # fmt: skip
 def test_programs_are_short(f: Any, forward: int, backward: int) -> None:
-    """What is traced has few operations, forward and with its derivative."""
+    """What is traced has few operations, forward and with its derivative.
+
+    Five of those of gelu keep its square, and so its derivative, from overflow.
+    """
     assert len(make_jaxpr(f)(X).jaxpr.eqns) <= forward
     back = make_jaxpr(lambda x, t: vjp(f, x)[1](t))(X, f(X))
     assert len(back.jaxpr.eqns) <= backward, back

@@ -42,7 +42,9 @@ ELEMENTWISE = """
     random_gamma_grad regularized_incomplete_beta zeta polygamma eq ne lt le gt ge eq_to le_to lt_to
     and or xor not shift_left shift_right_logical shift_right_arithmetic population_count clz floor
     ceil is_finite round reduce_precision real imag conj complex select_n clamp convert_element_type
-    copy stage stop_gradient
+    copy stage stop_gradient logistic_slope tanh_slope asin_slope atan_slope asinh_slope acosh_slope
+    atanh_slope erf_slope erf_inv_slope normal_density trigamma
+    tetragamma
 """
 # Not sign, which of complex numbers has no steps; its derivative says what holds.
 STEPS = """

@@ -20,6 +20,7 @@ from ..primitives.factorizations import (
     triangular_solve_p,
 )
 from ..primitives.polar import qdwh_p
+from ..primitives.rotations import over_gaps_p, rotations_p
 from ..primitives.spectral import eig_p, eigh_p, svd_p
 from ..primitives.tridiagonal import tridiagonal_solve_p
 from ..primitives.updates import cholesky_update_p, symmetric_product_p
@@ -111,6 +112,18 @@ def _spectra() -> Iterator[Sample]:
                 params = {"full_matrices": full, "compute_uv": both, "algorithm": None}
                 tags = phases if both else frozenset()
                 yield Sample(svd_p, (_matrices("svd", shape, dtype),), params, tags, scale=UNIT)
+        for shape in ((3, 3), (2, 2, 2)):
+            x, unequal = _matrices("gaps", shape, dtype), np.zeros(shape, bool)
+            gaps = (1.0 + numbers("gap", (0, 1), shape)).astype("float32")
+            yield Sample(rotations_p, (x, gaps, unequal))
+            yield Sample(over_gaps_p, (x, gaps, unequal, np.ones(shape[:-1], "float32")))
+        none = np.zeros((3, 3), "float32")
+        diagonal = np.diag(np.arange(1, 4)).astype(dtype), none, none == 0
+        yield Sample(rotations_p, diagonal, tags=PHASES)
+        yield Sample(over_gaps_p, (*diagonal, none[0]), tags=PHASES)
+    x = np.zeros((0, 0), np.float32)
+    yield Sample(rotations_p, (x, x, x == 0), tags=EMPTY)
+    yield Sample(over_gaps_p, (x, x, x == 0, x[:, 0:0].reshape(0)), tags=EMPTY)
     yield Sample(eigh_p, (np.zeros((0, 0), np.float32),), {"lower": True}, EMPTY)
     params = {"full_matrices": False, "compute_uv": True, "algorithm": None}
     yield Sample(svd_p, (np.zeros((0, 3), np.float32),), params, EMPTY)

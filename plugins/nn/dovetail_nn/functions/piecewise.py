@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import dovetail_lax as lax
@@ -37,7 +38,15 @@ def soft_sign(x: ArrayLike) -> Array:
 
 @fused()
 def _soft_sign(x: Any) -> Any:
-    return dnp.divide(x, dnp.add(lax.abs(x), 1.0))
+    size = lax.abs(x)
+    if x.dtype.kind == "c":
+        return dnp.divide(x, dnp.add(size, 1.0))
+    # From 1 on it is 1 - 1/(1 + x), of which the derivative does not cancel.
+    share = dnp.divide(1.0, dnp.add(size, 1.0))
+    near = dnp.multiply(x, share)
+    far = dnp.logical_and(dnp.less(1, size), dnp.less(size, inf))  # of infinity NaN, as JAX's
+    above = dnp.multiply(lax.sign(x), dnp.subtract(1.0, share))
+    return dnp.where(far, above, near)
 
 
 @one_call()

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from math import pi, sqrt
+from math import inf, pi, sqrt
 from typing import Any
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
 from dovetail_core.base.arguments import integer
+from dovetail_custom_rules import custom_jvp
 from dovetail_jit import fused, one_call
 from dovetail_numpy import fusion
 
 from ..arguments import array, beside_number, inexact
-from ..primitives import log1mexp_p, number, softplus_p
+from ..primitives import log1mexp_p, normal_cdf_p, number, softplus_p
 
 Array = Any
 
@@ -101,15 +102,18 @@ _CUBIC = _LINEAR * 0.044715
 
 @fused()
 def _gelu_tanh(x: Any) -> Any:
-    mul = lax.mul_p.bind
-    slope = lax.add_p.bind(mul(lax.square_p.bind(x), number(_CUBIC, x)), number(_LINEAR, x))
+    # Beyond 30 the logistic function is 0 or 1. Were the square infinite, its derivative times 0,
+    # that of the function, would be NaN.
+    mul, most = lax.mul_p.bind, number(900.0, x)
+    square = mul(x, x)
+    square = lax.select_n_p.bind(lax.lt_p.bind(square, most), most, square)
+    slope = lax.add_p.bind(mul(square, number(_CUBIC, x)), number(_LINEAR, x))
     return mul(x, lax.logistic_p.bind(mul(x, slope)))
 
 
 @fused()
 def _gelu_exact(x: Any) -> Any:
-    tail = lax.erfc_p.bind(lax.mul_p.bind(x, number(-sqrt(0.5), x)))
-    return lax.mul_p.bind(lax.mul_p.bind(x, number(0.5, x)), tail)
+    return lax.mul_p.bind(x, normal_cdf_p.bind(x))
 
 
 @one_call()
@@ -119,7 +123,56 @@ def squareplus(x: ArrayLike, b: ArrayLike = 4) -> Array:
 
 
 def _squareplus(x: Any, b: Any) -> Any:
-    return dnp.multiply(dnp.add(x, dnp.sqrt(dnp.add(lax.square(x), b))), 0.5)
+    dtype = dnp.result_type(x, b)
+    if dtype.kind == "c":
+        return dnp.multiply(dnp.add(x, dnp.sqrt(dnp.add(lax.square(x), b))), 0.5)
+    # Below 0 its terms cancel: there it is (b/2) / (sqrt(x² + b) - x).
+    x, b = (
+        lax.convert_element_type_p.bind(v, new_dtype=dtype, weak_type=v.aval.weak_type)
+        for v in (x, dnp.asarray(b))
+    )
+    root, positive = _root(x, b), dnp.greater_equal(x, 0)
+    high = dnp.where(dnp.equal(x, inf), x, root)
+    above = dnp.add(dnp.multiply(x, 0.5), dnp.multiply(high, 0.5))
+    below = dnp.divide(dnp.multiply(b, 0.5), dnp.where(positive, 1, dnp.subtract(root, x)))
+    return dnp.where(positive, above, below)
+
+
+@custom_jvp
+def _root(x: Any, b: Any) -> Any:
+    """``sqrt(x² + b)``, where the square does not overflow."""
+    size = dnp.maximum(lax.abs(x), 1)
+    part = dnp.divide(x, size)
+    rest = dnp.divide(dnp.divide(b, size), size)
+    return dnp.multiply(size, dnp.sqrt(dnp.add(lax.square(part), rest)))
+
+
+@_root.defjvp
+def _(primals: Any, tangents: Any) -> Any:
+    (x, b), (dx, db) = primals, tangents
+    root = _root(x, b)
+    half = dnp.divide(0.5, _nonzero(root))
+    return root, dnp.add(dnp.multiply(dx, _share(x, b)), dnp.multiply(db, half))
+
+
+@custom_jvp
+def _share(x: Any, b: Any) -> Any:
+    """``x / sqrt(x² + b)``."""
+    return dnp.divide(x, _nonzero(_root(x, b)))
+
+
+@_share.defjvp
+def _(primals: Any, tangents: Any) -> Any:
+    # (b/r) dx / r² - (x/r) db / (2 r²)
+    (x, b), (dx, db) = primals, tangents
+    out, root = _share(x, b), _nonzero(_root(x, b))
+    along = dnp.divide(dnp.divide(dnp.divide(b, root), root), root)
+    down = dnp.divide(dnp.divide(dnp.multiply(out, -0.5), root), root)
+    return out, dnp.add(dnp.multiply(dx, along), dnp.multiply(db, down))
+
+
+def _nonzero(x: Any) -> Any:
+    return dnp.where(dnp.equal(x, 0), 1, x)
 
 
 def log1mexp(x: ArrayLike) -> Array:

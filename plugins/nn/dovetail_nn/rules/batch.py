@@ -10,8 +10,10 @@ from dovetail_core import Primitive
 
 from ..primitives import (
     log1mexp_p,
+    log1mexp_slope_p,
     log_softmax_p,
     logsumexp_p,
+    normal_cdf_p,
     relu6_p,
     relu_p,
     softmax_p,
@@ -40,7 +42,7 @@ def _along(primitive: Primitive) -> None:
     batch_rules.set(primitive, rule)
 
 
-for _p in (relu_p, relu6_p, softplus_p, log1mexp_p):
+for _p in (relu_p, relu6_p, softplus_p, log1mexp_p, log1mexp_slope_p, normal_cdf_p):
     _elementwise(_p)
 for _p in (softmax_p, log_softmax_p):
     _along(_p)

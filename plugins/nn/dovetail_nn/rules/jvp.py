@@ -10,8 +10,10 @@ from dovetail_ad import jvp_rules
 
 from ..primitives import (
     log1mexp_p,
+    log1mexp_slope_p,
     log_softmax_p,
     logsumexp_p,
+    normal_cdf_p,
     number,
     reduced_sum,
     relu6_p,
@@ -47,7 +49,22 @@ def _softplus(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
 @jvp_rules.register(log1mexp_p)
 def _log1mexp(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
     x = primals[0]
-    return log1mexp_p.bind(x), lax.div_p.bind(tangents[0], lax.expm1_p.bind(x))
+    return log1mexp_p.bind(x), lax.mul_p.bind(tangents[0], log1mexp_slope_p.bind(x))
+
+
+@jvp_rules.register(log1mexp_slope_p)
+def _log1mexp_slope(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
+    # s = 1/(e^x - 1) has the derivative -s (1 + s), and 1 + s is 1/(1 - e^-x).
+    x = primals[0]
+    out = log1mexp_slope_p.bind(x)
+    other = lax.div_p.bind(number(1.0, out), lax.expm1_p.bind(lax.neg_p.bind(x)))
+    return out, lax.mul_p.bind(tangents[0], lax.mul_p.bind(out, other))
+
+
+@jvp_rules.register(normal_cdf_p)
+def _normal_cdf(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
+    x = primals[0]
+    return normal_cdf_p.bind(x), lax.mul_p.bind(tangents[0], lax.normal_density_p.bind(x))
 
 
 @jvp_rules.register(softmax_p)

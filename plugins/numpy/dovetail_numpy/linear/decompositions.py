@@ -177,6 +177,10 @@ def _eigh(name: str, a: ArrayLike, UPLO: str | None, symmetrize_input: bool) -> 
 def eigh(a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
     """Eigenvalues and eigenvectors of Hermitian matrices.
 
+    At equal eigenvalues gradients are found of what depends on the vectors through the space that
+    they span, and are NaN otherwise: also those of ``(v * f(w)) @ v.T``, whose derivative needs
+    that of ``f``, which the decomposition does not see (use ``scipy.linalg.expm`` and the like).
+
     Args:
         UPLO: which triangle to read, ``"L"`` (the default) or ``"U"``, of what is then used.
         symmetrize_input: use ``(a + a.mH) / 2``.

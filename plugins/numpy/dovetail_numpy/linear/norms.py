@@ -58,15 +58,30 @@ def _square(x: Any) -> Any:
     return lax.mul_p.bind(x, x)
 
 
+def _scaled(x: Any, axes: tuple[int, ...], keepdims: bool) -> tuple[Any, Any]:
+    """``x``, times a power of two for each norm, with which powers do not overflow or vanish; and
+    that power in the shape of the norms. It has no derivative, and the norm does not depend on it.
+    """
+    fixed = lax.stop_gradient(x)
+    parts = (lax.real(fixed), lax.imag(fixed)) if x.dtype.kind == "c" else (fixed,)
+    sizes = [lax.reduce_max(lax.abs(part), axes) for part in parts]
+    power = lax.inverse_power(sizes[0] if len(sizes) == 1 else lax.max(*sizes))
+    kept = tuple(i for i in range(x.ndim) if i not in axes)
+    whole = lax.convert_element_type(lax.broadcast_in_dim(power, x.shape, kept), x.dtype)
+    return lax.mul(x, whole), lax.expand_dims(power, axes) if keepdims else power
+
+
 @fused(static=("axes", "keepdims"))
 def _euclidean(x: Any, axes: Any, keepdims: bool) -> Any:
-    return lax.sqrt_p.bind(basic.sum(_square(x), axes, keepdims=keepdims))
+    x, power = _scaled(x, axes, keepdims)
+    return lax.div(lax.sqrt_p.bind(basic.sum(_square(x), axes, keepdims=keepdims)), power)
 
 
 @fused(static=("ord", "axis", "keepdims"))
 def _vector(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
+    axes = (axis,) if isinstance(axis, int) else tuple(axis)
     if ord == 2:
-        return lax.sqrt(basic.sum(_square(x), axis, keepdims=keepdims))
+        return _euclidean(x, axes=axes, keepdims=keepdims)
     if ord == inf:
         return basic.max(lax.abs(x), axis, keepdims=keepdims)
     if ord == -inf:
@@ -78,10 +93,11 @@ def _vector(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
         return basic.sum(lax.abs(x), axis, keepdims=keepdims)
     if not isinstance(ord, (int, float, np.number)) and not hasattr(ord, "aval"):
         raise ValueError(f"norm: {ord!r} is no order of a vector norm{here()}")
+    x, scale = _scaled(x, axes, keepdims)
     size = lax.abs(x)
     power: Any = ord
     total = basic.sum(lax.pow(size, number(size, power)), axis, keepdims=keepdims)
-    return lax.pow(total, number(total, 1.0 / power))
+    return lax.div(lax.pow(total, number(total, 1.0 / power)), scale)
 
 
 def _matrix(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import factorial
 from typing import Any
 
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_custom_rules import custom_jvp
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
@@ -167,12 +169,32 @@ signbit: F = unary_function(
 )
 
 
+_SINC_TERMS = [(-1) ** k * np.pi ** (2 * k) / factorial(2 * k + 1) for k in range(12)]
+
+
 @fused()
 def _sinc(x: Any) -> Any:
-    zero = lax.eq(x, number(x, 0))
-    scaled = lax.mul(number(x, float(np.pi)), lax.select(zero, lax.full_like(x, 1), x))
-    near = lax.mul(number(x, float(-(np.pi**2) / 6)), lax.mul(x, x))  # sinc(x) = 1 - (πx)²/6 + ...
-    return lax.select(zero, lax.add(number(x, 1), near), lax.div(lax.sin(scaled), scaled))
+    # Up to 1/2 by its power series in x², whose derivatives do not cancel as those of the quotient
+    # do; with as many terms as double precision needs there.
+    size = lax.abs(x)
+    near = lax.lt(size, number(size, 0.5))
+    small, far = select(near, x, number(x, 0)), select(near, number(x, 1), x)
+    square, series = lax.mul(small, small), number(x, _SINC_TERMS[-1])
+    for term in reversed(_SINC_TERMS[:-1]):
+        series = lax.add(lax.mul(series, square), number(x, term))
+    quotient = lax.div(_sine_of_turns(far), lax.mul(number(x, float(np.pi)), far))
+    return select(near, series, quotient)
+
+
+def _sine_of_turns(x: Any) -> Any:
+    """``sin(πx)``, of what is left of ``x`` beside the nearest integer, so that it is exact."""
+    if x.dtype.kind == "c":
+        return lax.sin(lax.mul(number(x, float(np.pi)), x))
+    nearest = _round_even(x)
+    pairs = _round_even(lax.mul(nearest, number(x, 0.5)))
+    odd = lax.ne(lax.add(pairs, pairs), nearest)
+    sine = lax.sin(lax.mul(lax.sub(x, nearest), number(x, float(np.pi))))
+    return select(odd, lax.neg(sine), sine)
 
 
 sinc: F = unary_function(
@@ -181,13 +203,35 @@ sinc: F = unary_function(
 )
 
 
-@fused()
+@custom_jvp
 def _i0(x: Any) -> Any:
-    # |x| as x * sign(x), the derivative of which is 0 at 0, as that of this even function.
-    return lax.mul(lax.exp(lax.mul(x, lax.sign(x))), lax.bessel_i0e(x))
+    return lax.mul(lax.exp(lax.abs(x)), lax.bessel_i0e(x))
 
 
-_I0 = Unary("i0", always(_i0, FLOATS), inexact=True)
+@_i0.defjvp
+def _(primals: Any, tangents: Any) -> tuple[Any, Any]:
+    # I0' is I1. Of the product the terms would cancel near 0.
+    (x,), (dx,) = primals, tangents
+    return _i0(x), lax.mul(dx, _i1(x))
+
+
+@custom_jvp
+def _i1(x: Any) -> Any:
+    return lax.mul(lax.exp(lax.abs(x)), lax.bessel_i1e(x))
+
+
+@_i1.defjvp
+def _(primals: Any, tangents: Any) -> tuple[Any, Any]:
+    # I1' is I0 - I1/x, 1/2 at 0.
+    (x,), (dx,) = primals, tangents
+    out = _i1(x)  # zero where it would be subnormal
+    zero = lax.lt(lax.abs(x), number(x, 4 * float(dtypes.finfo(x.dtype).tiny)))
+    quotient = lax.div(out, select(zero, number(x, 1), x))
+    slope = lax.sub(_i0(x), select(zero, number(x, 0.5), quotient))
+    return out, lax.mul(dx, slope)
+
+
+_I0 = Unary("i0", always(fused()(_i0), FLOATS), inexact=True)
 
 
 @of_one_array()

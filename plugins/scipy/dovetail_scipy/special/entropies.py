@@ -75,8 +75,8 @@ def _log_ratio(p: Any, q: Any) -> Any:
     ratio = p / q
     close = dnp.logical_and(ratio > 0.55, ratio < 1.8)
     far = dnp.logical_or(ratio < 1e-30, ratio > 1e30)
-    log = dnp.where(far, lax.log(p) - lax.log(q), lax.log(ratio))
-    return dnp.where(close, log1p((p - q) / q), log)
+    log = dnp.where(far, lax.log(p) - lax.log(q), lax.log(dnp.where(far, 1.0, ratio)))
+    return dnp.where(close, log1p(dnp.where(close, p - q, 0.0) / q), log)
 
 
 def _rel_entr_dp(out: Any, p: Any, q: Any) -> Any:
@@ -120,7 +120,10 @@ def _kl_div_dp(out: Any, p: Any, q: Any) -> Any:
 
 def _kl_div_dq(out: Any, p: Any, q: Any) -> Any:
     both, sp, sq = _safe(p, q)
-    return dnp.where(both, (sq - sp) / sq, dnp.where(dnp.logical_and(p == 0, q >= 0), 1.0, 0.0))
+    ratio = sp / sq  # of numbers far apart: the derivative of (q - p)/q would cancel
+    near = dnp.logical_and(ratio > 0.5, ratio < 2.0)
+    slope = dnp.where(near, (sq - sp) / sq, 1.0 - ratio)
+    return dnp.where(both, slope, dnp.where(dnp.logical_and(p == 0, q >= 0), 1.0, 0.0))
 
 
 @differentiable(_kl_div_dp, _kl_div_dq)

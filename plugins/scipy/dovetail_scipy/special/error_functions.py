@@ -63,7 +63,7 @@ def scaled_integral(n: int) -> Any:
     """``exp(x²)`` times the n-fold integral of erfc, DLMF 7.18.
 
     The derivative is -2 (n + 1) times that of the next order, so that derivatives of erfcx keep
-    their accuracy where 2 x erfcx(x) - 2/sqrt(π) cancels. Forward recurrence serves for x < 1.5,
+    their accuracy where 2 x erfcx(x) - 2/sqrt(π) cancels. Forward recurrence serves for x < 1.25,
     and elsewhere the continued fraction of quotients.
     """
 
@@ -71,20 +71,19 @@ def scaled_integral(n: int) -> Any:
     def integral(x: Any) -> Any:
         if n == 0:
             return _erfcx_value(x)
-        low = dnp.where(x < 1.5, x, 1.0)
+        low = dnp.where(x < 1.25, x, 1.0)
         before, value = lax.full_like(x, _CONSTANT), _erfcx_value(low)
         for k in range(1, n + 1):
             before, value = value, (before - 2.0 * low * value) / (2.0 * k)
-        high = dnp.where(x < 1.5, 2.0, x)
-        quotient, product = (
-            1.0 / (high + lax.sqrt(high * high + 2.0 * n + 80.0)),
-            _erfcx_value(high),
-        )
-        for k in reversed(range(1, n + 40)):
+        high = dnp.where(x < 1.25, 2.0, x)
+        further = 45 if is_single(x) else 100  # for roundings at 1.25
+        quotient = 1.0 / (high + lax.sqrt(high * high + 2.0 * (n + further)))
+        product = _erfcx_value(high)
+        for k in reversed(range(1, n + further)):
             quotient = 0.5 / (high + (k + 1) * quotient)
             if k <= n:
                 product = product * quotient
-        return dnp.where(x < 1.5, value, product)
+        return dnp.where(x < 1.25, value, product)
 
     return integral
 
@@ -126,7 +125,19 @@ def inverse_centre(y: Any) -> Any:
     return y * chebyshev(between(y * y, 0.0, 0.5625), ERFINV)
 
 
-@differentiable(lambda out, y: (0.5 / _CONSTANT * 2.0) / gauss(out))
+def _erfinv_curve(out: Any, y: Any) -> Any:
+    return 2.0 * erfinv_kernel(y) * out * out
+
+
+@differentiable(_erfinv_curve)
+def _erfinv_slope(y: Any) -> Any:
+    """``1/erf'`` at erfinv(y), by exp(x²) = erfcx(x)/erfc(x), where an error of x is not seen."""
+    size = lax.abs(y)
+    tail = erfcx_kernel(lax.abs(erfinv_kernel(y)))
+    return tail / (1.0 - size) / _CONSTANT
+
+
+@differentiable(lambda out, y: _erfinv_slope(y))
 def erfinv_kernel(y: Any) -> Any:
     """The inverse of erf."""
     size = lax.abs(y)

@@ -31,13 +31,13 @@ def euler_maclaurin(s: Any, q: Any) -> Any:
     for k in range(head):
         total = total + dnp.where(short, 0.0, lax.pow(q + float(k), -s))
     end = q + dnp.where(short, 0.0, float(head))
-    last = lax.pow(end, -s)
-    inverse = 1.0 / end
-    term, rest = s * inverse, end / (s - 1.0) + 0.5
+    # Not end * end^-s for the first term, of which the power underflows where the term does not.
+    inverse, lower = 1.0 / end, lax.pow(end, 1.0 - s)
+    term, rest = s * inverse, lax.full_like(s, 0.5)
     for k in range(tail):
         rest = rest + term * (BERNOULLI[k] / factorial(2 * k + 2))
         term = term * (s + (2.0 * k + 1.0)) * (s + (2.0 * k + 2.0)) * (inverse * inverse)
-    return total + last * rest
+    return total + (lower / (s - 1.0) + lower * inverse * rest)
 
 
 def hurwitz(s: Any, q: Any) -> Any:

@@ -24,10 +24,18 @@ def _dawson_far(x: Any) -> Any:
     return 0.5 * inverse * chebyshev(between(inverse * inverse, 0.0, 1 / 5.5**2), c.DAWSON_FAR)
 
 
+def _dawson_middle(x: Any) -> Any:
+    return chebyshev(between(lax.abs(x), 2.0, 5.5), c.DAWSON_MIDDLE) / x
+
+
 def _dawson_slope(out: Any, x: Any) -> Any:
     """1 - 2 x D(x), where it cancels from the series."""
-    far = lax.abs(x) > 5.5
-    return dnp.where(far, slope_of(_dawson_far, dnp.where(far, x, 6.0)), 1.0 - 2.0 * x * out)
+    size = lax.abs(x)
+    far, middle = size > 5.5, dnp.logical_and(size > 2.0, size <= 5.5)
+    slope = dnp.where(
+        middle, slope_of(_dawson_middle, dnp.where(middle, x, 3.0)), 1.0 - 2.0 * x * out
+    )
+    return dnp.where(far, slope_of(_dawson_far, dnp.where(far, x, 6.0)), slope)
 
 
 @differentiable(_dawson_slope)
@@ -35,9 +43,7 @@ def dawson_kernel(x: Any) -> Any:
     """D(x)."""
     size = lax.abs(x)
     near = x * chebyshev(between(x * x, 0.0, 4.0), c.DAWSON_NEAR)
-    safe = dnp.where(size > 2.0, x, 2.0)
-    middle = chebyshev(between(lax.abs(safe), 2.0, 5.5), c.DAWSON_MIDDLE) / safe
-    value = dnp.where(size > 2.0, middle, near)
+    value = dnp.where(size > 2.0, _dawson_middle(dnp.where(size > 2.0, x, 2.0)), near)
     return dnp.where(size > 5.5, _dawson_far(dnp.where(size > 5.5, x, 6.0)), value)
 
 

@@ -31,7 +31,15 @@ def ndtr_kernel(x: Any) -> Any:
     return dnp.where(size < 0.5, centre, dnp.where(x < 0, tail, 1.0 - tail))
 
 
-@differentiable(lambda out, x: sqrt(2 / pi) / erfcx_kernel(x * -_HALF))
+def _log_ndtr_slope(out: Any, x: Any) -> Any:
+    # On the right the argument of erfcx would be rounded before it is squared.
+    left = x < 0
+    low, high = dnp.where(left, x, 0.0), dnp.where(left, 0.0, x)
+    below = sqrt(2 / pi) / erfcx_kernel(low * -_HALF)
+    return dnp.where(left, below, sqrt(0.5 / pi) * bell(high) / ndtr_kernel(high))
+
+
+@differentiable(_log_ndtr_slope)
 def log_ndtr_kernel(x: Any) -> Any:
     """Its logarithm."""
     low = lax.min(x, lax.full_like(x, -1.0))
@@ -41,7 +49,18 @@ def log_ndtr_kernel(x: Any) -> Any:
     return dnp.where(x < -1.0, left, dnp.where(x != x, x, right))
 
 
-@differentiable(lambda out, p: sqrt(2 * pi) / bell(out))
+def _ndtri_curve(out: Any, p: Any) -> Any:
+    return out * out * ndtri_kernel(p)
+
+
+@differentiable(_ndtri_curve)
+def _ndtri_slope(p: Any) -> Any:
+    """One over the density at ndtri(p): a quotient of which an error of that is not seen."""
+    tail = erfcx_kernel(lax.abs(ndtri_kernel(p)) * _HALF)
+    return sqrt(pi / 2) * tail / dnp.where(p < 0.5, p, 1.0 - p)
+
+
+@differentiable(lambda out, p: _ndtri_slope(p))
 def ndtri_kernel(p: Any) -> Any:
     """The inverse of the normal distribution function."""
     centred = p - 0.5

@@ -52,12 +52,11 @@ def _growth(y: Any) -> Any:
 
 def _boxcox(x: Any, lmbda: Any) -> Any:
     # log(x) (exp(y) - 1)/y with y = λ log(x); of large powers, exp(y) would magnify y's rounding.
-    log = lax.log(x)
-    y = lmbda * log
-    large = abs(y) > 1.0
+    large = abs(lmbda * lax.log(x)) > 1.0
+    log = lax.log(dnp.where(large, 1.0, x))
     base, exponent = dnp.where(large, x, 1.0), dnp.where(large, lmbda, 1.0)
     power = (lax.pow(base, exponent) - 1.0) / exponent
-    value = dnp.where(large, power, log * _growth(dnp.where(large, 0.0, y)))
+    value = dnp.where(large, power, log * _growth(lmbda * log))
     return _defined(x, value, lmbda)
 
 

@@ -20,6 +20,7 @@ from ...primitives.factorizations import (
 )
 from ...primitives.moves import moved, reshaped
 from ...primitives.polar import qdwh_p
+from ...primitives.rotations import over_gaps_p, rotations_p
 from ...primitives.spectral import eig_p, eigh_p, svd_p
 from ...primitives.tridiagonal import tridiagonal_solve_p
 from ...primitives.updates import cholesky_update_p, symmetric_product_p
@@ -40,7 +41,7 @@ def _leading(primitive: Primitive) -> None:
 for _primitive in (
     cholesky_p, lu_p, lu_pivots_to_permutation_p, qr_p, geqrf_p, householder_product_p, eigh_p,
     eig_p, svd_p, hessenberg_p, tridiagonal_p, schur_p, ormqr_p, cholesky_update_p,
-    symmetric_product_p,
+    symmetric_product_p, over_gaps_p, rotations_p,
 ):  # fmt: skip
     _leading(_primitive)
 

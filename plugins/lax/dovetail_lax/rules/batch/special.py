@@ -1,11 +1,11 @@
-"""Batching of special functions."""
+"""Batching of special functions, and of derivatives of elementwise functions."""
 
 from __future__ import annotations
 
-from ...primitives import incomplete, special
+from ...primitives import incomplete, slopes, special
 from .elementwise import elementwise
 
-for _family in (incomplete, special):
+for _family in (incomplete, slopes, special):
     for _name, _primitive in vars(_family).items():
-        if _name.endswith("_p"):
+        if _name.endswith("_p") and _primitive.module == _family.__name__:
             elementwise(_primitive)

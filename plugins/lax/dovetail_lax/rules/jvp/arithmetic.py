@@ -31,9 +31,16 @@ from ...primitives.arithmetic import (
     square_p,
     sub_p,
 )
-from ...primitives.discrete import and_p, eq_p, ge_p, gt_p, le_p, lt_p, ne_p
+from ...primitives.discrete import and_p, eq_p, ge_p, gt_p, is_finite_p, le_p, lt_p, ne_p
 from ...primitives.transcendental import log_p
-from ...primitives.values import complex_p, conj_p, convert_element_type_p, real_p, select_n_p
+from ...primitives.values import (
+    complex_p,
+    conj_p,
+    convert_element_type_p,
+    imag_p,
+    real_p,
+    select_n_p,
+)
 from ...scalars import PYTHON_SCALARS, scalar
 from .kinds import fit, linear, nary, unary, zero
 
@@ -72,7 +79,8 @@ def _mul(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Pair
 
 
 def _div_y(t: Any, out: Any, x: Any, y: Any) -> Any:
-    return mul_p.bind(t, neg_p.bind(div_p.bind(out, y)))
+    # Not -(out / y), which XLA makes x / y² of: the square overflows and underflows.
+    return mul_p.bind(t, div_p.bind(neg_p.bind(out), y))
 
 
 def _rem_y(t: Any, out: Any, x: Any, y: Any) -> Any:
@@ -119,7 +127,18 @@ def _abs(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
             t, select_n_p.bind(nonnegative, scalar(-1.0, dtype), scalar(1.0, dtype))
         )
     # |z|' = Re(t conj(z)) / |z|, and 0 at 0, where sign is 0.
-    return out, real_p.bind(mul_p.bind(t, conj_p.bind(sign_p.bind(x))))
+    return out, real_p.bind(mul_p.bind(t, conj_p.bind(sign_p.bind(_of_finite_size(x, out)))))
+
+
+def _of_finite_size(x: Any, size: Any) -> Any:
+    """``x``, or, where its absolute value is infinite, a finite number in its direction."""
+    quarter, most = scalar(0.25, size.dtype), scalar(float(finfo(size.dtype).max) / 4, size.dtype)
+    least = neg_p.bind(most)
+    parts = [
+        max_p.bind(min_p.bind(mul_p.bind(part.bind(x), quarter), most), least)
+        for part in (real_p, imag_p)
+    ]
+    return select_n_p.bind(is_finite_p.bind(size), complex_p.bind(*parts), x)
 
 
 @jvp_rules.register(sign_p)
@@ -166,6 +185,8 @@ def _integer_pow(primals: Sequence[Any], tangents: Sequence[Any], *, y: int) -> 
         return out, None
     if y == 1:
         return out, t
+    if y == -1:  # not 1/x², of which the square underflows before the result overflows
+        return out, mul_p.bind(t, neg_p.bind(square_p.bind(out)))
     lower = x if y == 2 else integer_pow_p.bind(x, y=y - 1)
     return out, mul_p.bind(t, mul_p.bind(scalar(float(y), out.dtype), lower))
 

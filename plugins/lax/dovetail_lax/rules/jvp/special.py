@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from math import pi, sqrt
 from typing import Any
 
-from ...primitives.arithmetic import add_p, div_p, mul_p, neg_p, sign_p, square_p, sub_p
-from ...primitives.discrete import RoundingMethod, eq_p, lt_p, round_p
+from ...primitives.arithmetic import add_p, div_p, mul_p, neg_p, sign_p, sub_p
+from ...primitives.discrete import eq_p
 from ...primitives.incomplete import (
     igamma_grad_a_p,
     igamma_p,
     igammac_p,
     regularized_incomplete_beta_p,
 )
+from ...primitives.slopes import erf_inv_slope_p, erf_slope_p, trigamma_p
 from ...primitives.special import (
     bessel_i0e_p,
     bessel_i1e_p,
@@ -24,42 +24,15 @@ from ...primitives.special import (
     polygamma_p,
     zeta_p,
 )
-from ...primitives.transcendental import exp_p, sin_p
 from ...primitives.values import select_n_p
 from ...scalars import scalar
 from .kinds import nary, unary
 
-
-def _gauss(factor: float, x: Any, out: Any) -> Any:
-    """``factor * exp(-x²)``."""
-    return mul_p.bind(scalar(factor, out.dtype), exp_p.bind(neg_p.bind(square_p.bind(x))))
-
-
-def _erf_inv(t: Any, out: Any, x: Any) -> Any:
-    growth = exp_p.bind(square_p.bind(out))
-    return mul_p.bind(t, mul_p.bind(scalar(sqrt(pi) / 2, out.dtype), growth))
-
-
-unary(erf_p, lambda t, out, x: mul_p.bind(t, _gauss(2 / sqrt(pi), x, out)))
-unary(erfc_p, lambda t, out, x: mul_p.bind(t, _gauss(-2 / sqrt(pi), x, out)))
-unary(erf_inv_p, _erf_inv)
+unary(erf_p, lambda t, out, x: mul_p.bind(t, erf_slope_p.bind(x)))
+unary(erfc_p, lambda t, out, x: mul_p.bind(t, neg_p.bind(erf_slope_p.bind(x))))
+unary(erf_inv_p, lambda t, out, x: mul_p.bind(t, erf_inv_slope_p.bind(x)))
 unary(lgamma_p, lambda t, out, x: mul_p.bind(t, digamma_p.bind(x)))
-
-
-def _digamma(t: Any, out: Any, x: Any) -> Any:
-    # Below 0 by the reflection ψ1(x) = (π / sin(π x))² - ψ1(1 - x), DLMF 5.15.6, as XLA's code for
-    # polygamma serves to -9.
-    dtype = out.dtype
-    one, half = scalar(1.0, dtype), scalar(0.5, dtype)
-    mirrored = lt_p.bind(x, scalar(0.0, dtype))
-    usual = polygamma_p.bind(one, select_n_p.bind(mirrored, x, sub_p.bind(one, x)))
-    nearest = round_p.bind(x, rounding_method=RoundingMethod.TO_NEAREST_EVEN)
-    turn = mul_p.bind(scalar(pi, dtype), select_n_p.bind(mirrored, half, sub_p.bind(x, nearest)))
-    both = square_p.bind(div_p.bind(scalar(pi, dtype), sin_p.bind(turn)))
-    return mul_p.bind(t, select_n_p.bind(mirrored, usual, sub_p.bind(both, usual)))
-
-
-unary(digamma_p, _digamma)
+unary(digamma_p, lambda t, out, x: mul_p.bind(t, trigamma_p.bind(x)))
 
 
 def _no_derivative(function: str, operand: str) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 from dovetail_ad import jvp_rules
 from dovetail_core import here
 
+from ...dtypes import finfo
 from ...numerics.matrices import (
     adjoint,
     diagonal,
@@ -22,10 +23,12 @@ from ...numerics.matrices import (
     on_diagonal,
     on_rows,
 )
-from ...primitives.arithmetic import abs_p, add_p, div_p, mul_p, sub_p
-from ...primitives.discrete import eq_p
+from ...primitives.arithmetic import abs_p, add_p, div_p, max_p, mul_p, neg_p, sub_p
+from ...primitives.discrete import eq_p, le_p
 from ...primitives.factorizations import INDEX, lu_p
+from ...primitives.moves import full
 from ...primitives.reductions import argmax_p, reduce_sum_p
+from ...primitives.rotations import over_gaps_p, rotations_p
 from ...primitives.spectral import eig_p, eigh_p, svd_p
 from ...primitives.values import (
     complex_p,
@@ -44,15 +47,58 @@ from .sorting import taken_rows
 @jvp_rules.register(eigh_p)
 def _eigh(primals: Sequence[Any], tangents: Sequence[Any], *, lower: bool) -> Many:
     # From A V = V W: with D = Vᴴ dA V, dw is the diagonal of D, and Vᴴ dV is D / (w_j - w_i) off
-    # the diagonal and zero on it.
+    # the diagonal and zero on it. Vectors of equal eigenvalues may be turned into each other, and
+    # how dA turns them depends on what is computed of them: see the primitive.
     v, w = eigh_p.bind(primals[0], lower=lower)
     change = hermitian(tangents[0], lower)
     d = matmul(adjoint(v), matmul(change, v))
-    gaps = sub_p.bind(on_columns(w, v.shape), on_rows(w, v.shape))
-    weights = _reciprocal_off_diagonal(gaps, v.dtype)
-    dw = diagonal(d)
+    across, down = on_columns(w, v.shape), on_rows(w, v.shape)
+    turn, dw = rotations_p.bind(d, sub_p.bind(across, down), _equal(across, down))
     dw = real_p.bind(dw) if v.dtype.kind == "c" else dw
-    return [v, w], [matmul(v, mul_p.bind(weights, d)), dw]
+    return [v, w], [matmul(v, turn), dw]
+
+
+def _equal(across: Any, down: Any) -> Any:
+    """True where two values are equal but for roundings."""
+    gap, size = (
+        abs_p.bind(sub_p.bind(across, down)),
+        max_p.bind(abs_p.bind(across), abs_p.bind(down)),
+    )
+    roundings = scalar(8.0 * float(finfo(size.dtype).eps), size.dtype)
+    return le_p.bind(gap, mul_p.bind(size, roundings))
+
+
+@jvp_rules.register(rotations_p)
+def _rotations(primals: Sequence[Any], tangents: Sequence[Any]) -> Many:
+    (x, gaps, equal), (dx, dgaps, _) = primals, tangents
+    outs = rotations_p.bind(x, gaps, equal)
+    turn, values = (None, None) if dx is None else rotations_p.bind(dx, gaps, equal)
+    if dgaps is not None:
+        part = _by_gaps(outs[0], gaps, dgaps, equal)
+        turn = part if turn is None else add_p.bind(turn, part)
+    return outs, [turn, values]
+
+
+@jvp_rules.register(over_gaps_p)
+def _over_gaps(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
+    (x, gaps, equal, weights), (dx, dgaps, dweights, _) = primals, tangents
+    out, total = over_gaps_p.bind(x, gaps, equal, weights), None
+    if dx is not None:
+        if dweights is not None:
+            weights = add_p.bind(abs_p.bind(weights), abs_p.bind(dweights))
+        total = over_gaps_p.bind(dx, gaps, equal, weights)
+    if dgaps is not None:
+        part = _by_gaps(out, gaps, dgaps, equal)
+        total = part if total is None else add_p.bind(total, part)
+    return out, total
+
+
+def _by_gaps(out: Any, gaps: Any, dgaps: Any, equal: Any) -> Any:
+    """The change of quotients with gaps; none of those that are 0 or NaN by decree."""
+    safe = select_n_p.bind(equal, gaps, full(gaps.shape, 1, gaps.dtype))
+    safe = select_n_p.bind(on_diagonal(gaps), safe, full(gaps.shape, 1, gaps.dtype))
+    slope = div_p.bind(neg_p.bind(out), _typed(safe, out.dtype))
+    return mul_p.bind(_typed(dgaps, out.dtype), slope)
 
 
 def _reciprocal_off_diagonal(gaps: Any, dtype: Any) -> Any:
@@ -141,8 +187,8 @@ def _svd(
     compute_uv: bool,
     algorithm: Any,
 ) -> Many:
-    # From A = U S Vᴴ: with D = Uᴴ dA V, ds is the real diagonal of D; off the diagonal
-    # Uᴴ dU = (D S + S Dᴴ) / (s_j² - s_i²) and Vᴴ dV = (S D + Dᴴ S) / (s_j² - s_i²).
+    # From A = U S Vᴴ: with D = Uᴴ dA V, ds is the real diagonal of D; off the diagonal Uᴴ dU and
+    # Vᴴ dV have the sum (D + Dᴴ) / (s_j - s_i) and the difference (D - Dᴴ) / (s_j + s_i).
     x, dx = primals[0], tangents[0]
     m, n = x.shape[-2:]
     if compute_uv and full_matrices and m != n:
@@ -153,24 +199,26 @@ def _svd(
         )
     s, u, vh = svd_p.bind(x, full_matrices=False, compute_uv=True, algorithm=algorithm)
     d = matmul(matmul(adjoint(u), dx), adjoint(vh))
-    ds = diagonal(d)
-    ds = real_p.bind(ds) if d.dtype.kind == "c" else ds
     if not compute_uv:
         answer = svd_p.bind(x, full_matrices=full_matrices, compute_uv=False, algorithm=algorithm)
-        return answer, [ds]
-    du, dv = _singular_vectors(s, u, vh, d, dx)
+        ds = diagonal(d)
+        return answer, [real_p.bind(ds) if d.dtype.kind == "c" else ds]
+    ds, du, dv = _changes(s, u, vh, d, dx)
     return [s, u, vh], [ds, du, adjoint(dv)]
 
 
-def _singular_vectors(s: Any, u: Any, vh: Any, d: Any, dx: Any) -> Pair:
+def _changes(s: Any, u: Any, vh: Any, d: Any, dx: Any) -> tuple[Any, Any, Any]:
+    """Those of singular values and of both vectors."""
     dtype, shape = d.dtype, d.shape
     across, down = on_columns(s, shape), on_rows(s, shape)
-    gaps = mul_p.bind(sub_p.bind(across, down), add_p.bind(across, down))
-    weights = _reciprocal_off_diagonal(gaps, dtype)
-    columns, rows = _typed(across, dtype), _typed(down, dtype)
-    ds, sd = mul_p.bind(d, columns), mul_p.bind(d, rows)
-    turn_u = mul_p.bind(weights, add_p.bind(ds, adjoint(ds)))
-    turn_v = mul_p.bind(weights, add_p.bind(sd, adjoint(sd)))
+    # What turns U and V alike is the quotient with the gap; what turns them against each other, as
+    # it turns U Vᴴ, does not depend on it.
+    gaps, sums, half = sub_p.bind(across, down), add_p.bind(across, down), scalar(0.5, dtype)
+    nothing = eq_p.bind(sums, scalar(0.0, sums.dtype))
+    alike, ds = rotations_p.bind(add_p.bind(d, adjoint(d)), gaps, _equal(across, down))
+    against = rotations_p.bind(sub_p.bind(d, adjoint(d)), sums, nothing)[0]
+    turn_u = mul_p.bind(add_p.bind(alike, against), half)
+    turn_v = mul_p.bind(sub_p.bind(alike, against), half)
     if dtype.kind == "c":  # U and V share a phase per column; all of the change is given to U
         zero_s = eq_p.bind(across, scalar(0.0, across.dtype))
         safe = _typed(select_n_p.bind(zero_s, across, scalar(1.0, across.dtype)), dtype)
@@ -184,7 +232,8 @@ def _singular_vectors(s: Any, u: Any, vh: Any, d: Any, dx: Any) -> Pair:
         du = add_p.bind(du, _outside(u, matmul(dx, v), s))
     if n > k:
         dv = add_p.bind(dv, _outside(v, matmul(adjoint(dx), u), s))
-    return du, dv
+    ds = mul_p.bind(ds, half)
+    return real_p.bind(ds) if dtype.kind == "c" else ds, du, dv
 
 
 def _outside(basis: Any, change: Any, s: Any) -> Any:

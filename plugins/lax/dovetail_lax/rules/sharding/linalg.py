@@ -18,6 +18,7 @@ from ...primitives.factorizations import (
     triangular_solve_p,
 )
 from ...primitives.polar import qdwh_p
+from ...primitives.rotations import over_gaps_p, rotations_p
 from ...primitives.spectral import eig_p, eigh_p, svd_p
 from ...primitives.tridiagonal import tridiagonal_solve_p
 from ...primitives.updates import cholesky_update_p, symmetric_product_p
@@ -44,6 +45,8 @@ for _p in (cholesky_p, lu_p, qr_p, geqrf_p, eigh_p, eig_p, svd_p, hessenberg_p, 
            tridiagonal_p, qdwh_p):  # fmt: skip
     _batched(_p, 2)
 _batched(symmetric_product_p, 2, 2)
+_batched(rotations_p, 2, 2, 2)
+_batched(over_gaps_p, 2, 2, 2, 1)
 _batched(lu_pivots_to_permutation_p, 1)
 _batched(householder_product_p, 2, 1)
 _batched(ormqr_p, 2, 1, 2)

@@ -31,7 +31,7 @@ from ...primitives.arithmetic import (
     sub_p,
 )
 from ...primitives.values import real_part
-from .kinds import accurate, compare, elementwise, select
+from .kinds import accurate, compare, elementwise, result_accuracy, select
 
 elementwise(add_p, "stablehlo.add")
 elementwise(sub_p, "stablehlo.subtract")
@@ -42,7 +42,22 @@ elementwise(abs_p, "stablehlo.abs")
 elementwise(nextafter_p, "chlo.next_after")
 accurate(sqrt_p, "stablehlo.sqrt")
 accurate(rsqrt_p, "stablehlo.rsqrt")
-accurate(cbrt_p, "stablehlo.cbrt")
+
+
+@stablehlo_rules.register(cbrt_p)
+def _cbrt(b: Any, x: Any, *, accuracy: Any = None) -> Any:
+    """With a step of Newton's method: XLA's is by a power, off by 10 roundings for small x."""
+    attrs = "" if accuracy is None else result_accuracy(accuracy)
+    y, aval = b.op("stablehlo.cbrt", [x], b.out, attrs), b.out
+    if aval.dtype.itemsize < 4 or accuracy is not None:
+        return y
+
+    def op(name: str, *operands: Any) -> Any:
+        return b.op(f"stablehlo.{name}", list(operands), aval)
+
+    lost = op("subtract", op("divide", op("divide", x, y), y), y)
+    better = op("add", y, op("multiply", lost, b.constant(1 / 3, aval)))
+    return select(b, compare(b, "EQ", better, better), better, y)  # NaN of 0 and of infinity
 
 
 def broadcast(b: Any, operands: tuple[Any, ...]) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import log, prod
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -37,17 +37,9 @@ elementwise(t.asin_p, "chlo.asin")
 elementwise(t.acos_p, "chlo.acos")
 elementwise(t.atan_p, "chlo.atan")
 elementwise(t.atan2_p, "stablehlo.atan2")
-elementwise(t.sinh_p, "chlo.sinh")
-elementwise(t.cosh_p, "chlo.cosh")
 elementwise(t.asinh_p, "chlo.asinh")
 elementwise(t.acosh_p, "chlo.acosh")
 elementwise(t.atanh_p, "chlo.atanh")
-
-
-@stablehlo_rules.register(t.exp2_p)
-def _exp2(b: Any, x: Any, *, accuracy: Any = None) -> Any:
-    scaled = b.op("stablehlo.multiply", [x, b.constant(log(2.0), x.aval)], x.aval)
-    return stablehlo_rules[t.exp_p](b, scaled, accuracy=accuracy)
 
 
 def _by_xla(op: str) -> Any:

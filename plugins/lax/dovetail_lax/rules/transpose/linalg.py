@@ -6,8 +6,11 @@ from typing import Any
 
 from dovetail_ad import is_linear, transpose_rules
 
+from ...numerics.matrices import identity, on_rows
+from ...primitives.arithmetic import abs_p, add_p, mul_p
 from ...primitives.condensed import ormqr_p
-from ...primitives.moves import along, padded
+from ...primitives.moves import along, full, padded
+from ...primitives.rotations import over_gaps_p, rotations_p
 from ...primitives.tridiagonal import tridiagonal_solve_p
 from ...primitives.values import conj_p
 
@@ -27,6 +30,26 @@ def _shifted(x: Any, by: int) -> Any:
         return x
     kept = along(x, last, 0, n - 1) if by > 0 else along(x, last, 1, n)
     return padded(kept, [(0, 0, 0)] * last + [(1, 0, 0) if by > 0 else (0, 1, 0)])
+
+
+@transpose_rules.register(over_gaps_p)
+def _over_gaps(ct: Any, x: Any, gaps: Any, equal: Any, weights: Any) -> list[Any]:
+    assert is_linear(x) and not is_linear(gaps)
+    return [over_gaps_p.bind(ct, gaps, equal, weights), None, None, None]
+
+
+@transpose_rules.register(rotations_p)
+def _rotations(cts: Any, x: Any, gaps: Any, equal: Any) -> list[Any]:
+    turns, values = cts
+    total = None
+    if turns is not None:
+        weights = full(turns.shape[:-1], 0, gaps.dtype) if values is None else abs_p.bind(values)
+        total = over_gaps_p.bind(turns, gaps, equal, weights)
+    if values is not None:
+        shape, dtype = x.aval.shape, x.aval.dtype
+        whole = mul_p.bind(on_rows(values, shape), identity(shape, dtype))
+        total = whole if total is None else add_p.bind(total, whole)
+    return [total, None, None]
 
 
 @transpose_rules.register(ormqr_p)
