@@ -9,7 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from . import contracting, elementwise, regions, shaping
+from . import contracting, elementwise, ends, regions, shaping
 from .programs import Program, all_steps, kind_of, without_dead_steps
 from .rendering import function
 from .scope import Rejected, Scope, is_tame
@@ -28,7 +28,9 @@ _WORLDS: list[tuple[int, list[str], frozenset[str]]] = [
     (5, ["int32", "uint8", "int8", "uint32", "bool", "int64"], frozenset()),
 ]
 _SHAPES = [(), (3,), (3,), (2,), (2, 3), (3, 2), (3, 3), (2, 2), (1,), (2, 1, 3)]
-_LEAVES = [*elementwise.OPERATIONS, *shaping.OPERATIONS, *contracting.OPERATIONS]
+_LEAVES = [
+    *elementwise.OPERATIONS, *shaping.OPERATIONS, *contracting.OPERATIONS, *ends.OPERATIONS
+]  # fmt: skip
 _WEIGHTS = [w for w, _ in _LEAVES]
 _REGION_WEIGHTS = [w for w, _ in regions.STEPS]
 DEEPEST = 2

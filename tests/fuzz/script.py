@@ -6,7 +6,7 @@ import inspect
 import re
 from typing import Any
 
-from . import helpers, laws, transformations
+from . import helpers, laws, surroundings, transformations
 from .cases import Case
 from .programs import literal
 from .rendering import lines_of
@@ -14,7 +14,10 @@ from .rendering import lines_of
 _IMPORTS = """\
 from __future__ import annotations
 
+import sys
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from types import ModuleType
 
 import ml_dtypes
 import numpy as np
@@ -24,8 +27,14 @@ import dovetail
 import dovetail.lax as lax
 import dovetail.nn as nn
 import dovetail.numpy as dnp
-from dovetail_core import dce_closed, jaxpr_as_fun, parse_ir, print_ir, printed_constants
+from dovetail_core import (
+    Manifest, Pass, dce_closed, jaxpr_as_fun, parse_ir, print_ir, printed_constants, stage_closed,
+)
+from dovetail_core.testing.fresh import with_plugins
+from dovetail_lax import neg_p
 
+SCALE = dovetail.make_user_context(1.0)
+QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}
 dovetail.config.update("enable_x64", True)
 dovetail.config.update("enable_checks", True)
 np.seterr(all="ignore")
@@ -88,7 +97,8 @@ def _check(case: Case) -> list[str]:
             lines.append(f"f = {t!r}.apply(f)")
         lines.append(f"law = {case.stack[-1]!r}")
         lines.append(f"args = {_tuple(case.arguments())}")
-        lines.append("law.check(evaluate, known, f, law.apply(f), args)")
+        lines.append("stack = [" + ", ".join(map(repr, case.stack)) + "]")
+        lines.append("check_under_contexts(stack, law, evaluate, known, f, law.apply(f), args)")
     return lines
 
 
@@ -98,7 +108,7 @@ def _tuple(args: Any) -> str:
 
 _SOURCES: dict[str, str] = {  # of the code that runs: files may change meanwhile
     name: inspect.getsource(thing)
-    for module in (helpers, laws, transformations)
+    for module in (helpers, laws, transformations, surroundings)
     for name, thing in vars(module).items()
     if getattr(thing, "__module__", "") == module.__name__
 }

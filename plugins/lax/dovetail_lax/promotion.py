@@ -116,14 +116,19 @@ def promote_types(a: Any, b: Any, *, strict: bool = False) -> DType:
     return dtype
 
 
-def common_type(types: Sequence[tuple[Any, bool]]) -> tuple[DType, bool]:
+def common_type(
+    types: Sequence[tuple[Any, bool]], strict: bool | None = None
+) -> tuple[DType, bool]:
     """The common type of ``(dtype, weak)`` pairs, and whether it is weak.
+
+    Args:
+        strict: whether strong types must be one; by default, as ``numpy_dtype_promotion`` says.
 
     Raises:
         TypePromotionError: there is none.
     """
     held = tuple([(d, w and d != np.bool_) for d, w in types])  # no boolean yields to another
-    dtype, weak = _common(held, _promotion.value == "strict")
+    dtype, weak = _common(held, _promotion.value == "strict" if strict is None else strict)
     if enable_x64.value or dtype.itemsize < 8 or _keeps_wide(dtype, types):
         return dtype, weak
     return canonical_dtype(dtype), weak

@@ -20,8 +20,9 @@ from dovetail_core.base.errors import integer_too_large
 from dovetail_core.rules.staging import definition_of
 from dovetail_lax import dtypes, scalars
 
+from .asking import asked_by_library
 from .operands import PYTHON_SCALARS, ArrayLike, ShapeError, aval_of, here, operand
-from .rank_promotion import check_ranks, rank_promotion
+from .rank_promotion import check_ranks, ranks_allowed
 
 x64 = enable_x64.state
 FLOAT32 = np.dtype(np.float32)
@@ -64,9 +65,15 @@ def requested(dtype: Any, *sources: Any) -> Any:
     return found
 
 
+def is_strict() -> bool:
+    """Whether arrays of different element types have no common one, for whoever asks."""
+    return dtypes.numpy_dtype_promotion.value == "strict" and not asked_by_library()
+
+
 def common_type(avals: list[ShapedArray], inexact: bool = False) -> tuple[Any, bool]:
     """The element type that operands of these types are promoted to, and whether it is weak."""
-    dtype, weak = dtypes.common_type([(a.dtype, a.weak_type) for a in avals])
+    types = [(a.dtype, a.weak_type) for a in avals]
+    dtype, weak = dtypes.common_type(types, is_strict())
     return (inexact_dtype(dtype) if inexact else dtype), weak
 
 
@@ -149,7 +156,7 @@ def broadcast_shapes(name: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
     first = shapes[0]
     if all(s == first for s in shapes):
         return first
-    if rank_promotion.value != "allow" and name not in _OF_ANY_RANKS:
+    if ranks_allowed() != "allow" and name not in _OF_ANY_RANKS:
         check_ranks(name, shapes)
     ndim = max(map(len, shapes))
     out = [1] * ndim

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dovetail_core import Option, config
 from dovetail_core.base.source import warn_here
 
+from .asking import asked_by_library
 from .operands import ShapeError, here
 
 Shape = tuple[int, ...]
@@ -30,6 +31,12 @@ numpy_rank_promotion = config.add(
     )
 )
 rank_promotion = numpy_rank_promotion.state
+
+
+def ranks_allowed() -> str:
+    """The option as it applies to whoever asks."""
+    chosen = rank_promotion.value
+    return chosen if chosen == "allow" or not asked_by_library() else "allow"
 
 
 def mixes_ranks(shapes: Sequence[Shape]) -> bool:

@@ -75,7 +75,8 @@ def _converted(x: Any, y: Any, kind: str) -> Any:
     if own.dtype == dtype:
         return y
     is_wide = canonical_dtype(dtype) != dtype  # from where 64-bit types are enabled
-    common = dtype if is_wide else dtypes.result_type(x, y)
+    types = [(a.dtype, a.weak_type) for a in (typeof(x), own)]
+    common = dtype if is_wide else dtypes.common_type(types, False)[0]
     if common != dtype:
         warnings.warn(
             f"at[...].{kind}: a value of dtype {own.dtype} is written to an array of dtype "

@@ -9,13 +9,12 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, here, is_inexact, typeof
 from dovetail_core.xla.arrays import ArrayImpl
-from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
 from ..fusion import fused, one_call
 from ..operands import ArrayLike
 from ..operations import dtype_of, number, select, strong
-from ..promotion import INT32, broadcast, common_type, convert, promote
+from ..promotion import INT32, broadcast, common_type, convert, is_strict, promote
 from .choosers import INEXACT, INTEGERS, NUMBERS, always, by_kind, for_kinds
 from .plans import Binary, Op, binary_function
 
@@ -132,7 +131,7 @@ class _Power(Binary):
         if base.dtype.kind == "b":
             base = ShapedArray(base.shape, INT32)
         counts = exponent.dtype.kind in "iu" and exponent.shape == ()
-        if counts and dtypes.numpy_dtype_promotion.value == "strict":
+        if counts and is_strict():
             return base.dtype, base.weak_type  # one exponent says how often to multiply
         dtype, weak = common_type([base, exponent], self.inexact)
         if dtype.kind in "iu":

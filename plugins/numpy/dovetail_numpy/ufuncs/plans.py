@@ -13,7 +13,7 @@ import numpy as np
 
 from dovetail_core import AbstractValue, Primitive, ShapedArray, Tracer, here, is_inexact, typeof
 from dovetail_core.base.caches import Cache
-from dovetail_lax import dtypes, scalars
+from dovetail_lax import scalars
 
 from ..creation.arrays import as_array
 from ..fusion import fused, fused_when_evaluated, of_one_array, of_two_arrays
@@ -25,11 +25,12 @@ from ..promotion import (
     common_type,
     convert,
     inexact_dtype,
+    is_strict,
     is_weak_bool,
     python_scalar,
     x64,
 )
-from ..rank_promotion import mixes_ranks, rank_promotion
+from ..rank_promotion import mixes_ranks, ranks_allowed
 
 Op = Callable[..., Any]
 Chooser = Callable[[str, Any], Op]
@@ -65,8 +66,8 @@ def by_configuration(build: Callable[..., Op]) -> Op:
     plans: dict[Any, Op] = {}
 
     def _chosen(*operands: Any) -> Any:
-        ranks = rank_promotion.value
-        key = (x64.value, dtypes.numpy_dtype_promotion.value, ranks)
+        ranks = ranks_allowed()
+        key = (x64.value, is_strict(), ranks)
         plan = plans.get(key)
         if plan is None or ranks == "warn":
             plan = plans[key] = build(*operands)

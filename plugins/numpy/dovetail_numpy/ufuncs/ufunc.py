@@ -202,7 +202,8 @@ class ufunc:  # lower case: NumPy's name
         """The function of all pairs of elements; the result has the dimensions of both."""
         self._binary("outer")
         a, b = as_array(self.__name__, A), as_array(self.__name__, B, 1)
-        return self._call(to_shape(a, a.shape + (1,) * b.ndim), b)
+        a, b = to_shape(a, a.shape + (1,) * b.ndim), to_shape(b, (1,) * a.ndim + b.shape)
+        return self._call(a, b)
 
 
 def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None) -> ufunc:
