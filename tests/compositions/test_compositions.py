@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 import dovetail
 import dovetail.numpy as dnp
 from dovetail_backends.testing import evaluated_by_reference
+from dovetail_core import get_trace
 
 from .programs import (
     REVERSIBLE,
@@ -61,7 +62,16 @@ def close(found: Any, expected: Any, tol: float = 1e-6) -> None:
 
 
 def maybe_jit(jitted: bool, f: Callable[..., Any]) -> Callable[..., Any]:
-    return dovetail.jit(f, compiler_options=QUICK) if jitted else f
+    """A function, compiled quickly where it is called at rest; within a program no options are
+    taken."""
+    if not jitted:
+        return f
+    inside, outermost = dovetail.jit(f), dovetail.jit(f, compiler_options=QUICK)
+
+    def call(*args: Any) -> Any:
+        return (outermost if get_trace().computes else inside)(*args)
+
+    return call
 
 
 def scalar(p: Any) -> Callable[[Any, Any], Any]:

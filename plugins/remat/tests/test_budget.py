@@ -41,6 +41,13 @@ def compiled(f: Callable[..., Any], *args: Any) -> Any:
     return dovetail.jit(f).lower(*args).compile()
 
 
+def work(f: Any, *args: Any) -> float:
+    """The operations that the compiler counts, where it does not write sums as trees of sums, nor
+    computes anew in each fusion what several read."""
+    options = {"xla_disable_hlo_passes": "tree_reduction_rewriter,fusion"}
+    return dovetail.jit(f).lower(*args).compile(options).cost_analysis()["flops"]
+
+
 @pytest.fixture(scope="module")
 def expected() -> Any:
     return dovetail.jit(dovetail.grad(blocks, (0, 1)))(WEIGHTS, X)
@@ -100,15 +107,20 @@ def transformer(layers: int) -> tuple[Any, Any, Any]:
 
 @dovetail.config.option("compile_repeats_once")(False)  # what is kept anyway is half of it then
 def test_the_compiled_program_keeps_within_the_budget() -> None:
-    """At half of the memory a fifth of the forward pass at most is computed again."""
+    """At a third of all that a backward pass keeps a fifth of the forward pass at most is computed
+    again. (The temporary memory of the compiled program without a budget depends on its fusions,
+    and with them on the compiler's version and options.)"""
     loss, *args = transformer(6)
-    plain, forward = compiled(dovetail.value_and_grad(loss), *args), compiled(loss, *args)
-    half = plain.memory_analysis().temp_size_in_bytes / 2
-    f = dovetail.remat(loss, policy=Budget(half))
+    most = dovetail.remat(loss, policy=Budget("1GiB")).report(*args).unlimited_peak
+    f = dovetail.remat(loss, policy=Budget(most / 3))
     found = compiled(dovetail.value_and_grad(f), *args)
-    again = found.cost_analysis()["flops"] - plain.cost_analysis()["flops"]
-    assert found.memory_analysis().temp_size_in_bytes <= half
-    assert again <= 0.2 * forward.cost_analysis()["flops"]
+    plain = compiled(dovetail.value_and_grad(loss), *args)
+    again = work(dovetail.value_and_grad(f), *args) - work(dovetail.value_and_grad(loss), *args)
+    assert found.memory_analysis().temp_size_in_bytes <= most / 3
+    assert found.memory_analysis().temp_size_in_bytes <= 0.6 * (
+        plain.memory_analysis().temp_size_in_bytes
+    )
+    assert 0 < again <= 0.2 * work(loss, *args)
     assert f.report(*args).overhead <= 0.2
 
 
@@ -241,7 +253,7 @@ def test_what_is_computed_again_suffices_for_each_stage() -> None:
 )
 def test_work_is_what_the_compiler_counts(f: Any, args: Any) -> None:
     program = dovetail.make_jaxpr(f)(*args)
-    counted = compiled(f, *args).cost_analysis()["flops"]
+    counted = work(f, *args)
     times = 7 if "scan" in str(program) else 1  # the compiler counts a loop's body once
     assert program_flops(program) == pytest.approx(counted * times, rel=0.05)
 
