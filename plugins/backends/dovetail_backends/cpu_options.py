@@ -17,10 +17,12 @@ from dovetail_core.xla.version import JAXLIB_VERSION
 from .cpu_faults import FUSIONS, options_without_faults
 from .cpu_products import NO_FUSIONS, are_as_fast
 from .cpu_recurrences import LEVEL_2, are_recurrences
+from .cpu_reductions import TREES, are_along_rows
 from .cpu_vectors import WIDEST, WIDTH, are_draws
 
 _BARRIER = "stablehlo.optimization_barrier"
-_KEPT_BARRIERS = {"xla_disable_hlo_passes": "cse_barrier_expander,small-while-loop-hoisting"}
+_PASSES = "xla_disable_hlo_passes"
+_KEPT_BARRIERS = {_PASSES: "cse_barrier_expander,small-while-loop-hoisting"}
 
 EMITTERS = "xla_cpu_use_fusion_emitters"
 LARGEST, OPERATIONS, CALLS, ELEMENTS, RESULTS = 32_768, 64, 3, 4096, 2
@@ -60,11 +62,16 @@ _OTHER_TYPES = r"(?<![a-z0-9])(?:b?f16|f[468]E\w+|complex<|u?i[24]>)|#sdy|sdy\."
 
 
 def options_for(text: str, exists: Callable[[str], bool]) -> Mapping[str, Any]:
-    """The compile options for a module: without the compiler's faults (``cpu_faults``), and fast.
+    """The compile options for a module: without the compiler's faults (``cpu_faults``), and fast;
+    where reductions lack the library, see ``cpu_reductions``.
 
     ``exists`` says which options the compiler has.
     """
-    return {**options_without_faults(text), **fast_options(text, exists)}
+    found = {**options_without_faults(text), **fast_options(text, exists)}
+    told = _PASSES in os.environ.get("XLA_FLAGS", "")
+    if FUSIONS in found and JAXLIB_VERSION < (0, 11) and not told and are_along_rows(text):
+        found[_PASSES] = f"{found[_PASSES]},{TREES}" if _PASSES in found else TREES
+    return found
 
 
 def fast_options(text: str, exists: Callable[[str], bool]) -> Mapping[str, Any]:

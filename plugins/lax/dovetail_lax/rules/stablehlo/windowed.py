@@ -41,7 +41,7 @@ def windows_reduced(
     """
     if any(min(pad) < 0 for pad in params["padding"]):
         axes = [
-            _cut(n, *pad, d)
+            _cut(n, pad, d)
             for n, pad, d in zip(xs[0].aval.shape, params["padding"], params["base_dilation"])
         ]
         xs = [_slice(b, x, [kept for kept, _ in axes]) for x in xs]
@@ -49,12 +49,13 @@ def windows_reduced(
     return b.op("stablehlo.reduce_window", [*xs, *inits], outs, _attributes(**params), [region])
 
 
-def _cut(n: int, low: int, high: int, dilation: int) -> tuple[range, tuple[int, int]]:
+def _cut(n: int, pads: tuple[int, int], dilation: int) -> tuple[range, tuple[int, int]]:
     """The elements of an axis that negative pads leave, and the pads around these.
 
     Element ``i`` is at ``i * dilation``. Where holes are left beside the first element that is,
     or behind the last, they become pads.
     """
+    low, high = pads
     length = max(n - 1, 0) * dilation + min(n, 1) + low + high
     first = -(min(low, 0) // dilation)
     last = ((n - 1) * dilation + min(high, 0)) // dilation

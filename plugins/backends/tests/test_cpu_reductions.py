@@ -1,0 +1,71 @@
+"""Which modules' reductions are loops and which are trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dovetail
+import dovetail.numpy as dnp
+from dovetail import nn
+from dovetail_backends.cpu_faults import FUSIONS
+from dovetail_backends.cpu_options import options_for
+from dovetail_backends.cpu_reductions import TREES, are_along_rows
+from dovetail_core.xla.version import JAXLIB_VERSION
+
+X = np.ones((20, 30), np.float32)
+ROWS: dict[str, Any] = {
+    "sum of rows": lambda x: dnp.sum(x, -1),
+    "largest of all": lambda x: dnp.max(x[0]),
+    "its place": lambda x: dnp.argmax(x, -1),
+    "softmax": nn.softmax,
+    "rows, and columns of fewer": lambda x: (dnp.sum(x, 1), dnp.sum(x[:5], 0)),
+}
+OTHERS: dict[str, Any] = {
+    "nothing": dnp.sin,
+    "sum of columns": lambda x: dnp.sum(x, 0),
+    "sum of all": dnp.sum,
+    "columns, and rows of fewer": lambda x: (dnp.sum(x[:5], 1), dnp.sum(x, 0)),
+    "products": lambda x: x @ x.T,
+}
+
+
+def text(f: Any) -> str:
+    return dovetail.jit(f).lower(X)._module.text
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_along_rows(name: str) -> None:
+    module = text(ROWS[name])
+    assert are_along_rows(module)
+    without_library = JAXLIB_VERSION < (0, 11)
+    assert (TREES in str(options_for(module, lambda name: True))) == without_library
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_in_other_ways(name: str) -> None:
+    module = text(OTHERS[name])
+    assert not are_along_rows(module)
+    assert TREES not in str(options_for(module, lambda name: True))
+
+
+def test_beside_other_passes_and_flags(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = text(ROWS["softmax"]) + '"stablehlo.optimization_barrier"'
+    passes = str(options_for(module, lambda name: True).get("xla_disable_hlo_passes", ""))
+    if JAXLIB_VERSION < (0, 11):
+        assert passes == f"cse_barrier_expander,small-while-loop-hoisting,{TREES}"
+    monkeypatch.setenv("XLA_FLAGS", f"--{FUSIONS}=LIBRARY_FUSION_TYPE_REDUCE")
+    assert TREES not in str(options_for(module, lambda name: True))
+
+
+@pytest.mark.usefixtures("optimized")
+@pytest.mark.parametrize("name", [*ROWS, *OTHERS])
+def test_values(name: str) -> None:
+    f = {**ROWS, **OTHERS}[name]
+    x = np.random.RandomState(0).rand(20, 30).astype(np.float32)
+    with dovetail.enable_x64(True):
+        expected = f(dnp.asarray(x, np.float64))
+    for a, b in zip(*map(dovetail.tree.leaves, (dovetail.jit(f)(x), expected)), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5)
