@@ -15,15 +15,15 @@ TREES = "tree_reduction_rewriter"
 """The pass that writes trees."""
 _REDUCTION = re.compile(
     r'"stablehlo\.reduce"\([^\n]*?dimensions = array<i64: ([\d, ]+)>\}> \(\{\n'
-    r"(?:[^\n]*\n)*?\}\) : \(tensor<(\d[^>]*)>"
+    r"(?:[^\n]*\n)*?\}\) : \(tensor<((?:\d+x)+)"
 )
 
 
 def are_along_rows(text: str) -> bool:
     """Whether a module reduces more elements along the last axis than in other ways."""
     rows = others = 0
-    for dimensions, kind in _REDUCTION.findall(text):
-        shape = [int(d) for d in kind.split("x")[:-1]]
+    for dimensions, sizes in _REDUCTION.findall(text):
+        shape = [int(d) for d in sizes.split("x")[:-1]]
         if [int(d) for d in dimensions.split(",")] == [len(shape) - 1]:
             rows += prod(shape)
         else:
