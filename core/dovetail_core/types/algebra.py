@@ -81,6 +81,10 @@ class Algebra(Protocol):
         """Elementwise ``cases[index]``; ``index`` is integer, of the cases' shape or its head."""
         ...
 
+    def within(self, index: Any, case: int, inner: Any) -> Any:
+        """``inner``, a boolean or integer, as an integer where ``index`` is ``case``, else -1."""
+        ...
+
     def taken(self, index: Any, values: Sequence[Any], case: int, zeroed: bool) -> list[Any]:
         """``values``, as a branch sees them that is taken if ``index``, a boolean or an integer
         that one element has, is ``case``: their tangents, and with them what cotangents come out,

@@ -8,25 +8,35 @@ together with what is mapped: later, cotangents are sums over elements.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextvars import ContextVar
 from typing import Any
 
 from dovetail_core import (
+    CONTROL,
     AbstractValue,
     ClosedJaxpr,
     Eqn,
     Interpreter,
     Jaxpr,
+    Kind,
     Literal,
+    Part,
     Primitive,
+    RegionInterface,
     ShapedArray,
+    Slot,
     Tracer,
+    assemble,
+    eval_jaxpr,
     is_inexact,
     jaxpr_as_fun,
     lift_call,
+    slots_of,
     stage_closed,
     typeof,
 )
+from dovetail_core.base.scopes import run_with
 from dovetail_core.types.algebra import algebra
 
 operation_p = Primitive("branch_operation", multiple_results=True, unlisted=True)
@@ -45,19 +55,27 @@ def _operation(*args: Any, program: ClosedJaxpr, cases: tuple[int, ...]) -> list
     return jaxpr_as_fun(program)(*args[len(cases) :])
 
 
-def run_branch(
-    program: ClosedJaxpr,
-    case: int,
-    is_mapped: Callable[[Any], bool],
-    index: Any,
-    args: Sequence[Any],
-) -> list[Any]:
-    """The results of a branch that is taken where ``index``, which is mapped, is ``case``."""
+_around: ContextVar[Sequence[tuple[tuple[Any, Any], int]]] = ContextVar(
+    "dovetail_branches_around", default=()
+)
+"""The branches, each an index as a batched value and its case, in which one is that is batched."""
+
+
+def run_branch(program: ClosedJaxpr, case: int, index: Any, *args: Any) -> Sequence[Any]:
+    """The results of a branch that is taken where ``index``, which is mapped, is ``case``, and so
+    are the branches around it."""
+    around, trace, tracer = _around.get(), index._trace, index.__class__
+    for outer, its_case in around:
+        index = algebra().within(trace.lift(outer), its_case, index)
     args = algebra().taken(index, args, case, False)
-    shared = [x for x in args if _may_vary(x) and not is_mapped(x)]
-    if not shared and not program.effects:
-        return jaxpr_as_fun(program)(*args)
-    return jaxpr_as_fun(_apart(program, case, typeof(index)))(index, *args)
+    mapped = [x.__class__ is tracer and x._trace is trace for x in args]
+    if program.effects or any(_may_vary(x) and not m for x, m in zip(args, mapped)):
+        apart = _apart(program, case, typeof(index))
+        if apart is not None:
+            program, args = apart, [index, *args]
+    if around:
+        return run_with(_around, (), eval_jaxpr, program.jaxpr, program.consts, *args)
+    return eval_jaxpr(program.jaxpr, program.consts, *args)
 
 
 def _may_vary(x: Any) -> bool:
@@ -72,15 +90,21 @@ def _varies(v: Any) -> bool:
     return _is_inexact(v.aval)
 
 
-def _apart(program: ClosedJaxpr, case: int, index: AbstractValue) -> ClosedJaxpr:
-    """The program of an index and the inputs, with its operations as :data:`operation_p`;
-    remembered with it."""
+def _apart(program: ClosedJaxpr, case: int, index: AbstractValue) -> ClosedJaxpr | None:
+    """The program of an index and the inputs, with its operations as :data:`operation_p`; None
+    where it has none that need that. Remembered with it."""
 
-    def run(index: Any, *args: Any) -> list[Any]:
-        return _Operations(index, case).run(program, args)
+    def make() -> ClosedJaxpr | None:
+        changes: list[bool] = []
 
-    def make() -> ClosedJaxpr:
-        return stage_closed(run, [index, *program.in_avals], program.jaxpr.name)
+        def run(index: Any, *args: Any) -> list[Any]:
+            operations = _Operations(index, case)
+            outs = operations.run(program, args)
+            changes.append(operations.changes)
+            return outs
+
+        made = stage_closed(run, [index, *program.in_avals], program.jaxpr.name)
+        return made if changes[-1] else None
 
     return program.memo(("branch", case, index), make)
 
@@ -92,27 +116,115 @@ class _Operations(Interpreter):
     def __init__(self, index: Any, case: int) -> None:
         super().__init__()
         self.index, self.case = index, case
+        self.changes = False
 
     def visit(self, eqn: Eqn, args: list[Any]) -> Any:
         primitive, index = eqn.primitive, self.index
         if primitive is operation_p:
+            self.changes = True
             cases = (self.case, *eqn.params["cases"])
             return primitive.bind(index, *args, program=eqn.params["program"], cases=cases)
-        whole = _is_lifted_whole(eqn)
-        if primitive.regions is not None and not whole:
-            return NotImplemented
-        if primitive.stateful and not whole:
-            out = primitive.bind(*args, **eqn.params)
-            outs = out if primitive.multiple_results else [out]
+        if _is_lifted_whole(eqn):
+            pass
+        elif primitive.regions is not None:
+            interface: RegionInterface = primitive.regions(eqn.params)
+            if eqn.effects or not _decides(interface):
+                return self.within(primitive, interface, args, eqn.params)
+        elif primitive.stateful:
+            self.changes = True
+            outs = _bound(primitive, args, eqn.params)
             return algebra().taken(index, outs, self.case, False)
         values = dict(zip(eqn.invars, args))
         inputs: list[Any] = [v for v in values if v.__class__ is not Literal]
         both = inputs, eqn.outvars
         if eqn.effects or len(inputs) < 2 or not all(any(map(_varies, vs)) for vs in both):
-            return NotImplemented
+            return _bound(primitive, args, eqn.params)
+        self.changes = True
         program = ClosedJaxpr(Jaxpr([], inputs, eqn.outvars, [eqn]))
         operands = [values[v] for v in inputs]
         return operation_p.bind(index, *operands, program=program, cases=(self.case,))
+
+    def within(
+        self, primitive: Primitive, interface: RegionInterface, args: list[Any], params: Any
+    ) -> list[Any]:
+        """An application whose regions are so changed; the index is one more constant of it."""
+        operands, results = slots_of(interface, args)
+        index = Slot(Kind.CONSTANT, self.index)
+        parts: list[Part] = []
+        found: list[bool] = []
+        for r in interface.regions:
+            predicate = CONTROL in r.results  # which has no cotangents
+            made = None if predicate else _apart(r.program, self.case, typeof(self.index))
+            ins = [operands[i] for i in r.operands]
+            outs = [k if k == CONTROL else results[k] for k in r.results]
+            parts.append(Part(made or r.program, [index, *ins] if made else ins, outs))
+            found.append(made is not None)
+        if not any(found):
+            return _bound(primitive, args, params)
+        self.changes = True
+        applied = assemble(interface.rebuild, parts, [*operands, index], results).bind(primitive)
+        return [applied[s] for s in results]
+
+
+def _bound(primitive: Primitive, args: Sequence[Any], params: Any) -> list[Any]:
+    out = primitive.bind(*args, **params)
+    return out if primitive.multiple_results else [out]
+
+
+def _decides(interface: RegionInterface) -> bool:
+    """Whether its first operand says which of its regions runs."""
+    return bool(interface.operands) and interface.operands[0] is Kind.CONTROL
+
+
+def _batch_choice(
+    carrier: Any,
+    program: ClosedJaxpr,
+    cases: Sequence[int],
+    args: Sequence[Any],
+    dims: Sequence[int | None],
+) -> list[Any]:
+    """The batched results of a choice among regions in branches.
+
+    If it is made element by element its regions are branches in turn, around which these are: then
+    they have one index for all. Else what they hold is put apart.
+    """
+    n, pairs = len(cases), list(zip(args, dims))
+    (eqn,) = program.eqns
+    index: Any = eqn.invars[0]
+    if index.__class__ is not Literal and dims[n + program.jaxpr.invars.index(index)] is not None:
+        around, f = tuple(zip(pairs[:n], cases)), jaxpr_as_fun(program)
+
+        def run(*xs: Any) -> list[Any]:
+            outs = run_with(_around, around, f, *xs[n:])
+            for outer, case in zip(xs, cases):
+                outs = algebra().taken(outer, outs, case, False)
+            return list(outs)
+
+        return lift_call(carrier, run, pairs)
+    entered = _entered(program, cases, [carrier.aval(p) for p in pairs[:n]])
+    return lift_call(carrier, jaxpr_as_fun(entered), pairs)
+
+
+def _entered(
+    program: ClosedJaxpr, cases: Sequence[int], indices: Sequence[AbstractValue]
+) -> ClosedJaxpr:
+    """The program of indices and the inputs, its one equation with the operations of its regions
+    as :data:`operation_p`; remembered with it."""
+    if len(cases) > 1:
+        program = _entered(program, cases[1:], indices[1:])
+
+    def run(index: Any, *inputs: Any) -> list[Any]:
+        (eqn,) = program.eqns
+        values: dict[Any, Any] = dict(zip(program.jaxpr.invars, inputs))
+        args = [v.val if v.__class__ is Literal else values[v] for v in eqn.invars]
+        assert eqn.primitive.regions is not None
+        interface: RegionInterface = eqn.primitive.regions(eqn.params)
+        return _Operations(index, cases[0]).within(eqn.primitive, interface, args, eqn.params)
+
+    def make() -> ClosedJaxpr:
+        return stage_closed(run, [indices[0], *program.in_avals], program.jaxpr.name)
+
+    return program.memo(("entered", cases[0], indices[0]), make)
 
 
 def _is_lifted_whole(eqn: Eqn) -> bool:
@@ -162,6 +274,8 @@ def batch_operation(
     indices, operands, own = list(zip(args[:n], dims)), list(args[n:]), list(dims[n:])
     shared = [i for i, (x, d) in enumerate(zip(operands, own)) if d is None and _may_vary(x)]
     f = jaxpr_as_fun(program)
+    if program.eqns[0].primitive.regions is not None and not _is_lifted_whole(program.eqns[0]):
+        return _batch_choice(carrier, program, cases, args, dims)
     if not shared or all(d is None for d in own):
         return lift_call(carrier, f, list(zip(operands, own)))
     kind = _kind(program, own)

@@ -174,13 +174,7 @@ class BatchCarrier(Carrier[Batched, Any]):
         results depend on those, too, by collectives."""
         if _concern(axes_of(program, meeting=True), self.axis.name):
             return super().branch(program, case)
-
-        def run(index: Any, *operands: Any) -> list[Any]:
-            own = index._trace
-            is_mapped = lambda x: x.__class__ is BatchTracer and x._trace is own  # noqa: E731
-            return run_branch(program, case, is_mapped, index, operands)
-
-        return run
+        return partial(run_branch, program, case)
 
     def collect(self, cotangent: Batched, structure: bool) -> Batched:
         x, dim = cotangent

@@ -11,14 +11,14 @@ from dovetail_core import float0, high_algebra, typeof
 
 from .halves import check_sum
 from .primitives.arithmetic import add_p, max_p, min_p, mul_p, neg_p
-from .primitives.branches import taken
+from .primitives.branches import is_case, taken
 from .primitives.casts import with_roles
 from .primitives.collectives import sum_over, vary_over
 from .primitives.discrete import lt_p
 from .primitives.moves import along, moved, reshaped, spread
 from .primitives.reductions import reduce_or_p, reduce_sum_p
 from .primitives.values import convert_element_type_p, select_n_p
-from .scalars import cast_scalar
+from .scalars import cast_scalar, scalar
 
 
 class ArrayAlgebra:
@@ -100,6 +100,11 @@ class ArrayAlgebra:
         if have != shape:
             index = spread(index, shape, range(len(have)))
         return select_n_p.bind(index, *cases)
+
+    def within(self, index: Any, case: int, inner: Any) -> Any:
+        """``inner`` as an int32 where ``index`` is ``case``, else -1."""
+        inner = convert_element_type_p.bind(inner, new_dtype=np.dtype(np.int32), weak_type=False)
+        return select_n_p.bind(is_case(index, case), scalar(-1, inner.dtype), inner)
 
     def taken(self, index: Any, values: Sequence[Any], case: int, zeroed: bool) -> list[Any]:
         """``values``, of which no cotangent comes out where ``index`` is not ``case``."""

@@ -82,13 +82,16 @@ def zeroed_operands(
     ]
 
 
+def is_case(index: Any, case: int) -> Any:
+    """Where ``index``, a boolean or an integer, is ``case``."""
+    if index.dtype != bool:
+        return eq_p.bind(index, index.dtype.type(case))
+    return index if case else not_p.bind(index)
+
+
 def zero_elsewhere(index: Any, case: int, place: tuple[int | None, ...], x: Any) -> Any:
     """``x``, zero for elements of which ``index`` is not ``case``."""
-    mask = index
-    if index.dtype != bool:
-        mask = eq_p.bind(index, index.dtype.type(case))
-    elif not case:
-        mask = not_p.bind(index)
+    mask = is_case(index, case)
     shared = tuple([k for k, at in enumerate(place) if at is None])
     if shared:
         mask = reduce_or_p.bind(mask, axes=shared)
