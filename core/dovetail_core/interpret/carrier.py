@@ -105,7 +105,7 @@ class Carrier(Generic[V, S]):
             "to select among results by a predicate or an index that is lifted",
         )
 
-    def branch(self, program: ClosedJaxpr, case: int) -> Callable[..., list[Any]]:
+    def branch(self, program: ClosedJaxpr, case: int) -> Callable[..., Sequence[Any]]:
         """What runs on an index and operands, all lifted, in place of a branch that lifted values
         take where the index, not known, is ``case``: by default the branch, on all of them."""
         f = jaxpr_as_fun(program)

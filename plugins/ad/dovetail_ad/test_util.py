@@ -318,8 +318,9 @@ def _products(xs: Sequence[Any], ys: Sequence[Any]) -> np.ndarray[Any, Any]:
 
 
 def _tolerance(given: Tolerance, dtypes: set[str]) -> float:
-    if getattr(given, "shape", None) == () and np.dtype(given.dtype).kind in "iuf":
-        given = float(given)  # an array
+    array: Any = given
+    if getattr(array, "shape", None) == () and np.dtype(array.dtype).kind in "iuf":
+        given = float(array)
     if isinstance(given, Real) and float(given) >= 0:
         return float(given)
     if not isinstance(given, (Mapping, NoneType)):

@@ -67,15 +67,15 @@ def run_branch(program: ClosedJaxpr, case: int, index: Any, *args: Any) -> Seque
     around, trace, tracer = _around.get(), index._trace, index.__class__
     for outer, its_case in around:
         index = algebra().within(trace.lift(outer), its_case, index)
-    args = algebra().taken(index, args, case, False)
-    mapped = [x.__class__ is tracer and x._trace is trace for x in args]
-    if program.effects or any(_may_vary(x) and not m for x, m in zip(args, mapped)):
+    given = algebra().taken(index, args, case, False)
+    mapped = [x.__class__ is tracer and x._trace is trace for x in given]
+    if program.effects or any(_may_vary(x) and not m for x, m in zip(given, mapped)):
         apart = _apart(program, case, typeof(index))
         if apart is not None:
-            program, args = apart, [index, *args]
+            program, given = apart, [index, *given]
     if around:
-        return run_with(_around, (), eval_jaxpr, program.jaxpr, program.consts, *args)
-    return eval_jaxpr(program.jaxpr, program.consts, *args)
+        return run_with(_around, (), eval_jaxpr, program.jaxpr, program.consts, *given)
+    return eval_jaxpr(program.jaxpr, program.consts, *given)
 
 
 def _may_vary(x: Any) -> bool:
@@ -216,7 +216,7 @@ def _entered(
     def run(index: Any, *inputs: Any) -> list[Any]:
         (eqn,) = program.eqns
         values: dict[Any, Any] = dict(zip(program.jaxpr.invars, inputs))
-        args = [v.val if v.__class__ is Literal else values[v] for v in eqn.invars]
+        args = [v.val if isinstance(v, Literal) else values[v] for v in eqn.invars]
         assert eqn.primitive.regions is not None
         interface: RegionInterface = eqn.primitive.regions(eqn.params)
         return _Operations(index, cases[0]).within(eqn.primitive, interface, args, eqn.params)

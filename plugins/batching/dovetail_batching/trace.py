@@ -169,7 +169,7 @@ class BatchCarrier(Carrier[Batched, Any]):
         aval = typeof(x)
         return x, _leading(aval, depth) if isinstance(aval, HiType) else depth
 
-    def branch(self, program: ClosedJaxpr, case: int) -> Callable[..., list[Any]]:
+    def branch(self, program: ClosedJaxpr, case: int) -> Callable[..., Sequence[Any]]:
         """The branch, of which no cotangent comes out for elements that do not take it; unless its
         results depend on those, too, by collectives."""
         if _concern(axes_of(program, meeting=True), self.axis.name):

@@ -194,7 +194,7 @@ class Executable:
             self.result_types,
             [committed] * len(self.outs),
             [*[True] * len(self.constants), *self.module.kept],
-            self._from_host([*consts, *operands]),
+            self._from_host([*common, *operands]),
             [*self.constants, *common],
         )
 

@@ -10,6 +10,7 @@ import pytest
 
 import dovetail
 import dovetail.numpy as dnp
+import dovetail.scipy.signal
 from dovetail import lax
 
 SIZES = (8, 30_000)
@@ -92,6 +93,18 @@ def test_transformed_and_compiled_ahead() -> None:
     assert written_meanwhile(ahead, given) == [0, 1, 2, 3, 4]
     slope = dovetail.jit(dovetail.grad(lambda x: dnp.sum(late(x) ** 2) / 2))
     assert written_meanwhile(slope, given) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.usefixtures("optimized")
+def test_what_a_function_closes_over_is_copied_once() -> None:
+    mine = np.ones(50_000, np.float32)
+    f = dovetail.jit(lambda x, y: late(x) + mine[: x.size] * y)
+    assert written_meanwhile(lambda a: f(a, 1.0), buffer(3000, 0)) == [1, 2, 3, 4, 5]
+    x = dnp.zeros(3000)
+    assert [f(x, 1.0)[0].item() for _ in range(3)] == [1, 1, 1]
+    window = dovetail.scipy.signal.istft(np.ones((65, 24), np.complex64))
+    again = dovetail.scipy.signal.istft(np.ones((65, 24), np.complex64))
+    np.testing.assert_array_equal(window[1], again[1])
 
 
 def test_typed_keys_beside_them() -> None:

@@ -75,7 +75,8 @@ def _converted(x: Any, y: Any, kind: str) -> Any:
     if own.dtype == dtype:
         return y
     is_wide = canonical_dtype(dtype) != dtype  # from where 64-bit types are enabled
-    types = [(a.dtype, a.weak_type) for a in (typeof(x), own)]
+    both: tuple[Any, ...] = (typeof(x), own)
+    types = [(a.dtype, a.weak_type) for a in both]
     common = dtype if is_wide else dtypes.common_type(types, False)[0]
     if common != dtype:
         warnings.warn(
