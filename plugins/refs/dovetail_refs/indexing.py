@@ -220,7 +220,7 @@ def _update(
 
     aval: Any = typeof(x)
     if getattr(aval, "divided", None) is None:
-        return changed(x, chain, value)
+        return changed(x, chain, *forgotten([value]))
     try:
         found = changed(x, chain, value)
     except ShardingTypeError:

@@ -27,7 +27,9 @@ freeze_p = Primitive("ref.freeze", stateful=True)
 free_p = Primitive("ref.free", stateful=True, multiple_results=True)
 for _p in (get_p, set_p, swap_p, addupdate_p):
     _p.def_traits(parameters={"index": "which elements"})
-new_p.def_traits(parameters={"kind": "of which kind the reference is, where not of the usual one"})
+new_p.def_traits(
+    parameters={"kind": "of which kind the reference is, where not of the usual one"}, divides=True
+)
 empty_p.def_traits(parameters={"aval": "the type of what it holds"})
 
 VERBS = {set_p: "written", swap_p: "written", addupdate_p: "added"}

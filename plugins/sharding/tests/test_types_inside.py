@@ -503,13 +503,64 @@ def test_references_along_divided_dimensions(explicit, index):
     wanted = host.copy()
     wanted[index] = 3.0
     total, found = dt.jit(f)(x)
-    assert total == wanted[index].sum()
+    assert total == wanted[index].sum() and _type(found) == "f32[8@x,4]"
     np.testing.assert_array_equal(found, wanted)
     ref = dt.new_ref(x)
     dt.jit(lambda r: r.__setitem__(index, r[index] * 0 + 3.0))(ref)
     np.testing.assert_array_equal(ref[...], wanted)
     assert ref[...].sharding.is_equivalent_to(x.sharding, 2)
     np.testing.assert_array_equal(dt.grad(lambda x: f(x)[1].sum())(x), wanted != 3.0)
+
+
+def _write(ref: Any, value: Any) -> None:
+    ref[...] = value
+
+
+def _write_in_part(ref: Any, value: Any) -> None:
+    ref[2:6] = value[2:6]
+    ref[:, 1] = value[:, 1]
+
+
+def _accumulate(ref: Any, value: Any) -> None:
+    dt.ref.addupdate(ref, ..., value)
+
+
+def _write_in_loop(ref: Any, value: Any) -> None:
+    dt.lax.fori_loop(0, 2, lambda i, c: (_write(ref, value * 1.0), c)[1], 0)
+
+
+def _write_in_branch(ref: Any, value: Any) -> None:
+    dt.lax.cond(value.sum() > 0, lambda: _write(ref, value), lambda: None)
+
+
+@pytest.mark.parametrize(
+    "change", [_write, _write_in_part, _accumulate, _write_in_loop, _write_in_branch]
+)
+@pytest.mark.parametrize(
+    ("held", "given", "kept"), [("x", "y", "[8@x,4]"), ("x", None, "[8@x,4]"), (None, "x", "[8,4]")]
+)
+def test_a_reference_keeps_the_type_that_it_was_made_with(change, held, given, kept):
+    """Whatever way what is written to it is divided, also where no type said how it was itself."""
+    host = np.arange(1, 33, dtype=np.float32).reshape(8, 4)
+    start, value = (_put(h, *([a] if a else [])) for h, a in ((-host, held), (host, given)))
+
+    def f(start, value):
+        ref = dt.new_ref(start)
+        change(ref, value)
+        return ref[...], dt.freeze(ref)
+
+    wanted = host.copy()  # of all but writes in part, and of what is added
+    if change is _write_in_part:
+        wanted = -host
+        _write_in_part(wanted, host)
+    elif change is _accumulate:
+        wanted[...] = 0
+    assert [a.str_short() for a in dt.make_jaxpr(f)(start, value).out_avals] == ["f32" + kept] * 2
+    for found in dt.jit(f)(start, value):
+        assert _type(found) == "f32" + kept
+        np.testing.assert_array_equal(found, wanted)
+    gradient = dt.jit(dt.grad(lambda v: (f(start, v)[1] * host).sum()))(value)
+    np.testing.assert_array_equal(gradient, np.where(wanted == -host, 0, host))
 
 
 def test_mapped_gathers_and_their_transposes_stay_divided(explicit):

@@ -7,9 +7,9 @@ from typing import Any
 from dovetail_sharding.types import Application, infer_rules, nowhere
 
 from ..indexing import indexed_type
-from ..primitives import addupdate_p, get_p, new_p, set_p, swap_p
+from ..primitives import addupdate_p, get_p, set_p, swap_p
 
-for _p in (new_p, set_p, addupdate_p):
+for _p in (set_p, addupdate_p):
     infer_rules.set(_p, nowhere)
 
 
