@@ -17,6 +17,7 @@ _ORDER = {
     "extended": -1, "other": -1, "bool": 0, "signed": 1, "unsigned": 1, "floating": 2, "complex": 3,
 }  # fmt: skip
 _RANK = {int: 1, float: 2, complex: 3}
+_INEXACT = {"floating": float, "complex": complex}
 PYTHON_SCALARS = frozenset([bool, int, float, complex])
 FLOATS = {False: np.dtype(np.float32), True: np.dtype(np.float64)}
 """The element type of a Python float, by whether 64-bit types are enabled."""
@@ -115,9 +116,9 @@ def scalar(value: float, dtype: Any) -> Any:
     key = (value, dtype, enable_x64_state.value)
     found = _constants.get(key)
     if found is None:
-        cls = float if kind_of(dtype) == "floating" else None
+        cls = _INEXACT.get(kind_of(dtype))
         own = cls is not None and has_own_type(cls, dtype)
-        found = float(value) if own else cast_scalar(value, dtype)
+        found = cls(value) if cls is not None and own else cast_scalar(value, dtype)
         if not hasattr(found, "aval"):
             _constants[key] = found
     return found
