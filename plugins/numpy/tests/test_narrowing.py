@@ -161,6 +161,8 @@ WIDE_RESULTS = {
     "cumsum": (dnp.cumsum, "float64", "float32"),
     "nanmax": (dnp.nanmax, "float64", "float32"),
     "norm": (dnp.linalg.norm, "float64", "float32"),
+    "norm of complex numbers": (dnp.linalg.norm, "complex128", "float32"),
+    "norm of an order": (lambda x: dnp.linalg.norm(x, 3), "float64", "float32"),
     "fft": (dnp.fft.fft, "float64", "complex64"),
     "sum in jit": (jit(dnp.sum), "float64", "float32"),
     "elementwise": (dnp.negative, "float64", "float64"),

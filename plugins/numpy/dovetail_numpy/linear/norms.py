@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import Tracer, here, is_inexact
+from dovetail_core import Tracer, canonical_dtype, here, is_inexact
 from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
@@ -61,13 +61,16 @@ def _square(x: Any) -> Any:
 def _scaled(x: Any, axes: tuple[int, ...], keepdims: bool) -> tuple[Any, Any]:
     """``x``, times a power of two for each norm, with which powers do not overflow or vanish; and
     that power in the shape of the norms. It has no derivative, and the norm does not depend on it.
+
+    Without 64-bit types, wide numbers are narrowed before: their sum is narrow.
     """
+    x = convert(x, canonical_dtype(x.dtype))
     fixed = lax.stop_gradient(x)
     parts = (lax.real(fixed), lax.imag(fixed)) if x.dtype.kind == "c" else (fixed,)
     sizes = [lax.reduce_max(lax.abs(part), axes) for part in parts]
     power = lax.inverse_power(sizes[0] if len(sizes) == 1 else lax.max(*sizes))
     kept = tuple(i for i in range(x.ndim) if i not in axes)
-    whole = lax.convert_element_type(lax.broadcast_in_dim(power, x.shape, kept), x.dtype)
+    whole = convert(lax.broadcast_in_dim(power, x.shape, kept), x.dtype)
     return lax.mul(x, whole), lax.expand_dims(power, axes) if keepdims else power
 
 
