@@ -138,7 +138,7 @@ def test_a_first_pass_that_is_not_needed_disappears() -> None:
 
 
 @pytest.mark.parametrize(
-    "policy, dots, tanhs",
+    "policy, dots, exps",
     [
         (None, 6, 6),
         (policies.nothing_saveable, 6, 6),
@@ -150,18 +150,30 @@ def test_a_first_pass_that_is_not_needed_disappears() -> None:
     ],
     ids=["none", "nothing", "everything", "dots", "dots without batch", "names", "all but names"],
 )
-def test_policies_say_what_is_kept(policy: Any, dots: int, tanhs: int) -> None:
-    """Three layers; a tanh's derivative needs its result, a product's its operands."""
+def test_policies_say_what_is_kept(policy: Any, dots: int, exps: int) -> None:
+    """Three layers; an exponential's derivative needs its result, a product's its operands."""
 
     def f(w: Any, x: Any) -> Any:
         for _ in range(3):
-            x = lax.tanh(checkpoint_name(lax.dot(w, x), "product"))
+            x = lax.exp(checkpoint_name(lax.dot(w, x), "product"))
         return total(x)
 
     pull = lambda w, x: vjp(checkpoint(f, policy=policy), w, x)[1](np.float32(1))  # noqa: E731
     found = operations(pull, W, X)
     backward = 6  # two products per layer
-    assert (found["dot_general"] - backward, found["tanh"]) == (dots, tanhs)
+    assert (found["dot_general"] - backward, found["exp"]) == (dots, exps)
+
+
+def test_results_that_no_derivative_needs_are_not_computed_again() -> None:
+    """The derivative of tanh needs its operand: the last layer's result is not found twice."""
+
+    def f(w: Any, x: Any) -> Any:
+        for _ in range(3):
+            x = lax.tanh(lax.dot(w, x))
+        return total(x)
+
+    found = operations(lambda w, x: vjp(checkpoint(f), w, x)[1](np.float32(1)), W, X)
+    assert (found["dot_general"] - 6, found["tanh"], found["tanh_slope"]) == (6, 5, 3)
 
 
 def kept(f: Any, *args: Any) -> list[str]:
