@@ -382,7 +382,18 @@ if TYPE_CHECKING:
         squeeze_p as squeeze_p,
         transpose_p as transpose_p,
     )
-    from .primitives.slopes import normal_density_p as normal_density_p
+    from .primitives.slopes import (
+        acosh_slope_p as acosh_slope_p,
+        asin_slope_p as asin_slope_p,
+        asinh_slope_p as asinh_slope_p,
+        atan_slope_p as atan_slope_p,
+        atanh_slope_p as atanh_slope_p,
+        erf_inv_slope_p as erf_inv_slope_p,
+        erf_slope_p as erf_slope_p,
+        logistic_slope_p as logistic_slope_p,
+        normal_density_p as normal_density_p,
+        tanh_slope_p as tanh_slope_p,
+    )
     from .primitives.sorting import (
         approx_top_k_p as approx_top_k_p,
         sort_p as sort_p,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import reduce
+from itertools import pairwise
 from math import log
 from typing import Any
 
@@ -74,6 +75,50 @@ def turning(other: Primitive, start: int, sign: int) -> Callable[..., Any]:
     return rate
 
 
+def first(slope: Primitive, others: Callable[..., Any]) -> Callable[..., Any]:
+    """Of a derivative that is not 1 less the square of what is almost 1, but has a primitive."""
+    return lambda x, dx, z, w: others(x, dx, z, w) if w else slope.bind(x[0])
+
+
+def of_slope(primitive: Primitive, slope: Primitive, sign: float = 1) -> None:
+    """The rule of a function z of x with z' = w x', where w is ``sign`` times another primitive."""
+
+    def rule(carrier: SeriesCarrier, args: Args, params: dict[str, Any]) -> Series:
+        (x,) = args
+        dx = [scaled(c, k) for k, c in enumerate(x) if k]
+        w = lift_call(SeriesCarrier(carrier.order - 1), slope.bind, [x[: carrier.order]])
+        rest = [scaled(product(dx, w, k), sign / (k + 1)) for k in range(carrier.order)]
+        return (primitive.bind(x[0], **params), *rest)
+
+    series_rules.set(primitive, rule)
+
+
+def curvature(
+    primitive: Primitive, factor: float, n: int, of: Callable[[Any], Any] | None = None,
+    rate: float = 1.0,
+) -> None:  # fmt: skip
+    """The rule of a function z of x with z' = ``factor`` y z^``n`` x', where y is x.
+
+    Or y is another function ``of(x)``, with y' = ``rate`` z x'.
+    """
+
+    def rule(carrier: SeriesCarrier, args: Args, params: dict[str, Any]) -> Series:
+        (x,) = args
+        dx = [scaled(c, k) for k, c in enumerate(x) if k]
+        z = [primitive.bind(x[0], **params)]
+        y = list(x) if of is None else [of(x[0])]
+        powers: list[list[Any]] = [[] for _ in range(n)]  # y z, y z², ...
+        for k in range(carrier.order):
+            for lower, higher in pairwise([y, *powers]):
+                higher.append(product(lower, z, k))
+            if of is not None:
+                y.append(scaled(product(dx, z, k), rate / (k + 1)))
+            z.append(scaled(product(dx, powers[-1], k), factor / (k + 1)))
+        return tuple(z)
+
+    series_rules.set(primitive, rule)
+
+
 def power(exponent: float) -> Callable[..., Any]:
     """Of z = x to a constant power, because x z' = exponent z x'."""
     return lambda x, dx, z, w: quotient(scaled(z[-1], exponent), x, w)
@@ -99,12 +144,41 @@ integral(lax.cosh_p, turning(lax.sinh_p, 1, 1))
 integral(lax.tan_p, lambda x, dx, z, w: plus(1, product(z, z, len(w)), len(w)))
 integral(
     lax.tanh_p,
-    lambda x, dx, z, w: plus(1, lax.neg_p.bind(product(z, z, len(w))), len(w)),
+    first(lax.tanh_slope_p, lambda x, dx, z, w: lax.neg_p.bind(product(z, z, len(w)))),
 )
-integral(lax.logistic_p, lambda x, dx, z, w: lax.sub_p.bind(z[-1], product(z, z, len(w))))
+integral(
+    lax.logistic_p,
+    first(lax.logistic_slope_p, lambda x, dx, z, w: lax.sub_p.bind(z[-1], product(z, z, len(w)))),
+)
 integral(lax.sqrt_p, power(1 / 2))
 integral(lax.rsqrt_p, power(-1 / 2))
 integral(lax.cbrt_p, power(1 / 3))
+
+
+def _half_tanh(x: Any) -> Any:
+    return lax.tanh_p.bind(scaled(x, 0.5))
+
+
+curvature(lax.logistic_slope_p, -1, 1, _half_tanh, 2)
+curvature(lax.tanh_slope_p, -2, 1, lax.tanh_p.bind)
+curvature(lax.asin_slope_p, 1, 3)
+curvature(lax.atan_slope_p, -2, 2)
+curvature(lax.asinh_slope_p, -1, 3)
+curvature(lax.acosh_slope_p, -1, 3)
+curvature(lax.atanh_slope_p, 2, 2)
+curvature(lax.erf_slope_p, -2, 1)
+curvature(lax.normal_density_p, -1, 1)
+curvature(lax.erf_inv_slope_p, 2, 2, lax.erf_inv_p.bind)
+
+of_slope(lax.asin_p, lax.asin_slope_p)
+of_slope(lax.acos_p, lax.asin_slope_p, -1)
+of_slope(lax.atan_p, lax.atan_slope_p)
+of_slope(lax.asinh_p, lax.asinh_slope_p)
+of_slope(lax.acosh_p, lax.acosh_slope_p)
+of_slope(lax.atanh_p, lax.atanh_slope_p)
+of_slope(lax.erf_p, lax.erf_slope_p)
+of_slope(lax.erfc_p, lax.erf_slope_p, -1)
+of_slope(lax.erf_inv_p, lax.erf_inv_slope_p)
 
 
 @series_rules.register(lax.div_p)
