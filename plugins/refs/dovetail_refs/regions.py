@@ -22,9 +22,11 @@ from dovetail_core import (
     Trace,
     assemble,
     here,
+    typeof,
 )
 from dovetail_core.interpret.mutable import Discharged, final_type, is_own
 from dovetail_core.ir.closing import first_operands, with_single_operands
+from dovetail_core.types.dividing import divided_as
 
 from .discharging import discharge_program
 from .tables import discharge_rules
@@ -131,8 +133,9 @@ class _Discharge:
         made = assemble(self.interface.rebuild, parts, operands, [*results, *further])
         values = made.bind(self.primitive)
         for i, final in self.finals.items():
-            self.args[i].aval = self._final_type(i)
-            self.args[i].contents[:] = [values[s] for s in final]
+            aval = self.args[i].aval = self._final_type(i)
+            held = zip([values[s] for s in final], aval.content_types())
+            self.args[i].contents[:] = [divided_as(x, t, typeof(x)) for x, t in held]
         return [values[s] for s in results]
 
     def _part(self, region: Region, found: Discharged, results: Sequence[Slot]) -> Part:

@@ -563,6 +563,31 @@ def test_a_reference_keeps_the_type_that_it_was_made_with(change, held, given, k
     np.testing.assert_array_equal(gradient, np.where(wanted == -host, 0, host))
 
 
+def test_references_of_which_each_step_has_a_slice_keep_their_types(explicit):
+    """Slices along a divided dimension are whole, and so are they when they are stacked."""
+    host = np.arange(32, dtype=np.float32).reshape(8, 4)
+    x = _put(host, "x")
+
+    def f(x):
+        ref = dt.new_ref(x)
+
+        def step(carry, one):
+            one[...] = one[...] * 2
+            return carry + one[...].sum(), None
+
+        total, _ = dt.lax.scan(step, dnp.float32(0), ref)
+        return total, dt.freeze(ref)
+
+    for transformed in (dt.jit(f), dt.jit(dt.checkpoint(f))):
+        total, found = transformed(x)
+        assert _type(found) == "f32[8@x,4]"
+        np.testing.assert_array_equal(found, 2 * host)
+        assert total == 2 * host.sum()
+    gradient = dt.jit(dt.grad(lambda x: (f(x)[1] ** 2).sum()))(x)
+    assert _type(gradient) == "f32[8@x,4]"
+    np.testing.assert_array_equal(gradient, 8 * host)
+
+
 def test_mapped_gathers_and_their_transposes_stay_divided(explicit):
     """The mapped axis of a scatter whose indices have it is divided as that of the indices is."""
     t, i = _put(X, "x"), dt.device_put(np.arange(32, dtype=np.int32).reshape(8, 4) % 4, P("x"))
