@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_backends import stablehlo_rules
-from dovetail_backends.pjrt import i64_array
 
 from ...primitives.joining import (
     Padding,
@@ -17,7 +16,7 @@ from ...primitives.joining import (
     unstack_p,
 )
 from ...primitives.shape import Shape
-from .windowed import pad_attributes
+from .kinds import pad_attributes, slice_attributes
 
 
 def _concatenated(b: Any, operands: Any, dimension: int, out: Any) -> Any:
@@ -39,15 +38,13 @@ def _stack(b: Any, *operands: Any, axis: int) -> Any:
 
 def _parts(b: Any, x: Any, sizes: Shape, axis: int) -> list[Any]:
     shape: Shape = x.aval.shape
-    steps = i64_array((1,) * len(shape))
     parts: list[Any] = []
     at = 0
     for n in sizes:
         start = [at if i == axis else 0 for i in range(len(shape))]
         limit = (*shape[:axis], at + n, *shape[axis + 1 :])
         out = x.aval.update(shape=(*shape[:axis], n, *shape[axis + 1 :]))
-        bounds = f"start_indices = {i64_array(start)}, limit_indices = {i64_array(limit)}"
-        parts.append(b.op("stablehlo.slice", [x], out, f"{bounds}, strides = {steps}"))
+        parts.append(b.op("stablehlo.slice", [x], out, slice_attributes(start, limit)))
         at += n
     return parts
 
@@ -90,8 +87,4 @@ def _pad(b: Any, x: Any, value: Any, *, padding_config: Padding) -> Any:
         return x
     start = [max(-low, 0) for low, _, _ in padding_config]
     limit = [i + n for i, n in zip(start, out.shape)]
-    attrs = (
-        f"start_indices = {i64_array(start)}, limit_indices = {i64_array(limit)}, "
-        f"strides = {i64_array([1] * len(start))}"
-    )
-    return b.op("stablehlo.slice", [x], out, attrs)
+    return b.op("stablehlo.slice", [x], out, slice_attributes(start, limit))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from dovetail_backends import stablehlo_rules
-from dovetail_backends.pjrt import elementwise as elementwise_rule
+from dovetail_backends.pjrt import elementwise as elementwise_rule, i64_array
 from dovetail_core import Primitive
 
 
@@ -70,3 +71,21 @@ def known_indices(b: Any, indices: Any) -> Any:
     number; its partitioner ends the process for smaller types.
     """
     return indices if indices.aval.dtype.itemsize >= 4 else b.convert(indices, INT32)
+
+
+def pad_attributes(low: Sequence[int], high: Sequence[int], holes: Sequence[int]) -> str:
+    """The attributes of ``stablehlo.pad``."""
+    return (
+        f"edge_padding_low = {i64_array(low)}, edge_padding_high = {i64_array(high)}, "
+        f"interior_padding = {i64_array(holes)}"
+    )
+
+
+def slice_attributes(
+    start: Sequence[int], limit: Sequence[int], strides: Sequence[int] | None = None
+) -> str:
+    """The attributes of ``stablehlo.slice``; the steps are 1 unless others are given."""
+    return (
+        f"start_indices = {i64_array(start)}, limit_indices = {i64_array(limit)}, "
+        f"strides = {i64_array(strides or [1] * len(start))}"
+    )

@@ -19,7 +19,7 @@ from ...primitives.shape import (
     squeeze_p,
     transpose_p,
 )
-from .kinds import known_indices
+from .kinds import known_indices, slice_attributes
 
 
 @stablehlo_rules.register(reshape_p)
@@ -57,9 +57,7 @@ def _rev(b: Any, x: Any, *, dimensions: Shape) -> Any:
 def _slice(
     b: Any, x: Any, *, start_indices: Shape, limit_indices: Shape, strides: Shape | None
 ) -> Any:
-    steps = i64_array(strides or (1,) * len(start_indices))
-    start, limit = i64_array(start_indices), i64_array(limit_indices)
-    attrs = f"start_indices = {start}, limit_indices = {limit}, strides = {steps}"
+    attrs = slice_attributes(start_indices, limit_indices, strides)
     return b.op("stablehlo.slice", [x], b.out, attrs)
 
 

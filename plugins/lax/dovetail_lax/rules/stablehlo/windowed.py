@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,17 +10,10 @@ from dovetail_backends.pjrt import i64_array, i64_dense
 from dovetail_core import ShapedArray
 
 from ...monoids import IDENTITIES
+from .kinds import slice_attributes
 from .reductions import combiner
 
 Axes = tuple[int, ...]
-
-
-def pad_attributes(low: Sequence[int], high: Sequence[int], holes: Sequence[int]) -> str:
-    """The attributes of ``stablehlo.pad``."""
-    return (
-        f"edge_padding_low = {i64_array(low)}, edge_padding_high = {i64_array(high)}, "
-        f"interior_padding = {i64_array(holes)}"
-    )
 
 
 def reduced_over_windows(b: Any, x: Any, kind: str, **params: Any) -> Any:
@@ -67,12 +59,8 @@ def _cut(n: int, pads: tuple[int, int], dilation: int) -> tuple[range, tuple[int
 
 def _slice(b: Any, x: Any, axes: list[range]) -> Any:
     start, limit = [a.start for a in axes], [a.stop for a in axes]
-    attrs = (
-        f"start_indices = {i64_array(start)}, limit_indices = {i64_array(limit)}, "
-        f"strides = {i64_array([1] * len(axes))}"
-    )
     out = ShapedArray(tuple(map(len, axes)), x.aval.dtype)
-    return b.op("stablehlo.slice", [x], out, attrs)
+    return b.op("stablehlo.slice", [x], out, slice_attributes(start, limit))
 
 
 def _attributes(

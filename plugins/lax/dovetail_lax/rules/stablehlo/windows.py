@@ -21,9 +21,9 @@ from ...primitives.windows import (
     select_and_gather_add_p,
     select_and_scatter_add_p,
 )
-from .kinds import compare, select
+from .kinds import compare, pad_attributes, select
 from .reductions import combiner
-from .windowed import Axes, pad_attributes, reduced_over_windows, windows_reduced
+from .windowed import Axes, reduced_over_windows, windows_reduced
 
 _BOOL = ShapedArray((), np.bool_)
 
