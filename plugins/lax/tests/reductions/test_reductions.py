@@ -11,6 +11,7 @@ from dovetail_ad import grad, jvp, vjp
 from dovetail_batching import vmap
 from dovetail_core import ShapedArray, enable_x64, stage, stage_closed, typeof
 from dovetail_core.testing import assert_close, assert_same
+from dovetail_jit import jit
 
 X = np.random.default_rng(0).normal(size=(3, 4, 5)).astype(np.float32)
 TIES = np.array([[1, 1, 0, 1], [2, 2, 2, 2], [0, 3, 3, 1]], np.float32)
@@ -39,9 +40,18 @@ def test_integers_wrap_around_in_their_own_type():
     assert_same(lax.reduce_prod(x, (0,)), np.array(100**3, np.int64).astype(np.int8))
 
 
-def test_narrow_floats_are_summed_in_a_wider_type():
-    ones = np.ones(1000, ml_dtypes.bfloat16)  # 256 + 1 is 256 in bfloat16
-    assert float(lax.reduce_sum(ones, (0,))) == 1000
+@pytest.mark.parametrize("backend", ["cpu", "reference"])
+@pytest.mark.parametrize("name", ["bfloat16", "float16", "float8_e4m3fn", "float8_e5m2"])
+def test_narrow_floats_are_summed_and_multiplied_in_a_wider_type(name, backend):
+    dtype = np.dtype(getattr(ml_dtypes, name, name))
+    n = int(3 * 2 ** (ml_dtypes.finfo(dtype).nmant + 1))  # n / 3 + 1 is n / 3 in this type
+    for shape, axes in (((n,), (0,)), ((2, n), (1,)), ((n, 2), (0,)), ((n // 4, 4), (0, 1))):
+        add = jit(lambda x, axes=axes: lax.reduce_sum(x, axes), backend=backend)
+        total = add(np.ones(shape, dtype))
+        assert_same(total, np.full(total.shape, n, dtype))
+    x = np.full(40, 1 + 2.0 ** -ml_dtypes.finfo(dtype).nmant, dtype)
+    product = jit(lambda x: lax.reduce_prod(x, (0,)), backend=backend)(x)
+    assert_same(product, np.prod(x.astype(np.float64)).astype(dtype))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from dovetail_backends import stablehlo_rules
 from dovetail_backends.pjrt import element_type, i64_array
 from dovetail_core import ClosedJaxpr, Primitive, ShapedArray
 
+from ...element_types import kind_of
 from ...monoids import IDENTITIES, highest, lowest
 from ...primitives.reductions import (
     argmax_p,
@@ -27,6 +28,7 @@ from ...primitives.reductions import (
 from ...primitives.values import real_part
 from .kinds import compare, select
 
+FLOAT32 = np.dtype(np.float32)
 _OPS = {
     "sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "and": "and",
     "or": "or", "xor": "xor",
@@ -71,16 +73,26 @@ def _lexicographic(direction: str, t: str, element: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def accumulation_type(kind: str, dtype: Any) -> Any:
+    """The type in which a reduction keeps partial results: single precision for sums and products
+    of narrower floats, which would otherwise be rounded after each element."""
+    narrow = kind in ("sum", "prod") and dtype.itemsize < 4 and kind_of(dtype) == "floating"
+    return FLOAT32 if narrow else dtype
+
+
 def _reduction(primitive: Primitive, kind: str) -> None:
     identity = IDENTITIES[kind]
 
     def rule(b: Any, x: Any, *, axes: tuple[int, ...]) -> Any:
         if not axes:
             return x
-        dtype = x.aval.dtype
+        out, dtype = b.out, accumulation_type(kind, x.aval.dtype)
         init = b.constant(identity(dtype), ShapedArray((), dtype))
         attrs = f"dimensions = {i64_array(axes)}"
-        return b.op("stablehlo.reduce", [x, init], b.out, attrs, [combiner(kind, dtype)])
+        result = out if dtype == out.dtype else out.update(dtype=dtype)
+        operands = [b.convert(x, dtype), init]
+        reduced = b.op("stablehlo.reduce", operands, result, attrs, [combiner(kind, dtype)])
+        return b.convert(reduced, out.dtype)
 
     stablehlo_rules.set(primitive, rule)
 
