@@ -57,6 +57,19 @@ def test_importing_loads_no_plugin_and_makes_no_noise(tmp_path: Path) -> None:
     assert found.stdout.strip() == "['dovetail_core'] False False" and not found.stderr
 
 
+def test_the_first_operation_loads_no_transformation(tmp_path: Path) -> None:
+    code = (
+        "import sys, dovetail.numpy as dnp\n"
+        "dnp.add(dnp.arange(4.0), 1.0).block_until_ready()\n"
+        "late = 'ad.forward', 'batching.trace', 'custom_rules.function', 'jit.api',\\\n"
+        "    'lax.functions.control_flow', 'core.text.syntax'\n"
+        "print([m for m in late if f'dovetail_{m}' in sys.modules])\n"
+    )
+    found = python(code, tmp_path)
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.strip() == "[]"
+
+
 def test_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(
         "import dovetail.numpy as dnp\n\n\ndef f(x):\n    return dnp.sin(x) * 2\n"

@@ -8,7 +8,6 @@ from typing import Any
 from ..base.errors import RegistryError
 from ..base.source import short_repr
 from ..ir.programs import ClosedJaxpr
-from ..xla import mlir
 
 
 def same_program(label: str, before: ClosedJaxpr, after: Any) -> ClosedJaxpr:
@@ -39,6 +38,8 @@ def same_module(label: str, before: str, after: Any) -> str:
     Raises:
         RegistryError: it is no module, or one with another ``main``; names the pass and the types.
     """
+    from ..xla import mlir  # most programs run without such a pass
+
     try:
         parsed = mlir.parse(after) if isinstance(after, (str, bytes)) else after
         text = after if isinstance(after, str) else mlir.pretty(parsed)

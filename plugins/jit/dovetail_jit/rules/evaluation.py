@@ -7,11 +7,9 @@ from typing import Any
 from dovetail_core import EVAL, ClosedJaxpr, eval_rules, jaxpr_as_fun
 from dovetail_core.dispatch.primitive import run_under
 
-from ..api import wrap
 from ..compilation import options_key
 from ..eager import call_at_rest
 from ..primitive import jit_p
-from ..settings import Settings
 
 
 @eval_rules.register(jit_p)
@@ -25,6 +23,9 @@ def _jit_now(
     key = "call as asked for", options_key(options), device, keep_unused
 
     def make() -> Any:
+        from ..api import wrap  # of an eager operation, which loads this, it is not needed
+        from ..settings import Settings
+
         f = jaxpr_as_fun(jaxpr)
         f.__name__ = name
         return wrap(Settings(f, keep_unused=keep_unused, device=device, compiler_options=options))

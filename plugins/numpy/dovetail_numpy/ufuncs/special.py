@@ -9,7 +9,6 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import is_inexact, typeof
-from dovetail_custom_rules import custom_jvp
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
@@ -26,42 +25,10 @@ def _real_only(op: Any) -> Any:
     return always(fused()(op), FLOATS)
 
 
-@custom_jvp
 def _hypot(x: Any, y: Any) -> Any:
-    # Scaled by the larger one, so that the squares neither overflow nor vanish.
-    x, y = lax.abs(x), lax.abs(y)
-    big, small = lax.max(x, y), lax.min(x, y)
-    infinite = lax.eq(big, number(big, float("inf")))
-    safe = select(lax.eq(big, number(big, 0)), number(big, 1), big)
-    ratio = lax.div(small, safe)
-    length = lax.mul(big, lax.sqrt(lax.add(number(big, 1), lax.mul(ratio, ratio))))
-    # An infinity outweighs a NaN, and max is NaN if either is.
-    either = lax.bitwise_or(lax.eq(x, number(x, float("inf"))), lax.eq(y, number(y, float("inf"))))
-    return select(lax.bitwise_or(infinite, either), number(big, float("inf")), length)
+    from .differentiated import hypot
 
-
-@_hypot.defjvp
-def _(primals: Any, tangents: Any) -> tuple[Any, Any]:
-    (x, y), (dx, dy) = primals, tangents
-    return _hypot(x, y), lax.add(lax.mul(dx, _share(x, y)), lax.mul(dy, _share(y, x)))
-
-
-@custom_jvp
-def _share(x: Any, y: Any) -> Any:
-    """``x / hypot(x, y)``, and 0 where both are 0."""
-    length = _hypot(x, y)
-    return lax.div(x, select(lax.eq(length, number(length, 0)), number(length, 1), length))
-
-
-@_share.defjvp
-def _(primals: Any, tangents: Any) -> tuple[Any, Any]:
-    # dx y²/h³ - dy x y/h³, with 1/h last: every product before it is no larger than 1.
-    (x, y), (dx, dy) = primals, tangents
-    length, across = _hypot(x, y), _share(y, x)
-    inverse = lax.div(across, select(lax.eq(length, number(length, 0)), number(length, 1), length))
-    out = _share(x, y)
-    along = lax.sub(lax.mul(dx, lax.mul(across, inverse)), lax.mul(dy, lax.mul(out, inverse)))
-    return out, along
+    return hypot(x, y)
 
 
 def _ordered(x: Any, y: Any) -> tuple[Any, Any, Any]:

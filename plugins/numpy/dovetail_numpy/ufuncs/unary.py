@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_custom_rules import custom_jvp
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
@@ -203,32 +202,10 @@ sinc: F = unary_function(
 )
 
 
-@custom_jvp
 def _i0(x: Any) -> Any:
-    return lax.mul(lax.exp(lax.abs(x)), lax.bessel_i0e(x))
+    from .differentiated import i0
 
-
-@_i0.defjvp
-def _(primals: Any, tangents: Any) -> tuple[Any, Any]:
-    # I0' is I1. Of the product the terms would cancel near 0.
-    (x,), (dx,) = primals, tangents
-    return _i0(x), lax.mul(dx, _i1(x))
-
-
-@custom_jvp
-def _i1(x: Any) -> Any:
-    return lax.mul(lax.exp(lax.abs(x)), lax.bessel_i1e(x))
-
-
-@_i1.defjvp
-def _(primals: Any, tangents: Any) -> tuple[Any, Any]:
-    # I1' is I0 - I1/x, 1/2 at 0.
-    (x,), (dx,) = primals, tangents
-    out = _i1(x)  # zero where it would be subnormal
-    zero = lax.lt(lax.abs(x), number(x, 4 * float(dtypes.finfo(x.dtype).tiny)))
-    quotient = lax.div(out, select(zero, number(x, 1), x))
-    slope = lax.sub(_i0(x), select(zero, number(x, 0.5), quotient))
-    return out, lax.mul(dx, slope)
+    return i0(x)
 
 
 _I0 = Unary("i0", always(fused()(_i0), FLOATS), inexact=True)

@@ -96,11 +96,11 @@ def _from(initial_of: Any, reduce: Any) -> Any:
     return reduced
 
 
-def _extremes(combine: Any, of_numbers: Any) -> Any:
+def _extremes(combine: Any, of_numbers: str) -> Any:
     def accumulate(a: Any, axis: int) -> Any:
         if a.dtype.kind == "b":
             return lax.associative_scan(combine, a, axis=axis)
-        return of_numbers(a, axis=axis)
+        return getattr(lax, of_numbers)(a, axis=axis)
 
     return accumulate
 
@@ -122,12 +122,12 @@ multiply = _BinaryUfunc(
 )  # fmt: skip
 maximum = _BinaryUfunc(
     MAXIMUM, "The greater of two elements; NaN if either is.", reduce=_reduction("basic", "max"),
-    accumulate=_extremes(MAXIMUM, lax.cummax), associative=True,
+    accumulate=_extremes(MAXIMUM, "cummax"), associative=True,
     at=lambda a, i, b: a.at[i].max(b),
 )  # fmt: skip
 minimum = _BinaryUfunc(
     MINIMUM, "The lesser of two elements; NaN if either is.", reduce=_reduction("basic", "min"),
-    accumulate=_extremes(MINIMUM, lax.cummin), associative=True,
+    accumulate=_extremes(MINIMUM, "cummin"), associative=True,
     at=lambda a, i, b: a.at[i].min(b),
 )  # fmt: skip
 bitwise_and = _BinaryUfunc(
