@@ -11,6 +11,12 @@ from .xla.startup import quiet_logs as _quiet_logs, refuse_jax as _refuse_jax
 _quiet_logs()
 _refuse_jax()
 
+from .base.caches import (
+    Cache as Cache,
+    WeakTable as WeakTable,
+    cached as cached,
+    register_cache as register_cache,
+)
 from .base.deprecation import deprecated as deprecated, renamed as renamed
 from .base.errors import (
     ConcretizationTypeError as ConcretizationTypeError,
@@ -45,6 +51,7 @@ from .dispatch.axes import (
     axis_env as axis_env,
     axis_size_of as axis_size_of,
     bound_axis as bound_axis,
+    trace_key as trace_key,
 )
 from .dispatch.operators import install_methods as install_methods
 from .dispatch.primitive import (

@@ -100,9 +100,9 @@ def test_remembered_types_tell_parameters_apart():
     assert len(seen) <= len(VALUES) + len(ZEROS)
 
 
-def test_only_so_many_types_are_remembered(monkeypatch):
-    monkeypatch.setattr("dovetail_core.dispatch.primitive.KEPT", 8)
+def test_only_so_many_types_are_remembered():
     p = Primitive("test.bounded")
+    p._memo.most = 8
     p.def_abstract_eval(lambda x, *, n=0: x)
     for n in range(50):
         assert p.infer((ShapedArray((n,), np.float32),), {}).avals[0].shape == (n,)

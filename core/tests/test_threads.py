@@ -66,9 +66,9 @@ def test_a_type_is_made_once():
         assert all(a is b for row in rows for a, b in zip(row, rows[0]))
 
 
-def test_type_rules_agree(monkeypatch):
-    monkeypatch.setattr("dovetail_core.dispatch.primitive.KEPT", 16)
+def test_type_rules_agree():
     p = Primitive("test.threads")
+    p._memo.most = 16
     p.def_abstract_eval(lambda x, *, n, dtype=None: ShapedArray((n,), dtype or np.float32))
     x = ShapedArray((3,), np.float32)
 

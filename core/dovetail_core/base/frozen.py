@@ -7,10 +7,12 @@ from weakref import ref
 
 import numpy as np
 
+from .caches import WeakTable
+
 Array = np.ndarray[Any, Any]
 
-# By the array's id: it, and the copy that programs hold of it. Both may die.
-_copies: dict[int, tuple[ref[Array], ref[Array]]] = {}
+_copies: WeakTable[ref[Array]] = WeakTable()
+"""The copy of an array that programs hold; it may die before the array."""
 
 
 def frozen(x: Array) -> Array:
@@ -21,23 +23,15 @@ def frozen(x: Array) -> Array:
     if not x.flags.writeable and not isinstance(x.base, np.ndarray):
         return x
     bits = None if x.dtype.hasobject else x.tobytes()
-    known = _copies.get(id(x))
-    if known is not None and known[0]() is x:
-        found = known[1]()
+    known = _copies.known(x)
+    if known is not None:
+        found = known()
         if found is not None and bits is not None and found.base == bits and _alike(found, x):
             return found
     found = np.array(x) if bits is None else np.ndarray(x.shape, x.dtype, bits)
     found.flags.writeable = False
-    _copies[id(x)] = ref(x, _forget(id(x))), ref(found)
+    _copies.put(x, ref(found))
     return found
-
-
-def _forget(key: int) -> Any:
-    def forget(dead: ref[Array]) -> None:
-        if _copies.get(key, (None,))[0] is dead:
-            _copies.pop(key, None)
-
-    return forget
 
 
 def _alike(x: Array, y: Array) -> bool:

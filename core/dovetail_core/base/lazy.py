@@ -18,12 +18,13 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Sequence
-from functools import cache
 from importlib import import_module
 from importlib.util import resolve_name
 from opcode import opmap
 from types import CodeType, FrameType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
+
+from .caches import cached
 
 
 class Export(NamedTuple):
@@ -72,7 +73,9 @@ def lazy_exports(module: str) -> tuple[Callable[[str], Any], Callable[[], list[s
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     code, package = frame.f_code, frame.f_globals["__package__"]
     is_all = frame.f_globals["__name__"] == module
-    exports = cache(lambda: listing(code, package))
+    exports = cached(permanent="a module's code lists the same names")(
+        lambda: listing(code, package)
+    )
 
     def get(name: str) -> Any:
         if name == "__all__" and is_all:

@@ -7,7 +7,8 @@ scope was opened in yet ends in empty parentheses, ``jvp()``: the next name goes
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+
+from .caches import cached
 
 
 def inside(outer: str, name: str) -> str:
@@ -37,7 +38,7 @@ def parts(scope: str) -> list[str]:
     return found
 
 
-@lru_cache(maxsize=4096)
+@cached
 def moved(scope: str, outer: str, to: str) -> str:
     """``scope``, as seen from within ``outer`` if it is in there, as a scope within ``to``."""
     first, *rest = parts(beyond(scope, outer)) or [""]

@@ -10,6 +10,7 @@ from itertools import islice
 from types import CodeType, FrameType, TracebackType
 from typing import Any, NamedTuple
 
+from .caches import Cache
 from .naming import inside, moved, transformed, without_transformations
 from .scopes import Scope, run_with
 from .wrapping import callable_name as callable_name
@@ -17,7 +18,7 @@ from .wrapping import callable_name as callable_name
 _hidden_packages: set[str] = {"dovetail"}
 _hidden_files: tuple[str, ...] = ()
 # By file name: a string keeps its hash, a code object is hashed anew at every look-up.
-_is_hidden: dict[str, bool] = {}
+_is_hidden: Cache[str, bool] = Cache()
 _warned: dict[Any, Any] = {}
 
 

@@ -70,9 +70,9 @@ def axes_key() -> tuple[Any, ...]:
 
 
 def trace_key() -> tuple[Any, ...]:
-    """What a trace depends on beside its function and the types of its arguments: the options and
-    user contexts that are set, and the names in scope. Part of the key of all that is remembered
-    of it."""
+    """The options and user contexts that are set and the names in scope: all that a trace depends
+    on beside its function and the types of its arguments. It is part of every key under which
+    something is cached that a trace may read: ``cached(context=trace_key)``."""
     return trace_context(), axes_key()
 
 

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
 from weakref import WeakSet
 
-from ..base.caches import KEPT
+from ..base.caches import Cache
 from ..base.errors import MissingRule, PluginError, RegistryError
 from ..base.keys import ParameterKeys, keeps_alive
 from ..base.source import current_source, describe
@@ -193,7 +193,7 @@ class Primitive:
         self.lift: Callable[[Any, Sequence[Any], dict[str, Any]], Any] | None = None
         self.traits = NO_TRAITS
         self._effectful = False
-        self._memo: dict[Any, Inferred] = {}
+        self._memo: Cache[Any, Inferred] = Cache()
         self.keys = ParameterKeys()
         if not anonymous:
             packages_with_primitives.add(self.module.partition(".")[0])
@@ -296,8 +296,6 @@ class Primitive:
         for value in params.values():
             if keeps_alive(value) or isinstance(value, HeldProgram):
                 return found
-        if len(memo) >= KEPT:
-            memo.clear()
         with suppress(TypeError):
             memo[(avals, self.keys.new(params)) if params else avals] = found
         return found

@@ -14,6 +14,7 @@ from contextvars import Context, ContextVar, copy_context
 from itertools import count
 from typing import Any
 
+from ..base.caches import Cache
 from ..xla.config import trace_context
 
 Make = Callable[[], Any]
@@ -37,12 +38,12 @@ born = count()
 
 
 class Remembering:
-    """A program that remembers what is derived from it."""
+    """A program that remembers what is derived from it, until it dies or all caches are emptied."""
 
     __slots__ = ("cache", "born")
 
     def __init__(self) -> None:
-        self.cache: dict[Any, Any] = {}
+        self.cache: Cache[Any, Any] = Cache()
         self.born = next(born)
 
     def remember(self, key: Hashable, make: Make) -> Any:

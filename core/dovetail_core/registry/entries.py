@@ -15,6 +15,7 @@ from importlib import import_module
 from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..base.caches import Cache
 from .foreign import spell
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def _infos(path: Sequence[str]) -> Iterator[tuple[str, str]]:
                 yield key, os.path.join(folder, name)
 
 
-_known: dict[str, tuple[int, list[tuple[str, str]]]] = {}
+_known: Cache[str, tuple[int, list[tuple[str, str]]]] = Cache()
 """What was found in folders, and when they had changed last."""
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from importlib import import_module
 from typing import Any, cast
 
+from ..base.caches import cached
 from ..base.errors import PluginError, RegistryError
 from ..base.lazy import absent_name
 from .aside import set_aside
@@ -134,7 +134,7 @@ def _listed(manifest: Manifest, home: str) -> frozenset[str]:
     return known
 
 
-@cache
+@cached
 def _listed_by_kernel(home: str) -> frozenset[str]:
     return frozenset(import_module(home).__all__)
 

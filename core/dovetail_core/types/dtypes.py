@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import ml_dtypes
 import numpy as np
 
+from ..base.caches import cached
 from ..base.source import called, short_repr
 from ..xla.config import enable_x64_state
 
@@ -79,16 +80,10 @@ def short_dtype(dtype: Any) -> str:
     return _SHORT[stem] + name[len(stem) :] if stem in _SHORT and stem != name else name
 
 
-_inexact: dict[Any, bool] = {}
-
-
+@cached
 def is_inexact(dtype: Any) -> bool:
     """Whether ``dtype`` is a floating-point or complex type (also ml_dtypes' floats)."""
-    known = _inexact.get(dtype)
-    if known is None:
-        known = not isinstance(dtype, ExtendedDType) and dtype != float0 and _is_float(dtype)
-        _inexact[dtype] = known
-    return known
+    return not isinstance(dtype, ExtendedDType) and dtype != float0 and _is_float(dtype)
 
 
 def _is_float(dtype: Any) -> bool:

@@ -15,6 +15,7 @@ from ._bindings import (
     PyTreeRegistry,
     pjit as _pjit,
 )
+from .shardings import cut_of
 
 
 class FastPath(NamedTuple):
@@ -120,5 +121,6 @@ def clear_cache(call: PjitFunction) -> None:
 
 
 def clear_all_caches() -> None:
-    """Forgets every entry of every callable in the process."""
+    """Forgets every entry of every callable in the process, and how arrays are cut up."""
     PjitFunctionCache.clear_all()
+    cut_of.cache_clear()

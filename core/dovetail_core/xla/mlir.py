@@ -6,7 +6,6 @@ import io
 import re
 import threading
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ _thread = threading.local()
 _lock = threading.Lock()
 renew_in_child(_lock)
 _dialects: Any = None
+_passes_known = False
 
 # Bytecode names its producer; parsed as plain bytecode, an artifact would stay in the VHLO dialect.
 _PORTABLE = rb"(?s)ML\xefR.StableHLO_v"
@@ -62,10 +62,14 @@ def dialects() -> Any:
     return _dialects
 
 
-@cache
 def _register_passes() -> None:
-    load("mlir.dialects.stablehlo").register_stablehlo_passes()
-    load("mlir._mlir_libs._mlirHlo").register_mhlo_passes()
+    global _passes_known
+    stablehlo, hlo = load("mlir.dialects.stablehlo"), load("mlir._mlir_libs._mlirHlo")
+    with _lock:
+        if not _passes_known:
+            stablehlo.register_stablehlo_passes()
+            hlo.register_mhlo_passes()
+            _passes_known = True
 
 
 def parse(source: str | bytes) -> Any:

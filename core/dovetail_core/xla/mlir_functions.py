@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from . import _bindings as _b
@@ -178,13 +177,15 @@ def symbol(module: Any, name: str) -> Any:
     return next(op for op in module.body.operations if _symbol(op) == name)
 
 
-@cache
 def tree_registry() -> Any:
-    """A registry in which sequences of values and types are trees."""
-    return _b.PyTreeRegistry(
-        enable_none=False,
-        enable_tuple=True,
-        enable_namedtuple=False,
-        enable_list=True,
-        enable_dict=False,
-    )
+    """The registry in which sequences of values and types are trees."""
+    return _sequences
+
+
+_sequences = _b.PyTreeRegistry(
+    enable_none=False,
+    enable_tuple=True,
+    enable_namedtuple=False,
+    enable_list=True,
+    enable_dict=False,
+)

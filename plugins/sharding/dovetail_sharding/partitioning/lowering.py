@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 from dovetail_backends import Attribute, i32, lower_module, stablehlo_rules, tensor_type
 from dovetail_batching import vmap
-from dovetail_core import ClosedJaxpr, ShapedArray, bound_axis, stage_closed
+from dovetail_core import ClosedJaxpr, ShapedArray, WeakTable, bound_axis, stage_closed
 from dovetail_core.tree.util import tree_flatten, tree_leaves, tree_unflatten
 from dovetail_core.xla import ffi, mlir
 from dovetail_core.xla.shardings import HloSharding, sharding_of_tuple
@@ -35,6 +35,9 @@ class _Entry:
 
 
 _entries: WeakValueDictionary[str, _Entry] = WeakValueDictionary()
+_of_program: WeakTable[list[_Entry]] = WeakTable(
+    permanent="modules that are there name their entries"
+)
 _registered: list[str] = []
 
 
@@ -48,7 +51,7 @@ def _custom_partitioning(b: Any, *operands: Any, call: ClosedJaxpr, **params: An
         _registered.append(TARGET)
     ins, outs = [x.aval for x in operands], list(b.outs)
     entry = _Entry(partition.grid, b.platform, params, (ins, outs))
-    call.memo(("custom_partitioning", entry.key), lambda: entry)  # it lives as long as the program
+    _of_program.of(call, list).append(entry)  # it lives as long as the program
     _entries[entry.key] = entry
     attributes: dict[str, Any] = {
         "call_target_name": TARGET, "api_version": i32(2), "backend_config": entry.key,
