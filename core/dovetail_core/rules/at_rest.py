@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from marshal import dumps
 from typing import Any, NamedTuple
 
-from ..base.caches import ByIdentity, Cache, identity
+from ..base.caches import Cache, WeakTable, identity
 from ..base.options import check_tracer_leaks, disable_jit
 from ..dispatch.tracer import Tracer
 from ..ir.programs import ClosedJaxpr
@@ -59,7 +59,7 @@ class _Known(NamedTuple):
         return tree_unflatten(self.out_tree, outs)
 
 
-_known: ByIdentity[Cache[Any, Results[_Known]]] = ByIdentity()
+_known: WeakTable[Cache[Any, Results[_Known]]] = WeakTable()
 
 
 def call_at_rest(

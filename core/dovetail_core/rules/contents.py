@@ -27,7 +27,7 @@ from weakref import ref
 
 import numpy as np
 
-from ..base.caches import ByIdentity
+from ..base.caches import WeakTable
 from ..dispatch.tracer import Tracer
 from ..xla.arrays import ArrayImpl
 from ..xla.calls import PjitFunction
@@ -219,7 +219,7 @@ class Look:
         return found
 
 
-_attributes: ByIdentity[Callable[[Any], list[Any]] | None] = ByIdentity()
+_attributes: WeakTable[Callable[[Any], list[Any]] | None] = WeakTable()
 
 
 def _reader(cls: Any) -> Callable[[Any], list[Any]] | None:

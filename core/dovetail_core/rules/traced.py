@@ -16,7 +16,7 @@ from threading import local
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from ..base.caches import ByIdentity
+from ..base.caches import WeakTable
 from ..base.options import check_tracer_leaks, disable_jit
 from ..base.source import get_scope, here, without_names
 from ..base.wrapping import callable_name
@@ -98,7 +98,7 @@ def stands_for(f: Any, of: Any, how: Hashable) -> None:
 
 _LOOKED = "looked"
 """Where it is, in what is remembered within a trace, what functions are made of."""
-_lasting: ByIdentity[Results[Any]] = ByIdentity()
+_lasting: WeakTable[Results[Any]] = WeakTable()
 """What came of tracing functions that close over nothing which ends."""
 
 anew = local()

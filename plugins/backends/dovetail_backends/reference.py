@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import (
+    Cache,
     ClosedJaxpr,
     Eqn,
     Literal,
@@ -24,11 +25,11 @@ from dovetail_core import (
     lower_values,
     raise_values,
     stage_closed,
+    trace_key,
 )
 from dovetail_core.base.source import get_override, set_override
 from dovetail_core.interpret.mutable import without_mutable
 from dovetail_core.rules.tables import within
-from dovetail_core.xla.config import trace_context
 
 from .tables import ReferenceRule, reference_rules
 
@@ -140,7 +141,7 @@ def _derive(primitive: Primitive) -> ReferenceRule | None:
     decomposition = primitive.decomposition
     if decomposition is None:
         return None
-    programs: dict[Any, ClosedJaxpr] = {}
+    programs: Cache[Any, ClosedJaxpr] = Cache()
 
     def rule(*operands: NumpyArray, **params: Any) -> Any:
         avals = tuple(ShapedArray(x.shape, x.dtype) for x in operands)
@@ -159,13 +160,13 @@ def _staged(
     decomposition: Callable[..., Any],
     avals: tuple[ShapedArray, ...],
     params: dict[str, Any],
-    programs: dict[Any, ClosedJaxpr],
+    programs: Cache[Any, ClosedJaxpr],
 ) -> ClosedJaxpr:
     def body(*xs: Any) -> list[Any]:
         out = decomposition(*xs, **params)
         return list(out) if primitive.multiple_results else [out]
 
-    key: Any = (avals, tuple(params.items()), trace_context())
+    key: Any = (avals, tuple(params.items()), trace_key())
     try:
         found = programs.get(key)
     except TypeError:  # an unhashable parameter

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any, Protocol
 
-from dovetail_core import Option, RegistryError, config, here, registry
+from dovetail_core import Cache, Option, RegistryError, cached, config, here, registry
 from dovetail_core.base import arguments
 from dovetail_core.xla.client import Device
 
@@ -100,10 +100,10 @@ platforms = config.add(
     )
 )  # fmt: skip
 
-_default: dict[str | None, Backend] = {}
-_by_name: dict[tuple[str, str | None], tuple[Any, Backend]] = {}  # and the registry that has it
-_first: dict[Backend, Any] = {}
-_working: dict[int, Backend] = {}  # those that were asked for a problem and have none, by id
+_by_name: Cache[tuple[str, str | None], tuple[Any, Backend]] = Cache()
+"""Backends by name and option, each with the registry that has it."""
+_working: set[Backend] = set()
+"""Those that were asked for a problem and have none."""
 
 
 def backend(platform: str | None = None) -> Any:
@@ -119,10 +119,7 @@ def backend(platform: str | None = None) -> Any:
         if known is None or known[0] is not registry():
             known = _by_name[platform, allowed] = registry(), _named(platform)
         return known[1]
-    found = _default.get(allowed)
-    if found is None:
-        found = _default[allowed] = _best(allowed)
-    return found
+    return _best(allowed)
 
 
 def _claims(platform: str) -> str:
@@ -157,9 +154,9 @@ def _named(platform: str) -> Backend:
             problems.append(f"the option 'platforms' allows only {platforms.value!r}")
             continue
         found: Backend = registry().backend(name)
-        problem = "" if id(found) in _working else found.problem()
+        problem = "" if found in _working else found.problem()
         if not problem:
-            _working[id(found)] = found
+            _working.add(found)
             return found
         problems.append(problem)
     known: list[Backend] = [registry().backend(n) for n in registry().entries("backends")]
@@ -170,6 +167,7 @@ def _named(platform: str) -> Backend:
     )
 
 
+@cached(permanent="a process chooses its backend once: arrays live there")
 def _best(allowed: str | None) -> Backend:
     candidates = _ranked(allowed)
     failed: dict[str, str] = {}
@@ -240,8 +238,6 @@ def target_device() -> Any:
     return chosen
 
 
+@cached(permanent="the devices of a process stay")
 def _first_device(b: Backend) -> Any:
-    found = _first.get(b)
-    if found is None:
-        found = _first[b] = b.local_devices()[0]
-    return found
+    return b.local_devices()[0]

@@ -10,7 +10,7 @@ import pytest
 
 from dovetail_backends import cpu, selection, topology
 from dovetail_backends.reference import REFERENCE
-from dovetail_core import Manifest, RegistryError, config
+from dovetail_core import Manifest, RegistryError, cached, config
 from dovetail_core.testing.fresh import with_plugins
 from dovetail_jit import jit
 
@@ -63,8 +63,9 @@ def installed(monkeypatch):
                 return by_name[name]
 
         monkeypatch.setattr(selection, "registry", Registry)
-        monkeypatch.setattr(selection, "_default", {})
-        monkeypatch.setattr(selection, "_first", {})
+        for name in "_best", "_first_device":
+            anew = cached(getattr(selection, name).__wrapped__)
+            monkeypatch.setattr(selection, name, anew)
 
     return install
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from dovetail_core import (
     AbstractValue,
+    Cache,
     Carrier,
     ClosedJaxpr,
     HiType,
@@ -25,7 +26,6 @@ from dovetail_core import (
     run_under,
     typeof,
 )
-from dovetail_core.base.caches import Cache
 from dovetail_core.dispatch.primitive import set_trace
 from dovetail_core.interpret.mutable import (
     Borrow,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from functools import cache
 from pathlib import Path
 from typing import Any
 
+from dovetail_core import cached
 from dovetail_core.xla import ffi
 
 from .choice import SETS, cpu_kernels_isa
@@ -26,7 +26,7 @@ TARGETS = (
 """The foreign functions: their symbols are the names under which programs call them."""
 
 
-@cache
+@cached(permanent="a library is loaded once")
 def _library() -> ctypes.CDLL:
     if not FILE.exists():
         raise ImportError(

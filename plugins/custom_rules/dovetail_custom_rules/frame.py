@@ -8,8 +8,17 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 from weakref import ref
 
-from dovetail_core import Tracer, UnexpectedTracerError, axis_env, bound_axis, is_value, typeof
-from dovetail_core.dispatch.axes import manual_axes, trace_key
+from dovetail_core import (
+    Cache,
+    Tracer,
+    UnexpectedTracerError,
+    axis_env,
+    bound_axis,
+    is_value,
+    trace_key,
+    typeof,
+)
+from dovetail_core.dispatch.axes import manual_axes
 from dovetail_core.dispatch.replacing import run_replacing
 from dovetail_core.tree.util import (
     keystr,
@@ -100,7 +109,7 @@ class FlatRules:
     table_rules: dict[str, Callable[..., Any]] = field(
         default_factory=dict[str, Callable[..., Any]]
     )
-    made: dict[Any, Any] = field(default_factory=dict[Any, Any])
+    made: Cache[Any, Any] = field(default_factory=Cache[Any, Any])
     closed: int = 0
     symbolic_zeros: bool = False
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from dovetail_backends import device_get, device_put, devices, process_count
+from dovetail_core import cached
 from dovetail_core.base import arguments
 from dovetail_core.base.source import here
 from dovetail_core.tree.util import tree_flatten, tree_map
@@ -130,7 +130,7 @@ def reached_preemption_sync_point(step_id: int) -> bool:
     return False
 
 
-@lru_cache(4)
+@cached(bound=4)
 def _mesh_of(count: int) -> Mesh:
     """One device of each process."""
     first: dict[int, Any] = {}
@@ -151,7 +151,7 @@ def _stack(value: np.ndarray[Any, Any]) -> Any:
     return make_array_from_callback(shape, place, lambda index: value[np.newaxis])
 
 
-@lru_cache(16)
+@cached(bound=16)
 def _picker(mesh: Mesh) -> Any:
     def pick_process(x: Any, index: Any) -> Any:
         return x[index]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any
 
 from dovetail_ad import SymbolicZero as Zero
 from dovetail_batching import Axis, batch_values, carrier_of
-from dovetail_core import Eqn, Primitive, with_leading
+from dovetail_core import Eqn, Primitive, cached, with_leading
 from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
 
 from .operations import HiOperation
@@ -247,7 +246,7 @@ _RULES: Sequence[tuple[str, str, Callable[..., Any]]] = (
 )
 
 
-@cache
+@cached(permanent="there is one class of each")
 def _class_of(cls: type[HiOperation]) -> type[Mapped]:
     """The class of the mapped operations of a class: it has the rules that the class has."""
     rules = {

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache
 from typing import Any
 
 from dovetail_core import (
@@ -20,6 +19,7 @@ from dovetail_core import (
     ReadEffect,
     Trace,
     WriteEffect,
+    cached,
     get_trace,
     register_type,
     run_under,
@@ -112,7 +112,7 @@ class Stated(AbstractValue):
         return with_state, (self.plain, self.state)
 
 
-@cache
+@cached(permanent="there is one class of each")
 def _class_of(cls: type) -> type:
     """The class of the types of ``cls`` with their states."""
     made = {"__slots__": ("plain", "state"), "__hash__": Stated.__hash__, "__module__": __name__}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 
-from dovetail_core import registry
+from dovetail_core import cached, registry
 
 from .asked import asked
 
@@ -51,13 +50,13 @@ def _exists(name: str) -> bool:
         return False
 
 
-@cache
+@cached(permanent="the file is part of the distribution")
 def known() -> dict[str, frozenset[str]]:
     """JAX's public names, by module (``names.txt``)."""
     return _read("names.txt")
 
 
-@cache
+@cached(permanent="the file is part of the distribution")
 def undocumented() -> dict[str, frozenset[str]]:
     """The names of modules that JAX's documentation does not list (``undocumented.txt``)."""
     return _read("undocumented.txt")
@@ -74,7 +73,7 @@ def names_of(module: str) -> frozenset[str]:
     return known().get(module) or undocumented().get(module, frozenset())
 
 
-@cache
+@cached(permanent="the file is part of the distribution")
 def _modules() -> frozenset[str]:
     parts = [m.split(".") for m in (*known(), *undocumented())]
     return frozenset(".".join(p[:i]) for p in parts for i in range(1, len(p) + 1))

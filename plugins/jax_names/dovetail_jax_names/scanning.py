@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
+
+from dovetail_core import cached
 
 from . import names, options
 from .absence import is_expected, reason
@@ -204,7 +205,7 @@ def _public_part(full: str) -> str:
     return ".".join(parts[:end])
 
 
-@cache
+@cached
 def _is_module(name: str) -> bool:
     if name.startswith("jax._src."):  # of those that nobody emulates, nothing is known
         return name.count(".") == 2 or bool(names.home(name))
@@ -217,7 +218,7 @@ def problems(found: Sequence[Use]) -> list[Problem]:
     return [Problem(use, kind, why) for use, (kind, why) in told if kind]
 
 
-@cache
+@cached
 def _told(name: str) -> tuple[str, str]:
     if not name.startswith("jax."):
         return ("", "") if name == "jax" else _told_of_option(name)

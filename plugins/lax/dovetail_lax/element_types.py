@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
 
-from dovetail_core import ExtendedDType, canonical_dtype, float0, typeof
+from dovetail_core import ExtendedDType, cached, canonical_dtype, float0, typeof
 from dovetail_core.base.foreign import names_itself
 from dovetail_core.base.source import called, here, short_repr
 from dovetail_core.types.dtypes import dtype_named
@@ -53,7 +52,7 @@ class prng_key(extended):
     """Scalar type of random keys; ``issubdtype(key.dtype, prng_key)``."""
 
 
-@cache
+@cached
 def kind_of(dtype: Any) -> str:
     """``bool``, ``signed``, ``unsigned``, ``floating``, ``complex``, ``extended`` or ``other``."""
     if isinstance(dtype, ExtendedDType):
@@ -170,7 +169,7 @@ def _extended_type(dtype: ExtendedDType) -> type:
     return getattr(dtype, "type", extended)
 
 
-@cache
+@cached
 def _concrete() -> frozenset[type]:
     custom = {d.type for d in (BFLOAT16, *FP8, *FP4, *SMALL_INTS)}
     return frozenset({*np.sctypeDict.values()} | custom)

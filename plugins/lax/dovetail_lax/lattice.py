@@ -9,12 +9,13 @@ meet in ``f*``, the weak float: that is why no promotion of integers makes a 64-
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import pairwise
 from typing import Any
 
 import ml_dtypes
 import numpy as np
+
+from dovetail_core import cached
 
 Node = Any
 """A ``numpy.dtype``, or one of the names of weak nodes."""
@@ -65,20 +66,20 @@ def _strict_edges() -> dict[Node, list[Node]]:
     }
 
 
-@cache
+@cached
 def _upper_bounds(strict: bool) -> dict[Node, frozenset[Node]]:
     """Each node's upper bounds, itself included."""
     edges = _strict_edges() if strict else _standard_edges()
     nodes: set[Node] = {*edges, *(b for bs in edges.values() for b in bs), np.dtype(np.bool_)}
 
-    @cache
+    @cached
     def above(node: Node) -> frozenset[Node]:
         return frozenset({node}).union(*map(above, edges.get(node, ())))
 
     return {n: above(n) for n in nodes}
 
 
-@cache
+@cached
 def join(nodes: frozenset[Node], strict: bool) -> Node | None:
     """The least upper bound of ``nodes``, or None."""
     bounds = _upper_bounds(strict)

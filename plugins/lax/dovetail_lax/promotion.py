@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, cast
 
 import numpy as np
@@ -12,6 +11,7 @@ from dovetail_core import (
     ExtendedDType,
     Option,
     ShapedArray,
+    cached,
     canonical_dtype,
     config,
     enable_x64,
@@ -139,7 +139,7 @@ def _keeps_wide(dtype: Any, types: Sequence[tuple[Any, bool]]) -> bool:
     return all(d == dtype for d, _ in types) or explicit_x64_dtypes.value == "allow"
 
 
-@cache
+@cached
 def _common(types: tuple[tuple[Any, bool], ...], strict: bool) -> tuple[DType, bool]:
     first = types[0][0]
     weak = all(w for _, w in types)

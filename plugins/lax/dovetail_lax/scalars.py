@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import canonical_dtype
-from dovetail_core.base.caches import Cache
+from dovetail_core import Cache, canonical_dtype
 from dovetail_core.base.errors import integer_too_large
 from dovetail_core.xla.config import enable_x64_state
 

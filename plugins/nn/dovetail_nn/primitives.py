@@ -10,8 +10,7 @@ from math import log, sqrt
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_core import Primitive, ShapedArray, enable_x64, here, is_inexact
-from dovetail_core.base.caches import Cache
+from dovetail_core import Cache, Primitive, ShapedArray, enable_x64, here, is_inexact
 from dovetail_lax import dtypes
 from dovetail_lax.numerics import exponents
 

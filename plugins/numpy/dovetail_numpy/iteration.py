@@ -13,8 +13,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_backends import device_put, rows_on_host
-from dovetail_core import EVAL, ExtendedDType, get_trace
-from dovetail_core.base.caches import Cache
+from dovetail_core import EVAL, Cache, ExtendedDType, get_trace
 from dovetail_core.base.source import called
 from dovetail_core.xla.arrays import ArrayImpl
 

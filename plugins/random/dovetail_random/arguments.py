@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import ExtendedDType, canonical_dtype, enable_x64, here, is_inexact
-from dovetail_core.base.caches import Cache
+from dovetail_core import (
+    Cache,
+    ExtendedDType,
+    cached,
+    canonical_dtype,
+    enable_x64,
+    here,
+    is_inexact,
+)
 from dovetail_lax import dtypes
 from dovetail_lax.errors import ShapeError
 
@@ -133,7 +139,7 @@ def float_dtype(name: str, dtype: Any, *, complex_too: bool = False) -> Any:
     return found
 
 
-@cache
+@cached
 def _default_float(wide: bool) -> Any:
     """The dtype of Python's floats, in one mode of 64-bit types (the one that is set)."""
     return dtypes.as_dtype(float)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dovetail_core import (
+    Cache,
     HiType,
     ShapedArray,
     ShardingTypeError,
@@ -22,7 +23,6 @@ from dovetail_core import (
     stage,
     typeof,
 )
-from dovetail_core.base.caches import Cache
 from dovetail_core.types.algebra import add
 from dovetail_core.types.dividing import divided_as, forgotten
 

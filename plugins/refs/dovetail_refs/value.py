@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from dovetail_core import (
     AbstractValue,
+    Cache,
     Tracer,
     check_alive,
     here,
@@ -95,7 +96,7 @@ class Ref(Access, metaclass=_RefMeta):
             return self._copy()
         if key := self._new("read", chain, operands):
             found = read(self._copy(), chain, operands)
-            _compiled.add(key)
+            _compiled[key] = True
             return found
         with self._lock:
             content = self._array()
@@ -125,7 +126,7 @@ class Ref(Access, metaclass=_RefMeta):
         where: dict[str, Any] = {"kind": kind, "chain": index.chain}
         if key := self._new(kind, index.chain, [value, *index.operands]):
             _updated(self._copy(), value, *index.operands, **where)
-            _compiled.add(key)
+            _compiled[key] = True
         with self._lock:
             self._content = _updated(self._array(), value, *index.operands, **where)
 
@@ -137,8 +138,6 @@ class Ref(Access, metaclass=_RefMeta):
         key = self._aval, types, kind, chain, trace_context()
         if key in _compiled or self.size * self.dtype.itemsize > COPIED:
             return None
-        if len(_compiled) >= KEPT:
-            _compiled.clear()
         return key
 
     def close(self, how: str) -> Any:
@@ -228,8 +227,7 @@ def _type_of(ref: Ref) -> AbstractValue:
 
 register_type(Ref, _type_of)
 
-_compiled: set[Any] = set()  # readings and updates that were done
-KEPT = 4096
+_compiled: Cache[Any, bool] = Cache()  # updates that were done
 COPIED = 1 << 20
 """Bytes of contents of which a copy costs nothing to speak of."""
 

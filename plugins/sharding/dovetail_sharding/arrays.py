@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from dovetail_backends import Array, Format, device_put, value_of
-from dovetail_core import ShapedArray, typeof
+from dovetail_core import ShapedArray, cached, typeof
 from dovetail_core.base import arguments
 from dovetail_core.base.placements import stands_for_place
 from dovetail_core.base.source import here, short_repr
@@ -74,7 +73,7 @@ def make_array_from_callback(
     return _placed(parts, aval, place, own)
 
 
-@lru_cache(256)
+@cached(bound=256)
 def _type_of(shape: tuple[int, ...], dtype: Any) -> ShapedArray:
     """Held for a while: one array after another of a type may be made and dropped."""
     return ShapedArray(shape, dtype)

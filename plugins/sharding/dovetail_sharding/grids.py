@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from dovetail_core import cached
 from dovetail_core.xla.shardings import GSPMDSharding, HloSharding, install
 
 from .meshes import BaseMesh
@@ -79,7 +79,7 @@ def summed(avals: Sequence[Any]) -> frozenset[Any]:
     return frozenset([a for d in told for a in d.spec.unreduced])
 
 
-@lru_cache(4096)
+@cached
 def spec_of(mesh: BaseMesh, parts: HloSharding, ndim: int) -> PartitionSpec | None:
     """The spec by which arrays on a mesh are divided so; None where it takes parts of axes."""
     if parts.is_replicated():
@@ -125,7 +125,7 @@ def _axes(mesh: BaseMesh, held: np.ndarray[Any, Any], count: int) -> tuple[Any, 
     return tuple(mesh.axis_names[a] for a in order)
 
 
-@lru_cache(4096)
+@cached
 def _text(mesh: BaseMesh, spec: PartitionSpec, ndim: int) -> str:
     words = words_of(mesh)
     given = [*spec.partitions, *[None] * ndim][:ndim]
@@ -150,7 +150,7 @@ def _tiled(parts: HloSharding, ndim: int) -> str:
     return f"#sdy.sharding<mesh<[{axes}], device_ids=[{ids}]>, [{dims}]>"
 
 
-@lru_cache(1024)
+@cached(bound=1024)
 def grid_of(mesh: BaseMesh) -> MeshGrid:
     """The grid of a mesh: one object."""
     return MeshGrid(mesh)

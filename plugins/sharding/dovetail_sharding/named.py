@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from math import prod
 from typing import Any
 
 from dovetail_backends import devices_indices_map
+from dovetail_core import cached
 from dovetail_core.base.source import here, short_repr
 from dovetail_core.xla import shardings
 from dovetail_core.xla.shardings import HloSharding, NamedSharding as NamedSharding, OpSharding
@@ -70,7 +70,7 @@ def tiles(mesh: BaseMesh, spec: PartitionSpec, ndim: int) -> list[int]:
     return found + [1] * (ndim - len(found))
 
 
-@lru_cache(4096)
+@cached
 def _hlo_sharding(mesh: BaseMesh, spec: PartitionSpec, ndim: int) -> HloSharding:
     parts = tiles(mesh, spec, ndim)
     if all(n == 1 for n in parts):
@@ -114,7 +114,7 @@ def _shard_shape(self: Any, global_shape: tuple[int, ...]) -> tuple[int, ...]:
     return _part_shape(self, tuple(global_shape))
 
 
-@lru_cache(4096)
+@cached
 def _part_shape(sharding: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
     _check_rank(sharding, shape)
     if UNCONSTRAINED in sharding.spec.partitions:

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from dovetail_core import ShapedArray
-from dovetail_core.base.caches import Cache
+from dovetail_core import Cache, ShapedArray
 from dovetail_core.xla import client as xla_client, execution, options as xla_options
 from dovetail_core.xla.arrays import ArrayImpl, assemble, shards_of
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import AbstractValue, ShapedArray, float0
-from dovetail_core.base.caches import Cache
+from dovetail_core import AbstractValue, Cache, ShapedArray, float0
 
 _ELEMENTS = {
     "bool": "i1", "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64",

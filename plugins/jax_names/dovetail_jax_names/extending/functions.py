@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable
 from functools import partial, wraps
 from typing import Any, NamedTuple
 
-from dovetail_core import ClosedJaxpr, callable_name, eval_jaxpr
+from dovetail_core import Cache, ClosedJaxpr, callable_name, eval_jaxpr, trace_key
 from dovetail_core.ir.debug_info import DebugInfo
 from dovetail_core.ir.programs import Jaxpr
 
@@ -248,15 +248,17 @@ def merge_linear_aux(aux1: Callable[[], Any], aux2: Callable[[], Any]) -> tuple[
 
 
 def cache(call: Callable[..., Any], *, explain: Any = None) -> Callable[..., Any]:
-    """``call(fun, *args)`` that remembers its results, by what ``fun`` is made of and ``args``."""
-    known: dict[Any, tuple[Any, tuple[Store | None, ...]]] = {}
+    """``call(fun, *args)`` with its results cached, by what ``fun`` is made of, ``args``, and the
+    options, user contexts and named axes that are set."""
+    known: Cache[Any, tuple[Any, tuple[Store | None, ...]]] = Cache()
 
     @wraps(call)
     def remembering(fun: WrappedFun, *args: Any) -> Any:
-        found = known.get((fun, args))
+        key = fun, args, trace_key()
+        found = known.get(key)
         if found is None:
             found = call(fun, *args), fun.stores
-            known[fun, args] = found
+            known[key] = found
         else:
             fun.populate_stores(found[1])
         return found[0]

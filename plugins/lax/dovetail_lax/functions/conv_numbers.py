@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+from dovetail_core import cached
 from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
 from dovetail_core.base.source import called
@@ -15,8 +16,6 @@ from ..primitives.window_shapes import check_positive, dilated, pads_of, window_
 
 ConvGeneralDilatedDimensionNumbers: TypeAlias = ConvDimensionNumbers | tuple[str, str, str] | None
 """What ``dimension_numbers=`` of convolutions takes."""
-
-_known: dict[Any, ConvDimensionNumbers] = {}
 
 
 @names_itself
@@ -49,12 +48,13 @@ def conv_dimension_numbers(
             f"a convolution got dimension_numbers {dimension_numbers!r}{place()}: they are three "
             "strings such as ('NHWC', 'HWIO', 'NHWC'), a ConvDimensionNumbers or None."
         )
-    specs = tuple(dimension_numbers)
-    found = _known.get((specs, n))
-    if found is None:
-        _check_specs(specs, n)
-        found = _known[(specs, n)] = ConvDimensionNumbers(*conv_general_permutations(specs))
-    return found
+    return _parsed(tuple(dimension_numbers), n)
+
+
+@cached
+def _parsed(specs: tuple[Any, ...], n: int) -> ConvDimensionNumbers:
+    _check_specs(specs, n)
+    return ConvDimensionNumbers(*conv_general_permutations(specs))
 
 
 def _check_specs(specs: tuple[Any, ...], n: int) -> None:

@@ -7,11 +7,12 @@ algorithms" (2013).
 
 from __future__ import annotations
 
-from functools import cache
 from math import sqrt
 from typing import Any
 
 import numpy as np
+
+from dovetail_core import cached
 
 from ..dtypes import finfo
 from ..functions.control_flow import while_loop
@@ -26,7 +27,7 @@ from ..scalars import scalar
 from .matrices import adjoint, identity, matmul
 
 
-@cache
+@cached
 def _weights(eps: float) -> Any:
     """The weights ``a, b, c`` of each iteration, for singular values from ``eps`` to 1 on.
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
-from dovetail_core import is_inexact, primitives
+from dovetail_core import cached, is_inexact, primitives
 from dovetail_core.dispatch.forms import accept_parameters
 
 from ._elementwise import of_numbers
@@ -172,7 +171,7 @@ def _conversion(params: dict[str, Any]) -> tuple[Any, ...]:
     return ((0,),) if is_inexact(params["new_dtype"]) else ()
 
 
-@cache
+@cached
 def _said() -> dict[str, dict[str, Any]]:
     """The traits of the primitives of all families, by name."""
     said: dict[str, dict[str, Any]] = {}

@@ -7,8 +7,7 @@ from functools import partial
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_core import ShapedArray, config, typeof
-from dovetail_core.base.caches import Cache
+from dovetail_core import Cache, ShapedArray, config, typeof
 from dovetail_core.types.dividing import divided_result
 
 from ..fusion import fused_when_evaluated, of_two_arrays

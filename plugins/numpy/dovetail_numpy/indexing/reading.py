@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import EVAL, ConcretizationTypeError, Tracer, enable_x64, get_trace
-from dovetail_core.base.caches import Cache
+from dovetail_core import EVAL, Cache, ConcretizationTypeError, Tracer, enable_x64, get_trace
 from dovetail_core.base.errors import integer_too_large
 from dovetail_core.xla.config import tracing_state
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core.base.caches import Cache
+from dovetail_core import Cache
 
 from .layout import Layout, Pick, Run, layout, movable
 from .parsing import INT, Key, parse

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import here
+from dovetail_core import Cache, here
 from dovetail_core.base.arguments import known_array
-from dovetail_core.base.caches import Cache
 from dovetail_core.base.foreign import names_itself
 
 from ..creation.arrays import as_array

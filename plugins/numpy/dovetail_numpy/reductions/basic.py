@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import ShapedArray, here
-from dovetail_core.base.caches import Cache
+from dovetail_core import Cache, ShapedArray, here
 
 from ..creation.arrays import as_array
 from ..fusion import fused, of_one_array, one_call

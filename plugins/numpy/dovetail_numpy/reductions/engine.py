@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import ShapedArray, here
+from dovetail_core import Cache, ShapedArray, here
 from dovetail_core.base.source import called
 from dovetail_lax import dtypes
 
@@ -30,7 +30,7 @@ REDUCERS: dict[str, Any] = {
 """Per kind: the primitive, how an initial value joins, the identity where there is one."""
 
 FLOAT16 = (np.dtype(np.float16), np.dtype(dtypes.bfloat16))
-_axes_of: dict[tuple[Any, int], tuple[int, ...]] = {}
+_axes_of: Cache[tuple[Any, int], tuple[int, ...]] = Cache()
 
 
 def reduced_axes(name: str, axis: Any, ndim: int) -> tuple[int, ...]:

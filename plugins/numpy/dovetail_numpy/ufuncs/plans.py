@@ -11,8 +11,16 @@ from typing import Any, cast
 
 import numpy as np
 
-from dovetail_core import AbstractValue, Primitive, ShapedArray, Tracer, here, is_inexact, typeof
-from dovetail_core.base.caches import Cache
+from dovetail_core import (
+    AbstractValue,
+    Cache,
+    Primitive,
+    ShapedArray,
+    Tracer,
+    here,
+    is_inexact,
+    typeof,
+)
 from dovetail_lax import scalars
 
 from ..creation.arrays import as_array

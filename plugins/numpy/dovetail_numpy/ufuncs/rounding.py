@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
 from math import log10
 from typing import Any
 
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import here
+from dovetail_core import cached, here
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
@@ -40,7 +39,7 @@ def round(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
     return _round_float(a, n=n)
 
 
-@cache  # asked at each eager call
+@cached  # asked at each eager call
 def _most_digits(dtype: Any) -> int:
     """The greatest power of ten that has a reciprocal in the precision of the computation."""
     wide = dtype if dtype.itemsize > 4 else np.dtype(np.float32)

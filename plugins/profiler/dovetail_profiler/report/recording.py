@@ -8,10 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
-from dovetail_core import current_source, hookimpl
-from dovetail_core.base.caches import ByIdentity
+from dovetail_core import WeakTable, current_source, hookimpl
 from dovetail_core.base.source import callable_name
 from dovetail_core.registry.hooked import manager
 from dovetail_core.xla.config import tracing_state
@@ -82,6 +80,9 @@ class _Owner(NamedTuple):
     event: Event | None = None
 
 
+_COUNTED = "what happened cannot be computed again"
+
+
 class Recorder:
     """Hears of stages and runs, and counts them."""
 
@@ -91,8 +92,8 @@ class Recorder:
         self.operations: dict[str, Entry] = {}
         self.tracks = {stage: Track() for stage in STAGES}
         self.history = History()
-        self._of_program: ByIdentity[_Owner] = ByIdentity()
-        self._of_executable: WeakKeyDictionary[Executable, Entry] = WeakKeyDictionary()
+        self._of_program: WeakTable[_Owner] = WeakTable(permanent=_COUNTED)
+        self._of_executable: WeakTable[Entry] = WeakTable(permanent=_COUNTED)
         self._own = threading.local()
         self._lock = threading.RLock()
 
@@ -128,7 +129,7 @@ class Recorder:
         """A program was compiled."""
         with self._lock:
             entry, event = self._owner(program, name)
-            self._of_executable[executable] = entry
+            self._of_executable.put(executable, entry)
             own = self._took(entry, "compile", seconds)
             entry.cached += cached
             reason = self.history.compiled(program, executable)
@@ -143,7 +144,7 @@ class Recorder:
     def ran(self, executable: Executable, seconds: float) -> None:
         """A compiled program was run."""
         with self._lock:
-            entry = self._of_executable.get(executable)
+            entry = self._of_executable.known(executable)
             if entry is None:  # compiled before anybody listened
                 entry = self._operation(executable.module.name)
             self._took(entry, "run", seconds)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
 from math import sqrt
 from typing import Any
 
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core import cached
 from dovetail_core.types.dividing import divided_result
 
 from ..arguments import (
@@ -61,7 +61,7 @@ def normal_of(keys: Key, shape: Shape, dtype: Any) -> Any:
     return lax.mul_p.bind(lax.erf_inv_p.bind(u), number(root, dtype))
 
 
-@cache
+@cached
 def _normal_constants(dtype: Any) -> tuple[Any, Any, Any]:
     """The least number above -1 (where erf_inv is infinite), 1, and the root of 2."""
     return np.nextafter(dtype.type(-1), dtype.type(0)), dtype.type(1), dtype.type(sqrt(2))

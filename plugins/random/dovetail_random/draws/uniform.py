@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import canonical_dtype, enable_x64, here
+from dovetail_core import cached, canonical_dtype, enable_x64, here
 from dovetail_core.types.dividing import divided_result
 from dovetail_lax import dtypes
 
@@ -129,7 +128,7 @@ def unit(keys: Key, shape: Shape, dtype: Any) -> Any:
     return lax.sub_p.bind(numbers, number(1, dtype))
 
 
-@cache
+@cached
 def _layout(dtype: Any) -> tuple[int, Any, Any, Any]:
     """How many random bits a number needs, their type, by how much to shift them, the bits of 1.
 
@@ -159,7 +158,7 @@ def between(keys: Key, shape: Shape, dtype: Any, low: Any, high: Any) -> Any:
     return found if factor is None else lax.mul_p.bind(found, factor)
 
 
-@cache
+@cached
 def _range_of(low: Any, high: Any, dtype: Any, wide: bool) -> tuple[Any, ...]:
     """The least number, how long the range is, the last number in it, and a factor for these.
 

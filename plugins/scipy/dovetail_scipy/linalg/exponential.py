@@ -5,7 +5,6 @@ A. Al-Mohy, N. Higham, "A new scaling and squaring algorithm for the matrix expo
 
 from __future__ import annotations
 
-from functools import cache
 from math import comb, factorial
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_ad import jvp
-from dovetail_core import here
+from dovetail_core import cached, here
 from dovetail_core.base import arguments
 from dovetail_core.base.foreign import names_itself
 from dovetail_jit import fused, one_call
@@ -143,7 +142,7 @@ def _scalings(b: Any, powers: dict[int, Any], k: Any, degree: int, theta: float)
     return s + dnp.astype(more, np.int32)
 
 
-@cache
+@cached
 def _coefficients(degree: int) -> tuple[float, ...]:
     """Of the Padé approximant's numerator, of which the first is 1."""
     m = degree

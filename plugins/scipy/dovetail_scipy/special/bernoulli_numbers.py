@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import dovetail_numpy as dnp
-from dovetail_core import here
+from dovetail_core import cached, here
 from dovetail_core.base.arguments import integer
 
 from .evaluation import Array
 
 
-@cache
+@cached
 def _numbers(n: int) -> tuple[float, ...]:
     """B(0) to B(n) from tangent numbers, which are integers (Brent and Harvey, 2011)."""
     half = n // 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from math import factorial
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_core import cached
 from dovetail_jit import fused
 
 from .coefficients import I0_FAR, I1_FAR
@@ -38,7 +38,7 @@ def _scaled_far(n: int, x: Any) -> Any:
     return _bounded(n, x) * lax.rsqrt(x)
 
 
-@cache
+@cached
 def modified(n: int) -> Any:
     """In, whose derivative is (I(n-1) + I(n+1))/2."""
 
@@ -61,7 +61,7 @@ def modified(n: int) -> Any:
     return bessel
 
 
-@cache
+@cached
 def scaled(n: int) -> Any:
     """exp(-|x|) In(x), whose derivative is that of the far series where the terms of it cancel."""
 

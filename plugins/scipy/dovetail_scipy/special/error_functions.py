@@ -6,7 +6,6 @@ x, (1 + 2x) exp(x²) erfc(x) in (x - 3.75)/(x + 3.75), after Shepherd and Lafram
 
 from __future__ import annotations
 
-from functools import cache
 from math import pi, sqrt
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_core import cached
 from dovetail_jit import fused
 
 from .coefficients import ERF, ERFCX, ERFINV, QUANTILE_FAR, QUANTILE_MIDDLE, QUANTILE_NEAR
@@ -58,7 +58,7 @@ def _erfcx_value(x: Any) -> Any:
     return dnp.where(x < 0, growth - tail, tail)
 
 
-@cache
+@cached
 def scaled_integral(n: int) -> Any:
     """``exp(x²)`` times the n-fold integral of erfc, DLMF 7.18.
 

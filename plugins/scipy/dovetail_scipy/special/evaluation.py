@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_ad import jvp
-from dovetail_core import canonical_dtype, here, is_inexact
+from dovetail_core import cached, canonical_dtype, here, is_inexact
 from dovetail_core.base.source import short_repr
 from dovetail_custom_rules import SymbolicZero, custom_jvp
 from dovetail_jit import fused
@@ -149,7 +148,7 @@ def slope_of(f: Callable[..., Any], *args: Any, argnum: int = 0) -> Any:
     return jvp(of_one, (args[argnum],), (lax.full_like(args[argnum], 1),))[1]
 
 
-@cache
+@cached
 def partial_of(f: Callable[..., Any], argnum: int, arity: int) -> Any:
     """The derivative of ``f`` in an argument as a function that has derivatives of any order.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from math import factorial, pi
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_core import here
+from dovetail_core import cached, here
 from dovetail_core.base.arguments import integer
 from dovetail_jit import fused
 
@@ -50,7 +49,7 @@ def _bessel_jn(z: Any, *, v: int, start: int) -> Any:
     return evaluate("bessel_jn", _orders(v, start), z)
 
 
-@cache
+@cached
 def _orders(v: int, start: int) -> Any:
     """J0 to Jv, with the derivatives (J(n-1) - J(n+1))/2."""
 

@@ -8,7 +8,6 @@ forward mode.
 
 from __future__ import annotations
 
-from functools import cache
 from math import factorial, pi
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_core import cached
 from dovetail_jit import fused
 
 from .coefficients import ETA, LOG_GAMMA, TEMME
@@ -111,7 +111,7 @@ def _small_upper(a: Any, x: Any) -> Any:
     return -lax.expm1(exponent) - lax.exp(exponent) * a * total
 
 
-@cache
+@cached
 def _temme(eps: float) -> list[list[float]]:
     """The coefficients in Temme's expansion that are seen for a > 20 and |η| < 1/3."""
     kept = []

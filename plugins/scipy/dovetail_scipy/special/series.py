@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_core import cached
 
 
 def epsilon(x: Any) -> float:
@@ -46,7 +46,7 @@ def chebyshev(t: Any, coefficients: tuple[float, ...]) -> Any:
     return lax.add(lax.sub(lax.mul(t, first), second), kept[0])
 
 
-@cache
+@cached
 def _shortened(
     coefficients: tuple[float, ...], eps: float
 ) -> tuple[tuple[float, ...], tuple[float, ...] | None]:

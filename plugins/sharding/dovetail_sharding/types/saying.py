@@ -7,10 +7,9 @@ one partition for each dimension. Where it would name none a type says nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from functools import lru_cache
 from typing import Any
 
-from dovetail_core import ShardingTypeError, here
+from dovetail_core import ShardingTypeError, cached, here
 
 from ..axis_types import AxisType
 from ..contexts import get_abstract_mesh
@@ -160,7 +159,7 @@ def _axes_named(mesh: AbstractMesh, text: str) -> tuple[Any, ...]:
 SAYING = Saying()
 
 
-@lru_cache(8192)
+@cached(bound=8192)
 def _said(mesh: AbstractMesh, spec: PartitionSpec, ndim: int) -> NamedSharding | None:
     explicit = mesh.explicit_axes
     dims: list[Any] = []
@@ -174,12 +173,12 @@ def _said(mesh: AbstractMesh, spec: PartitionSpec, ndim: int) -> NamedSharding |
     ))  # fmt: skip
 
 
-@lru_cache(8192)
+@cached(bound=8192)
 def _the_one(mesh: AbstractMesh, spec: PartitionSpec) -> NamedSharding:
     return NamedSharding(mesh, spec)
 
 
-@lru_cache(256)
+@cached(bound=256)
 def _all_told(mesh: AbstractMesh) -> AbstractMesh:
     """Within a part and outside of it types are of one mesh: what is manual there is no axis of
     them anyway."""

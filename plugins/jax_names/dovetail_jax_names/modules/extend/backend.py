@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_backends import PjrtBackend, backend as _backend, target_device as _target_device
-from dovetail_core import registry as _registry
-from dovetail_core.base.caches import Cache as _Cache
+from dovetail_core import register_cache as _register_cache, registry as _registry
+from dovetail_core.base.caches import entries_in as _entries_in
 from dovetail_core.xla import options as _options
 from dovetail_core.xla._lazy import load as _load
 from dovetail_jit import clear_caches as _clear_caches
@@ -64,17 +64,18 @@ def register_backend_cache(cache: Any, for_what: str) -> None:
     _foreign.append(_Foreign(cache))
 
 
-class _Foreign(_Cache[Any, Any]):
-    """Has another's cache emptied where ours are."""
-
-    __slots__ = ("cache",)
+class _Foreign:
+    """Another's cache, which is emptied where Dovetail's are."""
 
     def __init__(self, cache: Any) -> None:
-        super().__init__()
         self.cache = cache
+        _register_cache(self)
 
     def clear(self) -> None:
         self.cache.cache_clear()
+
+    def __len__(self) -> int:
+        return _entries_in(self.cache)
 
 
 _foreign: list[_Foreign] = []

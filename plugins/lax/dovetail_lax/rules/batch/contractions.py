@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 from dovetail_batching import batch_rules
-from dovetail_core import algebra, typeof
+from dovetail_core import algebra, cached, typeof
 
 from ...primitives.contractions import (
     ConvDimensionNumbers,
@@ -44,7 +43,7 @@ def _dot_general(
     return out, out_dim
 
 
-@cache
+@cached
 def _plan(
     numbers: Any, ndim_l: int, ndim_r: int, dim_l: int | None, dim_r: int | None
 ) -> tuple[Any, int]:

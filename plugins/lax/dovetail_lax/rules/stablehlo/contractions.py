@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from dovetail_backends import stablehlo_rules
 from dovetail_backends.pjrt import element_type, i64_array, i64_dense
+from dovetail_core import cached
 
 from ...primitives.contractions import (
     ConvDimensionNumbers,
@@ -81,7 +81,7 @@ def _spelled(recipe: Any, lhs: Any, rhs: Any) -> Any:
     return DotAlgorithm(left, right, total, 1, 1, recipe.products, recipe.imprecise)
 
 
-@cache
+@cached
 def _attrs(dimension_numbers: Any, precision: Any) -> str:
     (contract_l, contract_r), (batch_l, batch_r) = dimension_numbers
     numbers = (

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from dovetail_backends import stablehlo_rules
 from dovetail_backends.pjrt import element_type, i64_array
-from dovetail_core import ClosedJaxpr, Primitive, ShapedArray
+from dovetail_core import ClosedJaxpr, Primitive, ShapedArray, cached
 
 from ...element_types import kind_of
 from ...monoids import IDENTITIES, highest, lowest
@@ -35,7 +34,7 @@ _OPS = {
 }  # fmt: skip
 
 
-@cache
+@cached
 def combiner(kind: str, dtype: Any) -> str:
     """The region that combines two scalars of type ``dtype``.
 

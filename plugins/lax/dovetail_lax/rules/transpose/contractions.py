@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from dovetail_ad import is_linear, transpose_rules
-from dovetail_core import typeof
+from dovetail_core import cached, typeof
 
 from ...primitives.arithmetic import div_p, mul_p
 from ...primitives.contractions import (
@@ -61,7 +60,7 @@ def _dot_general(
     return [out, None] if left else [None, out]
 
 
-@cache
+@cached
 def _plan(numbers: Any, ndim: int, ndim_other: int, left: bool) -> tuple[Any, Axes | None]:
     """Dimension numbers of cotangent and other operand, and how to order the result's axes."""
     contract, batch = numbers
