@@ -61,8 +61,11 @@ def products(text: str) -> Sequence[Product] | None:
     for batching, contracting, *types in re.findall(_DOT, text):
         if any(x.split("x")[-1] != "f32" for x in types):
             return None
-        left, right, _ = ([int(d) for d in x.split("x")[:-1]] for x in types)
-        batch = prod(left[int(i)] for i in batching.split(",") if i)
-        k = prod(left[int(i)] for i in contracting.split(",") if i)
-        found.append(Product(batch, prod(left) // (batch * k), k, prod(right) // (batch * k)))
+        left, _, out = ([int(d) for d in x.split("x")[:-1]] for x in types)
+        batches = [int(i) for i in batching.split(",") if i]
+        summed = [int(i) for i in contracting.split(",") if i]
+        rows = [d for i, d in enumerate(left) if i not in {*batches, *summed}]
+        batch, k = prod(left[i] for i in batches), prod(left[i] for i in summed)
+        # Results are axes of the batch, rows, then columns; any of them may be empty.
+        found.append(Product(batch, prod(rows), k, prod(out[len(batches) + len(rows) :])))
     return found

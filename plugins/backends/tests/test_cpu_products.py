@@ -59,6 +59,26 @@ def test_shapes_are_read_from_the_text() -> None:
     assert Product(1, 2, 3, 4).work == 24
 
 
+@pytest.mark.parametrize("shape", [(0, 3, 4, 5), (2, 0, 4, 5), (2, 3, 4, 0), (2, 3, 0, 5)])
+def test_empty_products_have_no_work(shape: tuple[int, ...]) -> None:
+    """As where a model has no inputs, beside products that do have some."""
+
+    def f(x: Any, y: Any, z: Any) -> Any:
+        return chain(z, z), dnp.einsum("abij,abjk->abik", x, y), dnp.einsum("abij,abij->ab", x, x)
+
+    args = ones(*shape), ones(*shape[:2], shape[3], 6), ones(64, 64)
+    module = text(f, *args)
+    found = products(module)
+    assert found is not None and not are_as_fast(module)
+    assert found[-2:] == [
+        Product(shape[0] * shape[1], shape[2], shape[3], 6),
+        Product(shape[0] * shape[1], 1, shape[2] * shape[3], 1),
+    ]
+    batched, whole = jit(f)(*args)[1:]
+    np.testing.assert_array_equal(batched, args[0] @ args[1])
+    np.testing.assert_array_equal(whole, np.sum(args[0] ** 2, (2, 3)))
+
+
 @pytest.mark.parametrize(
     "f, args",
     [
