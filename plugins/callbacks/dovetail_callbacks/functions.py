@@ -42,6 +42,7 @@ def pure_callback(
     Args:
         callback: gets read-only NumPy arrays in the structure of ``args`` and ``kwargs``.
         result_shape_dtypes: a pytree of values with ``shape`` and ``dtype``: what it returns.
+            A type that says ``weak_type``, as ``eval_shape`` does, is one of a weakly typed result.
         sharding: accepted; the function runs on the host.
         vmap_method: what ``vmap`` does: ``"sequential"`` and ``"sequential_unrolled"`` call it
             once per element; ``"expand_dims"`` and ``"broadcast_all"`` once, with a leading axis
@@ -148,4 +149,6 @@ def _declared(x: Any, what: str, callback: Any) -> ShapedArray:
             f"{describe_source(current_source())}. Declare {dtype.name}, or enable them "
             "(jax_enable_x64)."
         )
-    return ShapedArray(tuple(x.shape), dtype)
+    described = not hasattr(x, "aval")  # a type, of which all counts; a value is an example
+    weak = described and bool(getattr(x, "weak_type", False))
+    return ShapedArray(tuple(x.shape), dtype, weak_type=weak)

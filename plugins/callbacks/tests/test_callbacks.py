@@ -25,7 +25,7 @@ from dovetail_core import (
     print_ir,
 )
 from dovetail_core.base.options import enable_checks
-from dovetail_jit import ShapeDtypeStruct, effects_barrier, jit, make_jaxpr
+from dovetail_jit import ShapeDtypeStruct, effects_barrier, eval_shape, jit, make_jaxpr
 from dovetail_jit.disk_cache import cache_dir
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
@@ -72,6 +72,31 @@ def test_results_are_narrowed_as_arrays_are() -> None:
     f = lambda: pure_callback(lambda: np.arange(4.0), VECTOR)  # noqa: E731
     assert f().dtype == np.float32 and jit(f)().dtype == np.float32
     assert int(jit(lambda: pure_callback(lambda: 7, ShapeDtypeStruct((), np.int32)))()) == 7
+
+
+def test_results_are_weakly_typed_where_that_is_declared() -> None:
+    """A call that replaces a function, declared as ``eval_shape`` tells, has the function's type:
+    in a branch beside the function itself, and so as the start of a loop."""
+    start, ok = lax.full((), 0), np.True_
+    assert start.weak_type  # pyright: ignore[reportAttributeAccessIssue]
+    declared = eval_shape(lambda: start)
+
+    def checked(x: Any, ok: Any) -> Any:
+        fails = lambda: pure_callback(lambda: np.int32(7), declared)  # noqa: E731
+        return lax.cond(ok, lambda: x, fails)
+
+    def counted(x: Any, ok: Any) -> Any:
+        return lax.while_loop(lambda x: x < 2.0, lambda x: x + 0.5, checked(x, ok))
+
+    for f in (checked, jit(checked), vmap(checked, (None, None), axis_size=1, out_axes=None)):
+        assert f(start, ok).weak_type
+    for f in (counted, jit(counted)):
+        found = f(start, ok)
+        assert float(found) == 2.0 and found.dtype == np.float32
+    for given in (start, np.int32(0), ShapeDtypeStruct((), np.int32)):  # an example is no type
+        assert not pure_callback(lambda: np.int32(7), given).weak_type
+    batched = vmap(lambda x: pure_callback(lambda x: x, declared, x, vmap_method="sequential"))
+    assert batched(np.arange(3, dtype=np.int32)).weak_type
 
 
 def test_a_pure_call_that_nothing_uses_is_not_made() -> None:
