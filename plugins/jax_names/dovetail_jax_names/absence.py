@@ -106,9 +106,22 @@ def reason(module: str, name: str) -> str:
         now = f": use {_GONE[full]}" if full in _GONE else ""
         return f"JAX {VERSION} has no public name {full}{now}."
     asked.missing(full)
-    why = next((r for place, r in _REASONS.items() if f"{full}.".startswith(f"{place}.")), "")
+    why = _why(full)
     here = f"Dovetail does not have it: {why}" if why else "Dovetail does not have it"
     return f"JAX {VERSION} has {full if is_known else theirs}. {here} (docs/coverage.md)."
+
+
+def _why(full: str) -> str:
+    """What is said of a name, or of what it is below; an empty string where nothing is."""
+    return next((r for place, r in _REASONS.items() if f"{full}.".startswith(f"{place}.")), "")
+
+
+def reason_of_empty(full: str) -> str:
+    """A sentence on a module that can be imported, and that has none of JAX's names."""
+    return (
+        "the import succeeds; using one of its names raises an error that says what is missing: "
+        f"{_why(full)} (docs/coverage.md)."
+    )
 
 
 def reason_of_module(parent: str, name: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from dovetail_core import cached
 
 from . import names, options
-from .absence import is_expected, reason
+from .absence import is_expected, reason, reason_of_empty
 
 _SKIPPED = ("site-packages", "__pycache__", "node_modules")
 _VARIABLE = re.compile(r"JAX_[A-Z0-9_]+")
@@ -21,6 +21,7 @@ _PROBING = {"ImportError", "ModuleNotFoundError", "AttributeError", "Exception"}
 
 MISSING, PRIVATE, PRIVATE_MISSING = "missing", "private, emulated", "private, missing"
 UNKNOWN, IDLE, UNREAD = "not in JAX", "no effect here", "not read"
+EMPTY = "imports, but is empty"
 
 
 class Use(NamedTuple):
@@ -227,7 +228,7 @@ def _told(name: str) -> tuple[str, str]:
         why = "" if is_there else "it is private in JAX, and no library is known to need it"
         return (PRIVATE if is_there else PRIVATE_MISSING), why
     if is_there:
-        return "", ""
+        return (EMPTY, reason_of_empty(name)) if _is_empty(name) else ("", "")
     module, _, last = name.rpartition(".")
     why = reason(module, last)
     return (MISSING if names.knows(module, last) or is_expected(name) else UNKNOWN), why
@@ -243,7 +244,7 @@ def _told_of_option(name: str) -> tuple[str, str]:
 
 
 def _is_there(name: str) -> bool:
-    """Whether a program would find the name; a module that has nothing is not there."""
+    """Whether a program would find the name."""
     parts = name.split(".")
     found: Any = import_module("jax")
     for i, part in enumerate(parts[1:], 2):
@@ -252,4 +253,12 @@ def _is_there(name: str) -> bool:
             found = import_module(below) if names.home(below) else getattr(found, part)
         except (AttributeError, ImportError):
             return False
-    return not (isinstance(found, ModuleType) and is_expected(name) and not found.__all__)
+    return True
+
+
+def _is_empty(name: str) -> bool:
+    """Whether a name that is there is a module of which nothing is there yet."""
+    if not is_expected(name):
+        return False
+    found = import_module(name) if names.home(name) else None
+    return isinstance(found, ModuleType) and not found.__all__

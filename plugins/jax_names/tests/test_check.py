@@ -85,7 +85,7 @@ def test_what_is_said_of_them(project: Path, python: Any) -> None:
         "jax._src.core.no_such | private, missing | True",
         "jax._src.nowhere.f | private, missing | True",
         "jax._src.tree_util.flatten_one_level | private, emulated | False",
-        "jax.export | missing | True",
+        "jax.export | imports, but is empty | False",
     }, done.stderr
 
 
@@ -111,8 +111,8 @@ def test_the_table(project: Path, python: Any) -> None:
     assert lines["7"] == "jax._src.core private, emulated"
     assert "private, missing: it is private in JAX, and no library is known to need it" in out
     assert out.splitlines()[-1] == (
-        "2 files, 24 names of jax in 28 places: 3 missing, 2 private and missing, "
-        "3 private and emulated, 1 that JAX has not, 2 without effect"
+        "2 files, 24 names of jax in 28 places: 2 missing, 2 private and missing, "
+        "3 private and emulated, 1 that JAX has not, 1 empty, 2 without effect"
     )
 
 
@@ -150,3 +150,17 @@ def test_names_that_stand_for_others(tmp_path: Path) -> None:
         (7, "jax.lax.two"), (7, "jax.one"),
     ]  # fmt: skip
     assert {u.name for u in scan([path]) if u.is_probed} == {"jax.one", "jax.lax.three"}
+
+
+def test_modules_that_import_and_are_empty(tmp_path: Path, python: Any) -> None:
+    path = tmp_path / "f.py"
+    path.write_text("import jax.export, jax.ffi\nfrom jax.experimental import pallas\n")
+    status, out = _check(python, path)
+    told = "the import succeeds; using one of its names raises an error that says what is missing:"
+    kernels = "kernels written in Python are planned (docs/coverage.md)."
+    assert status == 0 and kernels in " ".join(out.split())
+    assert out.count("imports, but is empty: ") == 3 and told in " ".join(out.split())
+    assert out.splitlines()[-1] == "1 file, 3 names of jax in 3 places: 3 empty"
+    path.write_text("from jax import export\nexport.export\n")
+    status, out = _check(python, path)
+    assert status == 1 and out.splitlines()[-1].endswith("2 places: 1 missing, 1 empty")

@@ -11,6 +11,7 @@ from dovetail_core.cli.render import count, table
 
 from ..hook import install
 from ..scanning import (
+    EMPTY,
     IDLE,
     MISSING,
     PRIVATE,
@@ -31,6 +32,7 @@ _SUMMARY = {
     PRIVATE_MISSING: "private and missing",
     PRIVATE: "private and emulated",
     UNKNOWN: "that JAX has not",
+    EMPTY: "empty",
     IDLE: "without effect",
 }
 
