@@ -6,7 +6,14 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from ..xla.config import Config, LateConfig, disable_jit_state, enable_x64_state, unset
+from ..xla.config import (
+    Config,
+    LateConfig,
+    disable_jit_state,
+    enable_x64_state,
+    trace_context,
+    unset,
+)
 from .environment import as_bool, variable
 from .scopes import Scope
 from .source import here, short_repr
@@ -32,6 +39,53 @@ class Setting(Scope):
         self._config.set_local(outer)
 
 
+_traced: list[Any] = []  # the states of options and user contexts that traced programs depend on
+
+
+class TracedUnder(Scope):
+    """A scope in which traced options and user contexts are what they were when it was made.
+
+    One object serves all that is made under one context: see :func:`traced_under`.
+    """
+
+    __slots__ = ("context", "values")
+
+    def __init__(self, context: tuple[Any, ...]) -> None:
+        super().__init__()
+        self.context = context
+        self.values = [state.value for state in _traced]
+
+    def run(self, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        if trace_context() == self.context:  # as nearly always
+            return f(*args, **kwargs)
+        return super().run(f, *args, **kwargs)
+
+    def _read(self) -> Any:
+        return [state.get_local() for state in _traced]
+
+    def _enter(self, outer: Any) -> None:
+        for state, value in zip(_traced, self.values):
+            if state.value != value:
+                state.set_local(value)
+
+    def _leave(self, outer: Any) -> None:
+        for state, value in zip(_traced, outer):
+            state.set_local(value)
+
+
+_last: TracedUnder | None = None
+
+
+def traced_under() -> TracedUnder:
+    """The scope that brings back what is set now: for what runs when a program is evaluated, and
+    belongs to its trace, such as rules of authors."""
+    global _last
+    context, found = trace_context(), _last
+    if not found or found.context is not context or len(found.values) < len(_traced):
+        found = _last = TracedUnder(context)
+    return found
+
+
 class Option:
     """A configuration option. ``option(value)`` is a context manager, and decorates functions.
 
@@ -54,12 +108,14 @@ class Option:
         state: Any = None,
         traced: bool = False,
     ) -> None:
-        self.name = name
+        self.name = self.__name__ = name
         self.__doc__ = doc
         self._check = check
         if state is None:
             state = LateConfig(name, default) if traced else Config(name, default)
         self.state: Any = state
+        if traced:
+            _traced.append(state)
         place = variable(name)
         given = os.environ.get(place)
         self.state.set_global(default if given is None else self._valid(given, place))
@@ -98,6 +154,7 @@ class UserContext:
 
     def __init__(self, default: Any) -> None:
         self._state = LateConfig("dovetail_user_context", default)
+        _traced.append(self._state)
 
     @property
     def value(self) -> Any:
@@ -152,6 +209,7 @@ enable_checks = Option(
 )
 __all__ = [
     "Option",
+    "TracedUnder",
     "as_bool",
     "enable_checks",
     "check_tracer_leaks",
@@ -159,5 +217,6 @@ __all__ = [
     "disable_jit",
     "enable_x64",
     "make_user_context",
+    "traced_under",
     "unset",
 ]

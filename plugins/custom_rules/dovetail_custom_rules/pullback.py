@@ -12,6 +12,7 @@ from typing import Any
 
 from dovetail_ad import has_tangent, jvp_values, vjp
 from dovetail_core import ClosedJaxpr, Eqn, Primitive, jaxpr_as_fun, stage_closed
+from dovetail_core.base.options import traced_under
 from dovetail_core.dispatch.traits import Traits
 from dovetail_core.types.algebra import zeros
 from dovetail_core.types.effects import lasting
@@ -108,10 +109,11 @@ def _reducible_linear(rules: FlatRules, mask: Flags, program: Any) -> Primitive:
     n = len(mask)
     linear.def_effectful_abstract_eval(lambda *_: (types, program.effects))
     linear.traits = Traits(varies=varying_beyond(program.in_avals))
+    under = traced_under()
 
     @linear.def_decomposition
     def run(*args: Any) -> list[Any]:
-        _, found = jvp_values(body, args[:n], spread(args[n:], mask))
+        _, found = under.run(jvp_values, body, args[:n], spread(args[n:], mask))
         return [zeros(a) if t is None else t for t, a in zip(pick(found, live), types)]
 
     def transpose(cotangents: Sequence[Any], *args: Any) -> list[Any]:

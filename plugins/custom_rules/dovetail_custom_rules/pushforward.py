@@ -31,6 +31,7 @@ from dovetail_core import (
     get_trace,
     typeof,
 )
+from dovetail_core.base.options import traced_under
 from dovetail_core.dispatch.traits import Traits
 from dovetail_core.types.effects import lasting
 
@@ -65,8 +66,8 @@ def _pushforward(
         push.def_effectful_abstract_eval(lambda *_: (types, program.effects))
         push.traits = Traits(varies=varying_beyond(program.in_avals))
     this: Any = ref(push)
-    push.lift = lambda carrier, args, _: lift_pushed(
-        this(), primitive, rules, carrier, mask, args, params
+    push.lift = lambda carrier, args, _: late.under.run(
+        lift_pushed, this(), primitive, rules, carrier, mask, args, params
     )
     push.rules = {
         **(push.rules or {}),
@@ -78,7 +79,11 @@ def _pushforward(
 
 
 class _Late:
-    """How a custom function is linearized late: see ``dovetail_ad.late``."""
+    """How a custom function is linearized late: see ``dovetail_ad.late``.
+
+    It was differentiated when this was made: its rules run under the options and user contexts of
+    that moment, whenever the pushforward is evaluated.
+    """
 
     def __init__(
         self, primitive: Primitive, rules: FlatRules, mask: Flags, params: dict[str, Any]
@@ -86,6 +91,7 @@ class _Late:
         self.primitive = primitive
         self.rules = rules
         self.mask = mask
+        self.under = traced_under()
         program = body_of(params)
         self.avals = None if program is None else program.out_avals
 
@@ -97,6 +103,11 @@ class _Late:
         self, primals: Sequence[Any], tangents: Sequence[Any], params: dict[str, Any]
     ) -> tuple[Sequence[Any], Sequence[Any]]:
         """By the rule of forward mode, else by the backward function, else through the body."""
+        return self.under.run(self._forward, primals, tangents, params)
+
+    def _forward(
+        self, primals: Sequence[Any], tangents: Sequence[Any], params: dict[str, Any]
+    ) -> tuple[Sequence[Any], Sequence[Any]]:
         rules = self.rules
         if rules.jvp is not None:
             outs, found = rules.jvp(primals, tangents)
@@ -113,6 +124,11 @@ class _Late:
         self, nonzero: Sequence[bool], primals: Sequence[Any], params: dict[str, Any]
     ) -> tuple[Sequence[Any], Callable[..., list[Any]]] | None:
         """By the forward function, where there is one; the backward one is the transpose."""
+        return self.under.run(self._split, primals, params)
+
+    def _split(
+        self, primals: Sequence[Any], params: dict[str, Any]
+    ) -> tuple[Sequence[Any], Callable[..., list[Any]]] | None:
         rules = self.rules
         if rules.vjp is not None:
             outs, residuals, token = self.forward_part(rules.vjp, primals, params)

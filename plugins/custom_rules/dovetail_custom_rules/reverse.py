@@ -18,6 +18,7 @@ from dovetail_core import (
     stage,
     typeof,
 )
+from dovetail_core.base.options import traced_under
 from dovetail_core.dispatch.traits import Traits
 from dovetail_core.types.algebra import add, zeros
 from dovetail_core.types.effects import lasting
@@ -112,7 +113,9 @@ def linear_primitive(
     """The linear map from tangents to tangents whose transpose is the backward function.
 
     Its operands are the residuals, the primals if there is a rule of forward mode, and the tangents
-    that ``mask`` marks. ``known_avals`` are the types of residuals and primals.
+    that ``mask`` marks. ``known_avals`` are the types of residuals and primals. Evaluated, it is
+    the linear map of the moment when it was made; the backward function that transposes it runs
+    under the options and user contexts of its own call.
     """
     vjp, jvp = rules.vjp, rules.jvp
     assert vjp is not None
@@ -122,14 +125,17 @@ def linear_primitive(
     types = [a.tangent_type() for a in pick(out_avals, live)]
     linear.def_abstract_eval(lambda *_: types)
     known = residuals if jvp is None else residuals + len(mask)
+    under = traced_under()
+
+    def on_tangents(args: Sequence[Any]) -> Sequence[Any]:
+        tangents = spread(args[known:], mask)
+        if jvp is not None:
+            return jvp(args[residuals:known], tangents)[1]
+        return tangents_by_transposition(rules, token, args[:residuals], out_avals, tangents)
 
     @linear.def_decomposition
     def run(*args: Any) -> list[Any]:
-        tangents = spread(args[known:], mask)
-        if jvp is not None:
-            found = jvp(args[residuals:known], tangents)[1]
-        else:
-            found = tangents_by_transposition(rules, token, args[:residuals], out_avals, tangents)
+        found = under.run(on_tangents, args)
         return [zeros(t) if x is None else x for x, t in zip(pick(found, live), types)]
 
     def transpose(cotangents: Sequence[Any], *args: Any) -> list[Any]:

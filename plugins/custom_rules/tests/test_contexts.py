@@ -109,6 +109,32 @@ def test_derivatives_follow_the_context_of_their_call(form: Any) -> None:
 
 
 @every_form
+def test_forward_mode_follows_the_context_in_which_it_is_asked_for(form: Any) -> None:
+    """Also where the rule runs when a program of the derivative is evaluated, or mapped."""
+    h = form(by_vjp())
+    assert under_each(lambda: float(dt.jvp(h, (2.0,), (1.0,))[1])) == [11 * s for s in SCALES]
+
+    def tangent(x: Any) -> Any:
+        return dt.jvp(h, (x,), (1.0,))[1]
+
+    for s in (3.0, 1.0):
+        with scale(s):
+            program = dt.make_jaxpr(tangent)(2.0)
+            _, linear = dt.linearize(h, 2.0)
+            staged = dt.make_jaxpr(linear)(1.0)
+            lowered = dt.jit(tangent).trace(2.0)
+        kept, of_linear = jaxpr_as_fun(program), jaxpr_as_fun(staged)
+        for call in (
+            lambda: kept(2.0)[0], lambda: dt.jit(kept)(2.0)[0],  # noqa: B023
+            lambda: dt.vmap(kept)(dnp.full(2, 2.0))[0][1],  # noqa: B023
+            lambda: linear(1.0), lambda: dt.jit(linear)(1.0),  # noqa: B023
+            lambda: of_linear(1.0)[0], lambda: dt.vmap(of_linear)(dnp.ones(2))[0][1],  # noqa: B023
+            lambda: lowered.lower().compile()(2.0),  # noqa: B023
+        ):  # fmt: skip
+            assert under_each(lambda: float(call())) == [11 * s] * 4  # noqa: B023
+
+
+@every_form
 def test_mapped_programs_follow_the_context_of_their_call(form: Any) -> None:
     h = form(by_vmap())
     assert under_each(lambda: dt.vmap(h)(dnp.ones(2)).tolist()) == [[7 * s] * 2 for s in SCALES]
