@@ -166,11 +166,93 @@ def test_a_preconditioner_that_has_no_transpose() -> None:
     np.testing.assert_allclose(found, np.linalg.inv(A)[0], atol=1e-5)
 
 
+class Operator:
+    """Multiplies vectors, and has perhaps a shape and an element type; no pytree, no function."""
+
+    def __init__(self, matrix: Any, shape: Any = None, dtype: Any = None) -> None:
+        self.matrix = matrix
+        if shape is not None:
+            self.shape = shape
+        if dtype is not None:
+            self.dtype = np.dtype(dtype)
+
+    def __matmul__(self, x: Any) -> Any:
+        return dnp.matmul(self.matrix, x)
+
+
+class Converting:
+    """Stands for an array."""
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+
+    def __jax_array__(self) -> Any:
+        return dnp.asarray(self.matrix)
+
+
+OPERATORS: dict[str, Any] = {
+    "bare": Operator,
+    "with a shape": lambda A: Operator(A, A.shape),
+    "with a type": lambda A: Operator(A, A.shape, A.dtype),
+    "stands for an array": Converting,
+}
+
+
+@ALL
+@pytest.mark.parametrize("how", OPERATORS)
+def test_operators_that_multiply(name: str, how: str) -> None:
+    solver, whole, _ = SOLVERS[name]
+    A, b = whole[:4, :4].astype(np.float32), B[:4].astype(np.float32)
+    make = OPERATORS[how]
+
+    def solve(A: Any, b: Any) -> Any:
+        return solver(make(A), b, M=make(dnp.diag(1 / dnp.diag(A))), tol=1e-7)[0]
+
+    exact = np.linalg.solve(A, b)
+    np.testing.assert_allclose(run(solve, A, b), exact, rtol=2e-5, atol=2e-6)
+    found = value_of(grad(lambda A, b: dnp.sum(solve(A, b) ** 2), (0, 1)), A, b)
+    pulled = np.linalg.solve(A.T, 2 * exact)
+    np.testing.assert_allclose(found[1], pulled, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(found[0], -np.outer(pulled, exact), rtol=1e-4, atol=1e-5)
+    found = value_of(lambda A, b: jvp(lambda b: solve(A, b), (b,), (b,))[1], A, b)
+    np.testing.assert_allclose(found, exact, rtol=2e-5, atol=2e-6)
+
+
+def test_operators_at_rest_and_mapped() -> None:
+    A, bs = DEFINITE[:3, :3].astype(np.float32), np.ones((2, 3), np.float32)
+    found = vmap(lambda b: cg(Operator(A, (3, 3)), b, tol=1e-7)[0])(bs)
+    exact = np.linalg.solve(A, bs[0])
+    np.testing.assert_allclose(found, [exact] * 2, rtol=1e-4)
+    np.testing.assert_allclose(cg(Operator(A), bs[0], tol=1e-7)[0], exact, rtol=1e-4)
+
+
+def test_the_type_of_an_operator_promotes_the_right_hand_side() -> None:
+    with enable_x64(True):
+        A = DEFINITE[:3, :3]
+        found = value_of(lambda b: cg(Operator(A, (3, 3), A.dtype), b)[0], np.ones(3, np.float32))
+        assert found.dtype == np.float64
+        found = value_of(lambda b: cg(Operator(A, (3, 3), A.dtype), b)[0], np.ones(3, np.int32))
+        assert found.dtype == np.float64
+
+
+def test_sparse_matrices() -> None:
+    from dovetail_sparse import BCOO, BCSR
+
+    A, b = DEFINITE[:4, :4].astype(np.float32), B[:4].astype(np.float32)
+    exact = np.linalg.solve(A, b)
+    for kind in (BCOO, BCSR):
+        matrix = kind.fromdense(A)
+        np.testing.assert_allclose(jit(lambda A, b: cg(A, b, tol=1e-7)[0])(matrix, b), exact,
+                                   rtol=2e-5, atol=2e-6)  # fmt: skip
+
+
 B2, EYE = np.ones(2, np.float32), np.eye(2, dtype=np.float32)
 WRONG: dict[str, tuple[Any, type[Exception], str]] = {
-    "A": (lambda: cg(3, B2), TypeError, "cg: A must be a function or a square matrix, got 3 of"),
-    "M": (lambda: gmres(EYE, B2, M="x"), TypeError, "gmres: M must be a function or a square"),
+    "A": (lambda: cg(3, B2), TypeError, "cg: A must be a function, a square matrix or an"),
+    "M": (lambda: gmres(EYE, B2, M="x"), TypeError, "multiplies vectors by @, got 'x' of type str"),
     "shape": (lambda: bicgstab(np.ones((2, 3)), B2), ValueError, "got an array of shape (2, 3)"),
+    "operator": (lambda: cg(Operator(EYE, (3, 2)), B2), ValueError, "got Operator of shape (3, 2)"),
+    "rows": (lambda: cg(Operator(EYE, (2, 2)), np.ones(3)), ValueError, "one array of 2 rows, got"),
     "b": (lambda: cg(EYE, np.ones(3)), ValueError, "one array of 2 rows, got [(3,)]"),
     "no b": (lambda: cg(EYE, None), TypeError, "cg: b must hold at least one array, got None"),
     "text": (lambda: cg(EYE, "x"), TypeError, "cg: b requires an array or a scalar"),

@@ -28,7 +28,8 @@ def gmres(
     """Solve ``A(x) = b`` for any regular ``A`` by the restarted method of minimal residuals.
 
     Args:
-        A: a linear function from pytrees of the structure of ``b`` to such, or a square matrix.
+        A: a linear function from pytrees of the structure of ``b`` to such, a square matrix, or an
+            object that multiplies as one (``A @ x``), sparse ones among them.
         b: the right-hand side, a pytree of arrays.
         x0: where to begin; by default zeros.
         tol, atol: the norm of the residual at which to stop is the greater one of ``atol`` and
@@ -44,8 +45,8 @@ def gmres(
         of the solution of the equation: they are found by solving again.
 
     Raises:
-        TypeError: ``A`` or ``M`` is neither a function nor an array, or ``A`` returns other types
-            than those of ``b``.
+        TypeError: ``A`` or ``M`` is neither a function nor an array, nor has ``@``, or ``A``
+            returns other types than those of ``b``.
         ValueError: shapes or structures do not fit, ``restart`` is not positive, or there is no
             such ``solve_method``.
     """

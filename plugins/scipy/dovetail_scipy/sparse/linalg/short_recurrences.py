@@ -20,7 +20,8 @@ def cg(
     """Solve ``A(x) = b`` for Hermitian positive definite ``A`` by conjugate gradients.
 
     Args:
-        A: a linear function from pytrees of the structure of ``b`` to such, or a square matrix.
+        A: a linear function from pytrees of the structure of ``b`` to such, a square matrix, or an
+            object that multiplies as one (``A @ x``), sparse ones among them.
         b: the right-hand side, a pytree of arrays.
         x0: where to begin; by default zeros.
         tol, atol: the norm of the residual at which to stop is the greater one of ``atol`` and
@@ -33,8 +34,8 @@ def cg(
         the equation: they are found by solving again, not by following the iterations.
 
     Raises:
-        TypeError: ``A`` or ``M`` is neither a function nor an array, or ``A`` returns other types
-            than those of ``b``.
+        TypeError: ``A`` or ``M`` is neither a function nor an array, nor has ``@``, or ``A``
+            returns other types than those of ``b``.
         ValueError: shapes or structures do not fit.
     """
     return solve("cg", _cg, A, b, x0, tol, atol, maxiter, M, hermitian=True), None

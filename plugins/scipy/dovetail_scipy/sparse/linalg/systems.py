@@ -13,7 +13,7 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_ad import linear_transpose
-from dovetail_core import MissingRule, here
+from dovetail_core import MissingRule, here, is_value
 from dovetail_core.base.arguments import integer
 from dovetail_core.base.source import short_repr
 from dovetail_core.tree.util import tree_flatten, tree_leaves, tree_structure, tree_unflatten
@@ -136,41 +136,53 @@ def inner(u: Any, v: Any) -> Any:
 def _linear_map(name: str, argument: str, A: Any) -> LinearMap:
     if callable(A):
         return A
-    if not hasattr(A, "shape"):
+    if (is_value(A) and hasattr(A, "shape")) or hasattr(type(A), "__jax_array__"):
+        A = array(f"{name}: {argument}", A)
+    elif not hasattr(type(A), "__matmul__"):
         raise TypeError(
-            f"{name}: {argument} must be a function or a square matrix, got {short_repr(A)} of "
-            f"type {type(A).__name__}{here()}"
+            f"{name}: {argument} must be a function, a square matrix or an object that multiplies "
+            f"vectors by @, got {short_repr(A)} of type {type(A).__name__}{here()}"
         )
-    matrix = array(f"{name}: {argument}", A)
-    if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
+    shape = getattr(A, "shape", None)
+    if shape is not None and (len(shape) != 2 or shape[0] != shape[1]):
         raise ValueError(
-            f"{name}: {argument} must be a function or a square matrix, got an array of shape "
-            f"{matrix.shape}{here()}"
+            f"{name}: {argument} must be a function or a square matrix, got "
+            f"{'an array' if is_value(A) else type(A).__name__} of shape {shape}{here()}"
         )
-    return _Matrix(matrix)
+    return _Matrix(A, shape)
 
 
 class _Matrix:
-    """Multiplication by a matrix."""
+    """Multiplication by a matrix, or by an object that multiplies as one does.
 
-    def __init__(self, matrix: Any) -> None:
-        self.matrix = matrix
+    The shape of an object may not be known; then it takes what the right-hand side is.
+    """
+
+    def __init__(self, matrix: Any, shape: tuple[int, ...] | None) -> None:
+        self.matrix, self.shape = matrix, shape
 
     def __call__(self, x: Any) -> Any:
-        return dnp.matmul(self.matrix, x)
+        return self.matrix @ x
+
+    def typed(self) -> list[Any]:
+        """A value of its element type, if that is known."""
+        if is_value(self.matrix):
+            return [self.matrix]
+        dtype = getattr(self.matrix, "dtype", None)
+        return [] if dtype is None else [dnp.zeros((), dtype)]
 
 
 def _right_hand_side(name: str, b: Any, A: LinearMap) -> Any:
     """Its leaves as arrays of floating-point numbers, which those of a matrix promote."""
     leaves, tree = tree_flatten(b)
-    others = [A.matrix] if isinstance(A, _Matrix) else []
     arrays = [array(f"{name}: b", x) for x in leaves]
     if not arrays:
         raise TypeError(f"{name}: b must hold at least one array, got {short_repr(b)}{here()}")
-    if isinstance(A, _Matrix) and (len(arrays) > 1 or arrays[0].shape[:1] != A.matrix.shape[:1]):
+    shape, others = (A.shape, A.typed()) if isinstance(A, _Matrix) else (None, [])
+    if shape is not None and (len(arrays) > 1 or arrays[0].shape[:1] != shape[:1]):
         raise ValueError(
-            f"{name}: A is a matrix of shape {A.matrix.shape}, so that b must be one array of "
-            f"{A.matrix.shape[0]} rows, got {[x.shape for x in arrays]}{here()}"
+            f"{name}: A is a matrix of shape {shape}, so that b must be one array of "
+            f"{shape[0]} rows, got {[x.shape for x in arrays]}{here()}"
         )
     return tree_unflatten(tree, [inexact(name, x, *others)[0] for x in arrays])
 
