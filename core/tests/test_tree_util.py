@@ -383,10 +383,14 @@ def test_a_partial_of_a_partial_keeps_the_inner_arguments_out_of_the_leaves():
 # The short names
 
 
-def test_the_short_names_are_the_long_ones():
+def test_the_short_names_do_what_the_long_ones_do():
     for name in tree.__all__:
         if name != "static":
-            assert getattr(tree, name) is getattr(tu, f"tree_{name}")
+            short, long = getattr(tree, name), getattr(tu, f"tree_{name}")
+            assert (short.__name__, long.__name__) == (name, f"tree_{name}")
+            assert short.__module__ == "dovetail_core.tree" and short.__doc__ == long.__doc__
+            assert short.__code__.co_code == long.__code__.co_code
+            assert pickle.loads(pickle.dumps(short)) is short
 
 
 def test_static_marks_a_field_and_keeps_other_metadata():

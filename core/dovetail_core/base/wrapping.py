@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import WRAPPER_ASSIGNMENTS, partial, update_wrapper as update
+from types import FunctionType
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -14,6 +15,24 @@ _TYPES: dict[str, type] = {
 
 STAGES = ("trace", "lower", "eval_shape", "clear_cache", "_cache_size")
 """Attributes of a function that is compiled, which say nothing of one that calls it."""
+
+
+def alias(f: F, name: str, module: str | None = None) -> F:
+    """A function that does what ``f`` does and is called ``name``, by which pickles find it.
+
+    It is a function of its own, not one that calls ``f``. Of an ``f`` that is compiled it is the
+    function that was, to be compiled in its turn.
+
+    Args:
+        module: where it is found; by default where ``f`` says that it is.
+    """
+    given: Any = f if isinstance(f, FunctionType) else f.__wrapped__  # type: ignore[attr-defined]
+    code = given.__code__.replace(co_name=name, co_qualname=name)
+    made = FunctionType(code, given.__globals__, name, given.__defaults__, given.__closure__)
+    made.__kwdefaults__, made.__annotations__ = given.__kwdefaults__, given.__annotations__
+    made.__doc__, made.__module__ = given.__doc__, module or given.__module__
+    made.__dict__.update(given.__dict__)
+    return made  # type: ignore[return-value]
 
 
 def callable_name(f: Any) -> str:

@@ -6,20 +6,21 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from ..base.wrapping import alias
 from .util import (
-    tree_all as all,
-    tree_broadcast as broadcast,
-    tree_flatten as flatten,
-    tree_flatten_with_path as flatten_with_path,
-    tree_leaves as leaves,
-    tree_leaves_with_path as leaves_with_path,
-    tree_map as map,
-    tree_map_with_path as map_with_path,
-    tree_reduce as reduce,
-    tree_reduce_associative as reduce_associative,
-    tree_structure as structure,
-    tree_transpose as transpose,
-    tree_unflatten as unflatten,
+    tree_all,
+    tree_broadcast,
+    tree_flatten,
+    tree_flatten_with_path,
+    tree_leaves,
+    tree_leaves_with_path,
+    tree_map,
+    tree_map_with_path,
+    tree_reduce,
+    tree_reduce_associative,
+    tree_structure,
+    tree_transpose,
+    tree_unflatten,
 )
 
 __all__ = [
@@ -38,6 +39,20 @@ __all__ = [
     "transpose",
     "unflatten",
 ]
+
+all = alias(tree_all, "all", __name__)
+broadcast = alias(tree_broadcast, "broadcast", __name__)
+flatten = alias(tree_flatten, "flatten", __name__)
+flatten_with_path = alias(tree_flatten_with_path, "flatten_with_path", __name__)
+leaves = alias(tree_leaves, "leaves", __name__)
+leaves_with_path = alias(tree_leaves_with_path, "leaves_with_path", __name__)
+map = alias(tree_map, "map", __name__)
+map_with_path = alias(tree_map_with_path, "map_with_path", __name__)
+reduce = alias(tree_reduce, "reduce", __name__)
+reduce_associative = alias(tree_reduce_associative, "reduce_associative", __name__)
+structure = alias(tree_structure, "structure", __name__)
+transpose = alias(tree_transpose, "transpose", __name__)
+unflatten = alias(tree_unflatten, "unflatten", __name__)
 
 
 def static(**kwargs: Any) -> Any:

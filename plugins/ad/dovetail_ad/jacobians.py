@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import float0, is_inexact, typeof
-from dovetail_core.base.wrapping import wraps
+from dovetail_core.base.wrapping import alias, wraps
 from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
 from dovetail_core.types.algebra import algebra
 
@@ -99,7 +99,7 @@ def jacrev(
     return jacobian
 
 
-jacobian = jacrev
+jacobian = alias(jacrev, "jacobian")
 
 
 def hessian(

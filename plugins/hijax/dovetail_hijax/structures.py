@@ -7,6 +7,7 @@ from typing import Any
 
 from dovetail_ad import SymbolicZero, is_linear
 from dovetail_core import current_source, describe_source, float0, typeof
+from dovetail_core.base.wrapping import alias
 from dovetail_core.tree.util import (
     keystr,
     tree_differences,
@@ -17,7 +18,7 @@ from dovetail_core.tree.util import (
 from dovetail_core.types.avals import is_as_said
 
 Zero = SymbolicZero
-is_undefined_primal = is_linear  # JAX's names
+is_undefined_primal = alias(is_linear, "is_undefined_primal", __name__)  # as JAX calls it
 
 
 def checked(

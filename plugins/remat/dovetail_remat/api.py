@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dovetail_core import EVAL, get_trace, here
 from dovetail_core.base import arguments
-from dovetail_core.base.wrapping import wraps
+from dovetail_core.base.wrapping import alias, wraps
 from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
 from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
 
@@ -173,7 +173,7 @@ def _report(checkpointed: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return report_of(checkpointed, args, kwargs)
 
 
-remat = checkpoint
+remat = alias(checkpoint, "remat")
 
 
 def checkpoint_name(x: Any, name: str) -> Any:

@@ -375,7 +375,8 @@ def test_static_arguments_keywords_and_trees() -> None:
 
 
 def test_wrapping_keeps_name_and_signature() -> None:
-    assert checkpoint(layers).__name__ == "layers" and remat is checkpoint
+    assert checkpoint(layers).__name__ == "layers"
+    assert remat.__name__ == "remat" and remat.__doc__ == checkpoint.__doc__
     assert make_jaxpr(checkpoint(chain))(X).eqns[0].params["jaxpr"].jaxpr.name == "chain"
 
 

@@ -24,6 +24,7 @@ from dovetail_core import (
     stage,
     typeof,
 )
+from dovetail_core.base.wrapping import alias
 from dovetail_core.ir.regions import RegionInterface
 
 from .functions import WrappedFun
@@ -142,7 +143,7 @@ def dce_jaxpr_call_rule(used_outputs: list[bool], eqn: Eqn) -> tuple[list[bool],
     )
 
 
-dce_jaxpr_closed_call_rule = dce_jaxpr_call_rule
+dce_jaxpr_closed_call_rule = alias(dce_jaxpr_call_rule, "dce_jaxpr_closed_call_rule")
 
 
 def trace_to_jaxpr_nounits(

@@ -8,6 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import Cache, ShapedArray, here
+from dovetail_core.base.wrapping import alias
 
 from ..creation.arrays import as_array
 from ..fusion import fused, of_one_array, one_call
@@ -109,7 +110,7 @@ def min(
     return _extreme("min", a, axis, out, keepdims, initial, where)
 
 
-amax, amin = max, min
+amax, amin = alias(max, "amax"), alias(min, "amin")
 
 
 def _test(kind: str, a: ArrayLike, axis: Any, out: Any, keepdims: bool, where: Any) -> Array:

@@ -8,10 +8,11 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, here, is_inexact, typeof
+from dovetail_core.base.wrapping import alias
 from dovetail_core.xla.arrays import ArrayImpl
 
 from ..creation.arrays import as_array
-from ..fusion import fused, one_call
+from ..fusion import fused, of_two_arrays, one_call
 from ..operands import ArrayLike
 from ..operations import dtype_of, number, select, strong
 from ..promotion import INT32, broadcast, common_type, convert, is_strict, promote
@@ -82,12 +83,12 @@ _FMOD = Binary("fmod", by_kind(bool=_with_bool_as_int(_rem), floating=lax.rem_p,
                                **for_kinds(INTEGERS, fused()(_rem))))  # fmt: skip
 
 divide = binary_function(DIVIDE, "True division ``x1 / x2``; integers are divided as floats.")
-true_divide = divide
+true_divide = of_two_arrays(alias(divide, "true_divide"))
 floor_divide = binary_function(
     FLOOR_DIVIDE, "``floor(x1 / x2)`` without rounding errors; not for complex numbers."
 )
 remainder = binary_function(REMAINDER, "``x1 - x2 * floor(x1 / x2)``: has the sign of ``x2``.")
-mod = remainder
+mod = of_two_arrays(alias(remainder, "mod"))
 fmod = binary_function(_FMOD, "The remainder of truncating division: has the sign of ``x1``.")
 
 
@@ -202,4 +203,4 @@ _FLOAT_POWER = Binary("float_power", always(lax.pow_p, INEXACT), inexact=True)
 float_power = binary_function(
     _FLOAT_POWER, "``x1`` to the power of ``x2`` in floating point, also for integers."
 )
-pow = power
+pow = alias(power, "pow")

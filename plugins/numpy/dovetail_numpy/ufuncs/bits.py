@@ -6,9 +6,10 @@ from typing import Any, cast
 
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, typeof
+from dovetail_core.base.wrapping import alias
 
 from ..creation.arrays import as_array
-from ..fusion import fused, one_call
+from ..fusion import fused, of_two_arrays, one_call
 from ..operands import ArrayLike
 from ..operations import number, select, strong
 from ..promotion import INT32, broadcast, convert, promote_all
@@ -27,11 +28,11 @@ RIGHT_SHIFT = Binary("right_shift", by_kind(
     unsigned=lax.shift_right_logical_p))  # fmt: skip
 
 left_shift = binary_function(LEFT_SHIFT, "``x1`` shifted left by ``x2`` bits.")
-bitwise_left_shift = left_shift
+bitwise_left_shift = of_two_arrays(alias(left_shift, "bitwise_left_shift"))
 right_shift = binary_function(
     RIGHT_SHIFT, "``x1`` shifted right by ``x2`` bits; the sign bit fills signed integers."
 )
-bitwise_right_shift = right_shift
+bitwise_right_shift = of_two_arrays(alias(right_shift, "bitwise_right_shift"))
 
 
 @fused()

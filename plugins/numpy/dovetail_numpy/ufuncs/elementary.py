@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core.base.wrapping import alias
 
-from ..fusion import fused
+from ..fusion import fused, of_one_array
 from ..operations import number, strong
 from .choosers import FLOATS, INEXACT, always
 from .plans import Unary, unary_function
@@ -49,8 +50,12 @@ log1p: F = elementary("log1p", lax.log1p_p, "``log(1 + x)``, accurate near 0.")
 sqrt: F = elementary("sqrt", lax.sqrt_p, "Square root of each element.")
 cbrt: F = elementary("cbrt", lax.cbrt_p, "Cube root of each element.", FLOATS)
 
-acos, asin, atan = arccos, arcsin, arctan
-acosh, asinh, atanh = arccosh, arcsinh, arctanh
+acos: F = of_one_array()(alias(arccos, "acos"))
+asin: F = of_one_array()(alias(arcsin, "asin"))
+atan: F = of_one_array()(alias(arctan, "atan"))
+acosh: F = of_one_array()(alias(arccosh, "acosh"))
+asinh: F = of_one_array()(alias(arcsinh, "asinh"))
+atanh: F = of_one_array()(alias(arctanh, "atanh"))
 
 
 def _scaled(x: Any, factor: float) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import cached, here
+from dovetail_core.base.wrapping import alias
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
@@ -46,7 +47,7 @@ def _most_digits(dtype: Any) -> int:
     return int(log10(float(dtypes.finfo(wide).max))) - 1
 
 
-around = round
+around = alias(round, "around")
 
 
 @fused(static=("n",))

@@ -9,6 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import is_inexact, typeof
+from dovetail_core.base.wrapping import alias
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
@@ -122,7 +123,7 @@ arctan2 = binary_function(
     Binary("arctan2", always(lax.atan2_p, INEXACT), inexact=True),
     "The angle of the point ``(x2, x1)`` in the plane, from -π to π.",
 )
-atan2 = arctan2
+atan2 = of_two_arrays(alias(arctan2, "atan2"))
 hypot = binary_function(
     WeakIfAll("hypot", _real_only(_hypot), inexact=True),
     "``sqrt(x1**2 + x2**2)`` without overflow; for real numbers.",

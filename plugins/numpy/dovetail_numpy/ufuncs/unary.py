@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_core.base.wrapping import alias
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
@@ -59,10 +60,11 @@ def round_complex(x: Any) -> Any:
 
 
 abs: F = unary_function(ABS, "Absolute value of each element; real for complex numbers.")
-absolute = abs
+absolute: F = of_one_array()(alias(abs, "absolute"))
 positive: F = unary_function(POSITIVE, "``+x``: the array itself.")
 invert: F = unary_function(INVERT, "Bitwise not of integers, logical not of booleans.")
-bitwise_not = bitwise_invert = invert
+bitwise_not: F = of_one_array()(alias(invert, "bitwise_not"))
+bitwise_invert: F = of_one_array()(alias(invert, "bitwise_invert"))
 sign: F = unary_function(
     Unary("sign", always(lax.sign_p, NUMBERS)),
     "-1, 0 or 1 for each element; ``x / abs(x)`` for complex numbers.",
@@ -99,7 +101,7 @@ conjugate: F = unary_function(
     Unary("conjugate", by_kind(complex=lax.conj, **for_kinds(REALS, identity))),
     "Complex conjugate of each element; real arrays are returned as they are.",
 )
-conj = conjugate
+conj: F = of_one_array()(alias(conjugate, "conj"))
 real: F = unary_function(
     Unary("real", by_kind(complex=lax.real_p, **for_kinds(REALS, identity))),
     "Real part of each element.",

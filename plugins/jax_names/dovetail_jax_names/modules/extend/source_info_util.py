@@ -1,7 +1,8 @@
 """``jax.extend.source_info_util``."""
 
 from dovetail_core.base.places import NameStack as NameStack, SourceInfo as SourceInfo
-from dovetail_core.base.source import hide_files as register_exclusion
+from dovetail_core.base.source import hide_files as _hide_files
+from dovetail_core.base.wrapping import alias as _alias
 
 from ...extending.places import (
     current as current,
@@ -17,4 +18,5 @@ from ...extending.places import (
 )
 from ...lookup import attributes as _attributes
 
+register_exclusion = _alias(_hide_files, "register_exclusion", __name__)
 __getattr__, __dir__ = _attributes("jax.extend.source_info_util")
