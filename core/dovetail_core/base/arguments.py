@@ -37,14 +37,19 @@ def integer(argument: str, value: Any) -> int:
         raise _wrong(argument, "an integer", value) from None
 
 
+def array_of(x: Any) -> Any:
+    """``x``, or the array that it makes of itself, if its class says so (``__jax_array__``)."""
+    return x.__jax_array__() if hasattr(x.__class__, "__jax_array__") else x
+
+
 def known_array(value: Any) -> Any:
-    """``value`` as a NumPy array.
+    """``value`` as a NumPy array, by ``__jax_array__`` where it has that.
 
     Raises:
         ConcretizationTypeError: it is traced, or holds a traced value.
     """
     try:
-        return np.asarray(value)
+        return np.asarray(array_of(value))
     except TracerArrayConversionError as e:
         raise ConcretizationTypeError(*e.args) from None
 

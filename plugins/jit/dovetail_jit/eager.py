@@ -27,13 +27,15 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.base.annotations import annotations_of
+from dovetail_core.base.arguments import array_of
 from dovetail_core.base.caches import Cache
+from dovetail_core.base.errors import StandsForArray
 from dovetail_core.interpret.mutable import check_aliases
 from dovetail_core.ir.programs import open_program, walk
 from dovetail_core.rules.alive import keeps_only_itself
 from dovetail_core.rules.evaluation import evaluates_otherwise
 from dovetail_core.tree.errors import explain_arguments
-from dovetail_core.tree.util import calls, tree_structure, tree_unflatten
+from dovetail_core.tree.util import calls, tree_leaves, tree_map, tree_structure, tree_unflatten
 from dovetail_core.xla.calls import make_call
 from dovetail_core.xla.config import trace_context
 from dovetail_core.xla.shardings import SingleDeviceSharding
@@ -275,14 +277,20 @@ def fused(
         def miss(*args: Any, **kwargs: Any) -> Any:
             staged = get_trace() is not EVAL
             plain = (staged and not shared) or (not staged and evaluates_otherwise())
-            if plain or (unless is not None and unless(*args, **kwargs)):
-                return f(*args, **kwargs), None, True
-            arguments = take_apart(f, args, kwargs, nums, names)
-            if staged and not any(isinstance(x, np.ndarray) for x in arguments.leaves):
-                return _call_shared(f, arguments), None, True
-            if staged or any(isinstance(x, Tracer) for x in arguments.leaves):
-                return f(*args, **kwargs), None, True  # what is known to the trace stays known
-            return _run_fused(f, arguments, profile)
+            try:
+                if plain or (unless is not None and unless(*args, **kwargs)):
+                    return f(*args, **kwargs), None, True
+                arguments = take_apart(f, args, kwargs, nums, names)
+                if staged and not any(isinstance(x, np.ndarray) for x in arguments.leaves):
+                    return _call_shared(f, arguments), None, True
+                if staged or any(isinstance(x, Tracer) for x in arguments.leaves):
+                    return f(*args, **kwargs), None, True  # what is known to the trace stays known
+                return _run_fused(f, arguments, profile)
+            except StandsForArray:
+                found = _converted((args, kwargs))
+                if found is None:
+                    raise
+            return miss(*found[0], **found[1])[0], None, True
 
         call = make_call(
             f.__name__, f, miss, static_argnums=nums, static_argnames=static,
@@ -292,6 +300,14 @@ def fused(
         return update_wrapper(call, f)  # type: ignore[return-value]
 
     return decorate
+
+
+def _converted(arguments: Any) -> Any:
+    """Arguments in which objects that stand for arrays are these, None if there are none."""
+    is_object = lambda x: array_of(x) is not x  # noqa: E731
+    if not any(map(is_object, tree_leaves(arguments, is_leaf=is_object))):
+        return None
+    return tree_map(array_of, arguments, is_leaf=is_object)
 
 
 def _call_shared(f: Callable[..., Any], arguments: Arguments) -> Any:

@@ -17,6 +17,7 @@ from dovetail_core import (
     enable_x64,
     typeof,
 )
+from dovetail_core.base.arguments import array_of
 from dovetail_core.base.source import called
 from dovetail_core.types.dtypes import dtype_named
 
@@ -78,6 +79,9 @@ def _typed(x: Any) -> tuple[DType, bool]:
     try:
         aval = cast(ShapedArray, typeof(x))
     except TypeError:
+        converted = array_of(x)
+        if converted is not x:
+            return _typed(converted)
         own = getattr(x, "dtype", None)
         if not isinstance(own, np.dtype):
             raise

@@ -11,6 +11,7 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here, is_inexact
 from dovetail_core.base import arguments
+from dovetail_core.base.arguments import array_of
 from dovetail_core.base.source import called, short_repr
 from dovetail_lax import dtypes
 from dovetail_lax.errors import ElementTypeError
@@ -24,7 +25,8 @@ def array(name: str, x: Any) -> Any:
     """
     if hasattr(x, "aval"):
         return x
-    if isinstance(x, (bool, int, float, complex, np.ndarray, np.generic)):
+    x = array_of(x)
+    if hasattr(x, "aval") or isinstance(x, (bool, int, float, complex, np.ndarray, np.generic)):
         return dnp.asarray(x)
     return _refuse(name, x)
 

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from dovetail_core.base.arguments import known_array
 from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
@@ -23,7 +24,7 @@ def array_repr(
     suppress_small: bool | None = None,
 ) -> str:  # fmt: skip
     """``repr`` of an array with its own print options."""
-    value = np.asarray(arr)
+    value = known_array(arr)
     body = np.array2string(value, max_line_width, precision, suppress_small, separator=", ",
                            prefix="Array(")  # fmt: skip
     tail = f"shape={value.shape}, " if value.size == 0 and value.shape != (0,) else ""

@@ -86,7 +86,7 @@ def iscomplexobj(x: Any) -> bool:
     """Whether ``x`` is of a complex type, also if all imaginary parts are zero."""
     if x is None or isinstance(x, str):
         return False
-    return _dtype(x).kind == "c"
+    return _dtype(arguments.array_of(x)).kind == "c"
 
 
 @names_itself

@@ -18,6 +18,7 @@ from dovetail_core import (
     here,
     is_inexact,
 )
+from dovetail_core.base.arguments import array_of
 from dovetail_lax import dtypes
 from dovetail_lax.errors import ShapeError
 
@@ -32,7 +33,7 @@ NUMBERS = (bool, int, float, complex)
 
 
 def check_key(name: str, key: Any) -> Any:
-    """``key`` if it is one single key, typed or raw.
+    """``key``, or what it makes of itself, if that is one single key, typed or raw.
 
     Raises:
         TypeError: it is no key; says what a raw key looks like.
@@ -40,6 +41,8 @@ def check_key(name: str, key: Any) -> Any:
     """
     if is_typed(key):
         shape: Shape = key.shape
+    elif hasattr(key.__class__, "__jax_array__"):
+        return check_key(name, array_of(key))
     else:
         impl = implementation()
         check_words(name, key, impl)
@@ -251,6 +254,8 @@ def arrays(name: str, *params: Any) -> list[Any]:
     for p in params:
         if p.__class__ in NUMBERS or hasattr(p, "aval"):
             found.append(p)
+        elif (converted := array_of(p)) is not p:
+            found += arrays(name, converted)
         elif isinstance(p, (np.ndarray, np.generic)):
             found.append(np.asarray(p, dtypes.canonicalize_dtype(p.dtype)))
         else:

@@ -10,6 +10,7 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import EVAL, Tracer, canonical_dtype, get_trace, here
+from dovetail_core.base.arguments import array_of
 from dovetail_jit import fused
 
 from .arguments import (
@@ -144,7 +145,8 @@ def split(key: Any, num: Any = 2) -> Any:
     is_scalar = getattr(num, "shape", None) == () and not isinstance(num, Tracer)
     count: Any = index(num) if is_scalar else num
     shape = (count,) if count.__class__ is int and count >= 0 else shape_of("split", count)
-    if is_typed(check_key("split", key)):
+    key = check_key("split", key)
+    if is_typed(key):
         return random_split_p.bind(key, shape=shape, **how_drawn())
     return _raw_split(key, shape=shape)
 
@@ -165,7 +167,8 @@ def fold_in(key: Any, data: Any) -> Any:
         TypeError, ValueError: ``key`` is not one key, or ``data`` is not a scalar.
         OverflowError: ``data`` is a Python integer of more than 32 bits or below zero.
     """
-    fold = _fold_in if is_typed(check_key("fold_in", key)) else _raw_fold_in
+    key = check_key("fold_in", key)
+    fold = _fold_in if is_typed(key) else _raw_fold_in
     return fold(key, _word(data))
 
 
@@ -177,6 +180,7 @@ def _word(data: Any) -> Any:
                 f"remainder by 2**32."
             )
         return U32.type(data)
+    data = array_of(data)
     if isinstance(data, float):
         return U32.type(int(data))
     is_scalar = getattr(data, "shape", None) == () and hasattr(data, "dtype")
@@ -211,6 +215,7 @@ def key_data(keys: Any) -> Any:
     Raises:
         TypeError: ``keys`` are no keys.
     """
+    keys = array_of(keys)
     if is_typed(keys):
         return unwrapped(keys)
     check_words("key_data", keys, implementation())
@@ -229,6 +234,7 @@ def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -
         ValueError: there is no such generator.
     """
     chosen = _implementation("wrap_key_data", impl, dtype)
+    key_bits_array = array_of(key_bits_array)
     if is_typed(key_bits_array):
         raise TypeError(f"wrap_key_data takes raw words of keys, got typed keys{here()}")
     check_words("wrap_key_data", key_bits_array, chosen)
@@ -241,6 +247,7 @@ def key_impl(keys: Any) -> str:
     Raises:
         TypeError: ``keys`` are no keys.
     """
+    keys = array_of(keys)
     if is_typed(keys):
         return keys.dtype.impl.name
     check_words("key_impl", keys, implementation())
@@ -258,6 +265,7 @@ def clone(key: Any) -> Any:
     Raises:
         TypeError: ``key`` is no key.
     """
+    key = array_of(key)
     if is_typed(key):
         return random_clone_p.bind(key)
     check_words("clone", key, implementation())

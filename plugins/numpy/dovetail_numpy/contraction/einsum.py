@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import dovetail_lax as lax
 from dovetail_core import Cache
+from dovetail_core.base.arguments import array_of
 from dovetail_core.base.foreign import names_itself
 from dovetail_core.types.dividing import divided_result
 from dovetail_lax import dtypes
@@ -77,7 +78,8 @@ def _named_form(subscripts: Any, operands: tuple[Any, ...]) -> tuple[str, tuple[
         return subscripts, operands
     from opt_einsum import parser
 
-    inputs, output, arrays = parser.parse_einsum_input((subscripts, *operands), shapes=False)
+    given = (array_of(subscripts), *map(array_of, operands))
+    inputs, output, arrays = parser.parse_einsum_input(given, shapes=False)
     return f"{inputs}->{output}", tuple(arrays)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import here
+from dovetail_core.base.arguments import array_of
 from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
@@ -57,7 +58,7 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, Array]:
 
 
 def _matrix_shape(name: str, arr: ArrayLike, k: int) -> tuple[int, int, int]:
-    shape = np.shape(arr) if not hasattr(arr, "aval") else arr.shape
+    shape = arr.shape if hasattr(arr, "aval") else np.shape(array_of(arr))
     if len(shape) != 2:
         raise ValueError(f"{name} takes a matrix, got shape {shape}{here()}")
     return shape[0], k, shape[1]

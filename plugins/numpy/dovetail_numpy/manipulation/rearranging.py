@@ -76,6 +76,9 @@ def roll(a: ArrayLike, shift: Any, axis: Axis = None) -> Array:
     axes = tuple([axis_index("roll", i, a.ndim) for i in given])
     if hasattr(shift, "aval"):
         return _roll_dynamic(a, shift, axes=axes)
+    given = arguments.array_of(shift)
+    if given is not shift:
+        return roll(a, given, axis)
     shifts = arguments.items("shift", np.ravel(np.asarray(shift)).tolist(), arguments.integer)
     if len(shifts) == 1:
         shifts *= len(axes)
@@ -220,7 +223,7 @@ def delete(
         DTypeError, ShapeError: ``obj`` is no array of integers, nor a mask of the axis.
         ConcretizationTypeError: ``obj`` is traced and not known to be without duplicates.
     """
-    a = as_array("delete", arr)
+    a, obj = as_array("delete", arr), arguments.array_of(obj)
     if axis is None:
         a, axis = ravel(a), 0
     axis = axis_index("delete", axis, a.ndim)

@@ -44,7 +44,7 @@ def permutation(
     if out_sharding is not None:
         return divided_result(out_sharding, permutation, key, x, axis, independent)
     key = check_key("permutation", key)
-    refuse_lists("permutation", x)
+    x = given("permutation", x)
     if not np.ndim(x):
         axis_of("permutation", axis, 1)
         return _permuted_range(key, size=count_of("permutation", x))
@@ -54,13 +54,18 @@ def permutation(
     )
 
 
-def refuse_lists(name: str, x: Any) -> None:
-    """Raise TypeError for what would be an array only after a conversion."""
+def given(name: str, x: Any) -> Any:
+    """An array, or a number of things, to draw from; also of what stands for an array.
+
+    Raises:
+        TypeError: it is a list, which would be an array only after a conversion.
+    """
     if isinstance(x, (list, tuple)):
         raise TypeError(
             f"{name} takes an array or a number, got {short_repr(x)} of type "
             f"{type(x).__name__}{here()}. Convert it with dovetail.numpy.asarray."
         )
+    return arguments.array_of(x)
 
 
 def count_of(name: str, x: Any, floating: bool = False) -> int:

@@ -27,7 +27,7 @@ from ..keys import Key
 from .coins import check_mode
 from .gumbel import MODES, default_mode, gumbel_of
 from .integers import integers
-from .permutations import _permutation, axis_of, count_of, refuse_lists, shuffled
+from .permutations import _permutation, axis_of, count_of, given, shuffled
 from .uniform import unit
 
 
@@ -56,7 +56,7 @@ def choice(
     """
     key = check_key("choice", key)
     wanted = shape_of("choice", shape)
-    refuse_lists("choice", a)
+    a = given("choice", a)
     whole = np.ndim(a) == 0
     if whole:
         n, axis = count_of("choice", a, floating=True), 0

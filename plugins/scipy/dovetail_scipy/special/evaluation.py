@@ -11,12 +11,11 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_ad import jvp
 from dovetail_core import cached, canonical_dtype, here, is_inexact
-from dovetail_core.base.source import short_repr
 from dovetail_custom_rules import SymbolicZero, custom_jvp
 from dovetail_jit import fused
 from dovetail_lax import dtypes
 from dovetail_lax.errors import ElementTypeError
-from dovetail_numpy import rank_promotion
+from dovetail_numpy import operands, rank_promotion
 
 Array = Any
 ArrayLike = Any
@@ -24,7 +23,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 Partial = Callable[..., Any]
 """From a function's result and its arguments to its derivative in one of them."""
 
-_complex = complex
 _FLOAT32 = np.dtype(np.float32)
 
 
@@ -77,14 +75,9 @@ _TAKE_LISTS = ("hyp1f1", "hyp2f1")
 def _array(name: str, x: Any, position: int) -> Any:
     if hasattr(x, "aval"):
         return x
-    if isinstance(x, (bool, int, float, _complex, np.ndarray, np.generic)):
-        return dnp.asarray(x)
     if isinstance(x, (list, tuple)) and name in _TAKE_LISTS:
         return dnp.asarray(x)
-    raise TypeError(
-        f"{name} requires an array or a scalar at position {position}, got {type(x).__name__} "
-        f"({short_repr(x)}){here()}. Convert it first with dovetail.numpy.asarray."
-    )
+    return dnp.asarray(operands.operand(name, x, position))
 
 
 def _common_shape(name: str, shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
