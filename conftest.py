@@ -10,9 +10,9 @@ from importlib.util import find_spec
 
 import pytest
 
-from dovetail_core.base.environment import flag
-from dovetail_core.testing.frozen_programs import freeze_programs
-from dovetail_core.xla.callbacks import report_as_runtime_errors
+from dovetail_base.environment import flag
+from dovetail_testing.frozen_programs import freeze_programs
+from dovetail_xla.callbacks import report_as_runtime_errors
 
 
 def pytest_configure() -> None:

@@ -44,7 +44,7 @@ print(json.dumps({"import": imported - start, "first operation": time.perf_count
 
 LISTING = """\
 import sys
-from dovetail_core.cli import main
+from dovetail_cli import main
 sys.argv = ["dovetail", "plugins"]
 sys.exit(main())
 """

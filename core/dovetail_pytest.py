@@ -1,4 +1,4 @@
-"""Pytest plugin: the tests of ``dovetail_core.testing``'s ``matrix`` and ``conformance``.
+"""Pytest plugin: the tests of ``dovetail_testing``'s ``matrix`` and ``conformance``.
 
 It generates their cases (``--matrix=full``: all), and says at the end of a run which rules were
 tested (``--conformance-html=FILE``: as a page, too).
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from dovetail_core.testing import Conformance, Matrix
+    from dovetail_testing import Conformance, Matrix
 
 PROPERTY = "dovetail_rules"
 """Of a test's report: the rules that it is about. The kernel, too, knows it by this name."""
@@ -48,13 +48,13 @@ def pytest_configure(config: pytest.Config) -> None:
 def is_full(config: pytest.Config) -> bool:
     """Whether to run all of a product."""
     chosen = config.getoption("--matrix", default=None)
-    from dovetail_core.base.environment import flag
+    from dovetail_base.environment import flag
 
     return chosen == "full" or (chosen is None and flag("test_full"))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Parametrise a test that :func:`dovetail_core.testing.matrix` made."""
+    """Parametrise a test that :func:`dovetail_testing.matrix` made."""
     matrix: Matrix | Conformance | None = getattr(metafunc.function, "dovetail_matrix", None)
     if matrix is not None:
         cases = matrix.cases(is_full(metafunc.config))
@@ -66,8 +66,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     reports = [r for kind in terminalreporter.stats.values() for r in kind]
     if not any(k == PROPERTY for r in reports for k, _ in getattr(r, "user_properties", ())):
         return
-    from dovetail_core.testing.coverage import by_test, summary, text
-    from dovetail_core.testing.coverage_page import page
+    from dovetail_testing.coverage import by_test, summary, text
+    from dovetail_testing.coverage_page import page
 
     found = by_test(reports)
     for test, coverage in found.items():

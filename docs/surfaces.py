@@ -17,11 +17,11 @@ from types import ModuleType
 from typing import Any
 
 import dovetail
+from dovetail_base.lazy import listing
 from dovetail_core import Option, Primitive, config, registry
-from dovetail_core.base.lazy import listing
 from dovetail_core.registry.plugins import KERNEL_TABLES, load_object
 
-KERNEL = ("dovetail_core", "dovetail_core.testing")
+KERNEL = ("dovetail_core", "dovetail_testing")
 OPTIONS = """`dovetail.config.update(name, value)` sets an option for the process; an environment
 variable sets it from outside. An option that is a name of `dovetail`, as `dovetail.enable_x64`, is
 also a context manager: `with dovetail.enable_x64():` sets it for a while and for one thread."""

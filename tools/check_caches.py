@@ -20,17 +20,17 @@ from check_circles import packages
 ROOT = Path(__file__).parent.parent
 
 ALLOWED = {
-    "core/dovetail_core/base/caches.py: lru_cache": "what `cached` is made of",
+    "core/dovetail_base/caches.py: lru_cache": "what `cached` is made of",
     "core/dovetail_core/dispatch/operators.py: _installed": "the methods of arrays, by name",
-    "core/dovetail_core/text/syntax.py: _by_name": "the kinds of values with a notation, by name",
-    "core/dovetail_core/xla/client.py: _plugins": "the libraries that were loaded, by name",
-    "core/dovetail_core/xla/shardings.py: cache": (
+    "core/dovetail_text/syntax.py: _by_name": "the kinds of values with a notation, by name",
+    "core/dovetail_xla/client.py: _plugins": "the libraries that were loaded, by name",
+    "core/dovetail_xla/shardings.py: cache": (
         "the sharding of a device, one object; the adapter to jaxlib imports nothing of the kernel"
     ),
-    "core/dovetail_core/xla/shardings.py: lru_cache": (
+    "core/dovetail_xla/shardings.py: lru_cache": (
         "the adapter imports nothing of the kernel; its `clear_all_caches` empties it"
     ),
-    "core/dovetail_core/xla/options.py: _known": "which options the compiler of a platform knows",
+    "core/dovetail_xla/options.py: _known": "which options the compiler of a platform knows",
 }
 """By ``file: name``: the reason. Names are of what is imported, or of the dictionary."""
 

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 
 def packages(root: Path) -> list[Path]:
     """The folders of all packages of the repository."""
-    found = [*root.glob("core/dovetail_core"), *root.glob("plugins/*/dovetail_*")]
+    found = [*root.glob("core/dovetail_*"), *root.glob("plugins/*/dovetail_*")]
     return sorted([*found, *root.glob("facade/dovetail"), *root.glob("examples/*/acme_*")])
 
 

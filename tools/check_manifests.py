@@ -152,7 +152,7 @@ def check_project(root: Path, plugins: list[Plugin]) -> Iterator[str]:
     linter = config["tool"]["importlinter"]
     lists = {"importlinter.root_packages": linter["root_packages"]}
     for contract in linter["contracts"]:
-        if contract["id"] not in ("layers", "transformations"):
+        if contract["id"] not in ("layers", "kernel-layers", "transformations"):
             key = "forbidden_modules" if contract["id"] == "kernel" else "source_modules"
             lists[f"importlinter contract {contract['id']!r}, {key}"] = contract[key]
     for plugin in plugins:
@@ -176,7 +176,7 @@ def check(root: Path) -> list[str]:
     problems = [*check_project(root, plugins)]
     for plugin in plugins:
         problems += read_manifest(plugin)
-    packages = [root / "core" / KERNEL, root / "facade" / "dovetail"]
+    packages = [*sorted((root / "core").glob("dovetail_*/")), root / "facade" / "dovetail"]
     for package in [*packages, *(p.package for p in plugins)]:
         if not (package / "py.typed").exists():
             problems.append(f"{package}/py.typed:1: missing. Type checkers ignore the package.")

@@ -30,6 +30,7 @@ from mutation_runs import BUILD, LOG, ROOT, TREE, Tests, Watch, copy_tree, forke
 EQUIVALENT = ROOT / "tools/equivalent_mutants.toml"
 PACKAGES = {
     "core": ("core/dovetail_core", "core/tests"),
+    "base": ("core/dovetail_base", "core/tests"),
     **{
         name: (f"plugins/{name}/dovetail_{name}", f"plugins/{name}/tests")
         for name in ("ad", "batching", "custom_rules", "remat")

@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/mutation"
 TREE = BUILD / "tree"
 LOG = BUILD / "watched.json"
-SOURCES = "core/dovetail_core/|facade/|plugins/[^/]+/dovetail_"
+SOURCES = "core/dovetail_[^/]+/|facade/|plugins/[^/]+/dovetail_"
 
 
 @dataclass

@@ -1,4 +1,3 @@
-# ruff: noqa: E402 - jaxlib is to be quiet, and jax refused, before anything else is imported
 """Dovetail's kernel: primitives, traces, IR and the registry. It imports no plugin.
 
 This module is the interface for plugin authors; its version is the version of that interface.
@@ -6,19 +5,14 @@ This module is the interface for plugin authors; its version is the version of t
 
 import typing as _typing
 
-from .xla.startup import quiet_logs as _quiet_logs, refuse_jax as _refuse_jax
-
-_quiet_logs()
-_refuse_jax()
-
-from .base.caches import (
+from dovetail_base.caches import (
     Cache as Cache,
     WeakTable as WeakTable,
     cached as cached,
     register_cache as register_cache,
 )
-from .base.deprecation import deprecated as deprecated, renamed as renamed
-from .base.errors import (
+from dovetail_base.deprecation import deprecated as deprecated, renamed as renamed
+from dovetail_base.errors import (
     ConcretizationTypeError as ConcretizationTypeError,
     DovetailError as DovetailError,
     IRError as IRError,
@@ -35,9 +29,9 @@ from .base.errors import (
     UnexpectedTracerError as UnexpectedTracerError,
     Unsupported as Unsupported,
 )
-from .base.lazy import lazy_exports as lazy_exports
-from .base.options import Option as Option, enable_x64 as enable_x64
-from .base.source import (
+from dovetail_base.lazy import lazy_exports as lazy_exports
+from dovetail_base.options import Option as Option, enable_x64 as enable_x64
+from dovetail_base.source import (
     callable_name as callable_name,
     current_source as current_source,
     describe_source as describe_source,
@@ -47,6 +41,7 @@ from .base.source import (
     reset_source_override as reset_source_override,
     set_source_override as set_source_override,
 )
+
 from .dispatch.axes import (
     axis_env as axis_env,
     axis_size_of as axis_size_of,
@@ -108,6 +103,7 @@ from .ir.rewriting import (
     assemble as assemble,
     slots_of as slots_of,
 )
+from .moved import find_moved_modules as _find_moved_modules
 from .registry.configuration import config as config
 from .registry.discovery import registry as registry
 from .registry.facade_names import surface as surface
@@ -177,16 +173,18 @@ from .types.typeof import (
 
 
 def _shown(self: Jaxpr | ClosedJaxpr) -> str:
-    from .text import printer  # loaded when something is printed
+    from dovetail_text import printer  # loaded when something is printed
 
     return printer.print_ir(self)
 
 
 def _text_of(self: Jaxpr, eqn: Eqn) -> str:
-    from .text import printer
+    from dovetail_text import printer
 
     return printer.print_eqn(self, eqn)
 
+
+_find_moved_modules()
 
 _OLD_NAMES: dict[str, tuple[str, str]] = {}
 """From names that go to the new one and the version in which they go (docs/reference/stability)."""
@@ -198,7 +196,8 @@ Jaxpr.text_of = _text_of
 if _typing.TYPE_CHECKING:
     from .late import *  # noqa: F403
 else:
-    from .base.callable_packages import callable_package as _callable
+    from dovetail_base.callable_packages import callable_package as _callable
+
     from .late import __dir__ as __dir__, __getattr__ as _late
 
     interpret = _callable("dovetail_core.interpret", interpret)

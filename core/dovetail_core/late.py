@@ -3,6 +3,15 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dovetail_text.parser import parse_ir as parse_ir, parse_type as parse_type
+    from dovetail_text.printer import print_ir as print_ir, printed_constants as printed_constants
+    from dovetail_text.syntax import (
+        register_dtype as register_dtype,
+        register_numbered as register_numbered,
+        register_parameter as register_parameter,
+        register_type_notation as register_type_notation,
+    )
+
     from .interpret.lowering import (
         lower_to_lo as lower_to_lo,
         lower_values as lower_values,
@@ -13,15 +22,7 @@ if TYPE_CHECKING:
     from .ir.verification import check_jaxpr as check_jaxpr
     from .registry.command import Command as Command
     from .registry.hooks import hookimpl as hookimpl
-    from .text.parser import parse_ir as parse_ir, parse_type as parse_type
-    from .text.printer import print_ir as print_ir, printed_constants as printed_constants
-    from .text.syntax import (
-        register_dtype as register_dtype,
-        register_numbered as register_numbered,
-        register_parameter as register_parameter,
-        register_type_notation as register_type_notation,
-    )
 else:
-    from .base.lazy import lazy_exports
+    from dovetail_base.lazy import lazy_exports
 
     __getattr__, __dir__ = lazy_exports("dovetail_core")

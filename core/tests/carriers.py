@@ -20,7 +20,7 @@ from dovetail_core import (
     derive,
     typeof,
 )
-from dovetail_core.testing.toy import (
+from dovetail_testing.toy import (
     add_p,
     less_p,
     mul_p,

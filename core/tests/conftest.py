@@ -10,15 +10,15 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-import dovetail_core.testing.toy
-import dovetail_core.testing.toy_control  # noqa: F401 - its primitives stay defined
+import dovetail_testing.toy
+import dovetail_testing.toy_control  # noqa: F401 - its primitives stay defined
 from dovetail_core.dispatch import primitive
 from dovetail_core.interpret.lowering import to_lo_rules
 from dovetail_core.registry import discovery, entries
 from dovetail_core.rules.dce import dce_rules
 from dovetail_core.rules.evaluation import eval_rules
-from dovetail_core.testing import fresh_registry
 from dovetail_core.types.typeof import type_handlers
+from dovetail_testing import fresh_registry
 
 INSTALLED = entries.installed
 TABLES = (eval_rules, dce_rules, to_lo_rules)

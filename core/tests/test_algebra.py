@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dovetail_core import AbstractValue, PluginError, ShapedArray, algebra, register_type
-from dovetail_core.testing import fresh_registry
 from dovetail_core.types.algebra import add, forget_provider, zeros
+from dovetail_testing import fresh_registry
 
 F32 = ShapedArray((2,), np.float32)
 

@@ -23,8 +23,8 @@ from dovetail_core import (
     printed_constants,
     stage_closed,
 )
-from dovetail_core.testing.toy import sin_p
-from dovetail_core.text.printer import print_eqn
+from dovetail_testing.toy import sin_p
+from dovetail_text.printer import print_eqn
 
 F32 = ShapedArray((), "float32")
 

@@ -11,6 +11,8 @@ import weakref
 import numpy as np
 import pytest
 
+from dovetail_base.caches import caches, entries_in, forget_all, identity
+from dovetail_base.keys import keeps_alive
 from dovetail_core import (
     Cache,
     Primitive,
@@ -21,8 +23,6 @@ from dovetail_core import (
     register_cache,
     trace_key,
 )
-from dovetail_core.base.caches import caches, entries_in, forget_all, identity
-from dovetail_core.base.keys import keeps_alive
 from dovetail_core.ir.programs import ClosedJaxpr, Jaxpr
 
 

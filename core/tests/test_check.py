@@ -22,9 +22,9 @@ from dovetail_core import (
     check_jaxpr,
     stage_closed,
 )
-from dovetail_core.testing import toy, toy_control
-from dovetail_core.testing.toy import add_p, emit_p, sin_p
-from dovetail_core.testing.toy_control import call_p, scan_p
+from dovetail_testing import toy, toy_control
+from dovetail_testing.toy import add_p, emit_p, sin_p
+from dovetail_testing.toy_control import call_p, scan_p
 
 F32 = ShapedArray((), np.float32)
 VEC = ShapedArray((3,), np.float32)

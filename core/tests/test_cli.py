@@ -11,8 +11,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from dovetail_core.cli import main
-from dovetail_core.cli.render import count, fields, style, table
+from dovetail_cli import main
+from dovetail_cli.render import count, fields, style, table
 from dovetail_core.dispatch import primitive
 
 MANIFEST = """
@@ -433,7 +433,7 @@ bare_p.def_traits(linear=(slice(1, None),), constant=(0,), monotone=".-", elemen
     "samples": """
 import numpy as np
 
-from dovetail_core.testing import Sample
+from dovetail_testing import Sample
 from wave.primitives import roll_p
 
 
@@ -449,7 +449,7 @@ height_rules = RuleTable("wave.height", derive=lambda p: p.decomposition)
 depth_rules = RuleTable("wave.depth", empty="well where the water is shallow, and also where " * 2)
 """,
     "law": """
-from dovetail_core.testing import law
+from dovetail_testing import law
 
 
 @law("height", without=("extreme",))
@@ -576,7 +576,7 @@ def test_explain_control_flow_in_full(site, dovetail):
     status, out, _ = dovetail("explain", "toy.scan")
     assert status == 0 and "results        a list\n" in out
     assert "mutable        may take mutable values\n" in out
-    assert "regions        dovetail_core.testing.toy_control:" in out
+    assert "regions        dovetail_testing.toy_control:" in out
 
 
 @pytest.mark.parametrize(
@@ -801,7 +801,7 @@ def test_clashes_are_errors_where_the_name_is_used(acme, dovetail):
 
 
 def test_it_runs_as_a_module_and_ends_quietly_when_nobody_reads():
-    code = f"{sys.executable} -m dovetail_core.cli matrix | head -n 1"
+    code = f"{sys.executable} -m dovetail_cli matrix | head -n 1"
     env = {**os.environ, "DOVETAIL_PLUGINS": "none"}
     done = subprocess.run(code, shell=True, capture_output=True, text=True, env=env)
     assert done.returncode == 0 and done.stderr == ""

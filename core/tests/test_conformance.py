@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from dovetail_core import RegistryError, Unsupported
-from dovetail_core.testing import Case, Conformance, Sample, Skip, as_law, hostile, toy, toy_control
-from dovetail_core.testing.coverage import FAILED, TESTED, Entry, coverage, summary, text
-from dovetail_core.testing.hostile_samples import signature
+from dovetail_testing import Case, Conformance, Sample, Skip, as_law, hostile, toy, toy_control
+from dovetail_testing.coverage import FAILED, TESTED, Entry, coverage, summary, text
+from dovetail_testing.hostile_samples import signature
 
 INSTALLED = "dovetail" in entry_points(group="pytest11").names
 X, Y = np.array([1.0, -2.0], np.float32), np.array([0.5, 3.0], np.float32)
@@ -19,7 +19,7 @@ PACKAGE = """
 import numpy as np
 from dovetail_core import Primitive, RuleTable
 from dovetail_core.rules.evaluation import def_impl
-from dovetail_core.testing import Sample, law, toy
+from dovetail_testing import Sample, law, toy
 
 cost_rules = RuleTable("acme.cost", derive=lambda p: None)
 half_p, lost_p = Primitive("acme.half"), Primitive("acme.lost")
@@ -47,7 +47,7 @@ def samples():
     yield Sample(half_p, (np.array([[1.0, 2.0, 3.0]], np.float32),))
 """
 TESTS = """
-from dovetail_core.testing import conformance
+from dovetail_testing import conformance
 
 test_conformance = conformance("acme", excused={"acme.half x acme.cost x size": "nothing is free"})
 """

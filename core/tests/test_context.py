@@ -7,9 +7,9 @@ import threading
 
 import pytest
 
+from dovetail_base.options import as_bool, disable_jit, enable_checks
 from dovetail_core import Option, ShapedArray, config, enable_x64, typeof
-from dovetail_core.base.options import as_bool, disable_jit, enable_checks
-from dovetail_core.xla.config import trace_context
+from dovetail_xla.config import trace_context
 
 
 def test_an_option_is_a_context_manager_and_nests():

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dovetail_base.options import enable_checks
 from dovetail_core import IRError, ShapedArray, dce_closed, dce_jaxpr, dce_rules, stage_closed
-from dovetail_core.base.options import enable_checks
-from dovetail_core.testing.toy import add_p, cos_p, emit_p, mul_p, sin_p, sincos_p
+from dovetail_testing.toy import add_p, cos_p, emit_p, mul_p, sin_p, sincos_p
 
 F32 = ShapedArray((), np.float32)
 

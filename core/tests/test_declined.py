@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dovetail_core import LiftTrace, MissingRule, RuleTable, lift_call
-from dovetail_core.testing.toy import mul_p, neg_p
+from dovetail_testing.toy import mul_p, neg_p
 
 
 @pytest.mark.parametrize("primitive, count", [(neg_p, 1), (mul_p, 2)])

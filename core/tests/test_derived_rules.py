@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dovetail_base.options import enable_checks
 from dovetail_core import ShapedArray, jaxpr_as_fun, lift_call, lift_structures, stage_closed
-from dovetail_core.base.options import enable_checks
 from dovetail_core.ir.verification import check_jaxpr
-from dovetail_core.testing.toy import add_p, less_p, mul_p, neg_p, sin_p
-from dovetail_core.testing.toy_control import call_p, cond_p, scan_p, while_p
+from dovetail_testing.toy import add_p, less_p, mul_p, neg_p, sin_p
+from dovetail_testing.toy_control import call_p, cond_p, scan_p, while_p
 
 F32 = ShapedArray((), np.float32)
 f32 = np.float32

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dovetail_core.base import errors
-from dovetail_core.base.errors import integer_too_large
+from dovetail_base import errors
+from dovetail_base.errors import integer_too_large
 
 
 @pytest.mark.parametrize(

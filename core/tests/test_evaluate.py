@@ -15,8 +15,8 @@ from dovetail_core import (
     jaxpr_as_fun,
     stage_closed,
 )
-from dovetail_core.testing.toy import add_p, mul_p, sincos_p, square_p
-from dovetail_core.testing.toy_control import cond_p, samples, scan_p, while_p
+from dovetail_testing.toy import add_p, mul_p, sincos_p, square_p
+from dovetail_testing.toy_control import cond_p, samples, scan_p, while_p
 
 VEC = ShapedArray((3,), np.float32)
 

@@ -26,9 +26,9 @@ from dovetail_core import (
     to_lo_rules,
     typeof,
 )
-from dovetail_core.testing.toy import add_p, sin_p
-from dovetail_core.text.syntax import register_dtype
-from dovetail_core.tree.util import calls, default_registry, register_parts, tree_leaves
+from dovetail_testing.toy import add_p, sin_p
+from dovetail_text.syntax import register_dtype
+from dovetail_tree.util import calls, default_registry, register_parts, tree_leaves
 
 HALVES = (np.dtype(np.float32), np.dtype(np.float32))
 

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from dovetail_core import RegistryError, names_of, registry, typeof
-from dovetail_core.tree import util as tree_util
+from dovetail_tree import util as tree_util
 
 MODULE = "from dovetail_core import surface\n__getattr__, __dir__ = surface(__name__)\n"
 API = """

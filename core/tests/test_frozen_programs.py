@@ -9,7 +9,7 @@ import pytest
 
 from dovetail_core import ClosedJaxpr, Eqn, Jaxpr, Primitive, ShapedArray
 from dovetail_core.ir.programs import Var
-from dovetail_core.testing.frozen_programs import FrozenList, freeze_programs
+from dovetail_testing.frozen_programs import FrozenList, freeze_programs
 
 same_p = Primitive("test.frozen_same", anonymous=True)
 

@@ -24,9 +24,9 @@ from dovetail_core import (
     stage,
     stage_closed,
 )
-from dovetail_core.testing.toy import EMITTED, add_p, cos_p, emit_p, less_p, mul_p, neg_p, sin_p
-from dovetail_core.testing.toy_control import call_p, cond_p, scan_p, while_p
 from dovetail_core.types import algebra as algebras
+from dovetail_testing.toy import EMITTED, add_p, cos_p, emit_p, less_p, mul_p, neg_p, sin_p
+from dovetail_testing.toy_control import call_p, cond_p, scan_p, while_p
 
 F32, I32 = ShapedArray((), np.float32), ShapedArray((), np.int32)
 f32 = np.float32

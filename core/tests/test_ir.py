@@ -27,8 +27,8 @@ from dovetail_core.ir.programs import (
     same_param,
     walk,
 )
-from dovetail_core.testing.toy import add_p, emit_p, mul_p, sin_p, sum_p
-from dovetail_core.testing.toy_control import call_p
+from dovetail_testing.toy import add_p, emit_p, mul_p, sin_p, sum_p
+from dovetail_testing.toy_control import call_p
 
 F32 = ShapedArray((), np.float32)
 VEC = ShapedArray((3,), np.float32)

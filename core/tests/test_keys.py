@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
+from dovetail_base.keys import ParameterKeys, exact_key
 from dovetail_core import Primitive, ShapedArray
-from dovetail_core.base.keys import ParameterKeys, exact_key
 
 NAN = float("nan")
 

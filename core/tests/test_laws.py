@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dovetail_core import Manifest, MissingRule, Primitive, RegistryError, ShapedArray, dce_rules
-from dovetail_core.testing import (
+from dovetail_testing import (
     Law,
     Sample,
     Skip,
@@ -18,9 +18,9 @@ from dovetail_core.testing import (
     toy,
     toy_control,
 )
-from dovetail_core.testing.kernel_laws import check_law, dce_law, text_law
-from dovetail_core.testing.laws import KERNEL_LAWS
-from dovetail_core.testing.product import Matrix
+from dovetail_testing.kernel_laws import check_law, dce_law, text_law
+from dovetail_testing.laws import KERNEL_LAWS
+from dovetail_testing.product import Matrix
 
 X = np.array([1.0, 2.0], np.float32)
 TOYS = [*toy.samples(), *toy_control.samples()]
@@ -88,7 +88,7 @@ def acme(site):
         "acme_samples",
         "import numpy as np\n"
         "from dovetail_core import RuleTable\n"
-        "from dovetail_core.testing import Sample, toy\n"
+        "from dovetail_testing import Sample, toy\n"
         "table = RuleTable('acme.cost')\n\n\n"
         "def samples():\n"
         "    for n in range(10):\n"
@@ -154,7 +154,7 @@ def test_what_two_packages_do_not_know_of_each_other_is_nobodys_fault(site, flap
     )
     site.module(
         "acme.samples",
-        "from dovetail_core.testing import Sample\nfrom acme.plugin import p\n"
+        "from dovetail_testing import Sample\nfrom acme.plugin import p\n"
         "def samples():\n    yield Sample(p, (1.0,))\n",
     )
     for name in ("flap", "acme"):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dovetail_core.base.lazy import import_part
+from dovetail_base.lazy import import_part
 
 HEAD = """
 from __future__ import annotations
@@ -82,8 +82,8 @@ def test_the_kernels_own_late_names():
     assert {"parse_ir", "Primitive"} <= set(dir(dovetail_core))
     assert {"parse_ir", "Primitive"} <= set(dovetail_core.__all__)
     assert not {"late", "ir", "_shown", "__name__"} & set(dovetail_core.__all__)
-    assert dovetail_core.print_ir.__module__ == "dovetail_core.text.printer"
-    assert dovetail_core.parse_ir.__module__ == "dovetail_core.text.parser"
+    assert dovetail_core.print_ir.__module__ == "dovetail_text.printer"
+    assert dovetail_core.parse_ir.__module__ == "dovetail_text.parser"
     with pytest.raises(AttributeError, match="module 'dovetail_core' has no attribute 'nonsense'"):
         dovetail_core.nonsense  # noqa: B018
 

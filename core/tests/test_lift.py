@@ -22,7 +22,7 @@ from dovetail_core import (
     lift_program,
     stage_closed,
 )
-from dovetail_core.testing.toy import (
+from dovetail_testing.toy import (
     add_p,
     less_p,
     mul_p,
@@ -31,7 +31,7 @@ from dovetail_core.testing.toy import (
     sincos_p,
     square_p,
 )
-from dovetail_core.testing.toy_control import cond_p
+from dovetail_testing.toy_control import cond_p
 
 F32 = ShapedArray((), np.float32)
 

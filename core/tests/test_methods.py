@@ -44,7 +44,7 @@ def provider(site, fresh_methods):
     site.module(
         "acme_methods",
         "from dovetail_core import Tracer, install_methods\n"
-        "from dovetail_core.testing.toy import add_p, less_p, neg_p, sum_p\n\n\n"
+        "from dovetail_testing.toy import add_p, less_p, neg_p, sum_p\n\n\n"
         "def install():\n"
         "    install_methods(Tracer, {\n"
         "        '__add__': lambda x, y: add_p.bind(x, y),\n"

@@ -31,9 +31,9 @@ from dovetail_core.interpret.mutable import (
     refuse_borrowed,
     writes,
 )
-from dovetail_core.testing.toy import add_p, sin_p
-from dovetail_core.testing.toy_control import call_p
 from dovetail_core.types.effects import lasting
+from dovetail_testing.toy import add_p, sin_p
+from dovetail_testing.toy_control import call_p
 
 F32 = ShapedArray((), np.float32)
 

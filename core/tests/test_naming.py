@@ -2,8 +2,8 @@
 
 import pytest
 
-from dovetail_core.base.naming import beyond, inside, moved, parts, transformed
-from dovetail_core.base.places import NameStack
+from dovetail_base.naming import beyond, inside, moved, parts, transformed
+from dovetail_base.places import NameStack
 
 
 def test_the_first_name_goes_into_the_transformations_around_it():

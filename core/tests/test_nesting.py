@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from dovetail_base.options import enable_x64
 from dovetail_core import ClosedJaxpr, Jaxpr
-from dovetail_core.base.options import enable_x64
 from dovetail_core.ir import nesting
 
 DEPTH = 100

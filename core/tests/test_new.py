@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from dovetail_cli import main
+from dovetail_cli.new import PARTS, files, write
 from dovetail_core import Manifest
-from dovetail_core.cli import main
-from dovetail_core.cli.new import PARTS, files, write
 
 CHOICES = [c for n in range(1, 5) for c in itertools.combinations(PARTS, n)]
 FIELDS = {  # of the manifest, by the part that fills them

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from dovetail_core.text.numerals import NUMERAL, number_text, number_value
+from dovetail_text.numerals import NUMERAL, number_text, number_value
 
 FLOATS = [
     np.float16,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dovetail_core import ShapedArray
-from dovetail_core.testing import (
+from dovetail_testing import (
     assert_close,
     assert_near,
     assert_same,

@@ -39,9 +39,9 @@ from dovetail_core import (
     stage_closed,
 )
 from dovetail_core.ir.programs import open_program, same_param
-from dovetail_core.testing import toy, toy_control
-from dovetail_core.testing.toy import add_p, emit_p, mul_p, neg_p, sin_p, sincos_p
-from dovetail_core.text import syntax as notation
+from dovetail_testing import toy, toy_control
+from dovetail_testing.toy import add_p, emit_p, mul_p, neg_p, sin_p, sincos_p
+from dovetail_text import syntax as notation
 
 F32 = ShapedArray((), np.float32)
 VEC = ShapedArray((3,), np.float32)

@@ -7,13 +7,13 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from dovetail_base.options import enable_checks
 from dovetail_core import IRError, Pass, PluginError, RegistryError, ShapedArray, stage_closed
-from dovetail_core.base.options import enable_checks
 from dovetail_core.interpret.pass_order import ordered
 from dovetail_core.interpret.passes import passes_for, passes_of, run_passes
 from dovetail_core.registry.discovery import swap_registry
-from dovetail_core.testing.toy import sin_p
-from dovetail_core.xla import mlir
+from dovetail_testing.toy import sin_p
+from dovetail_xla import mlir
 
 
 def named(name, **kw):
@@ -162,7 +162,7 @@ def test_a_pass_keeps_what_main_takes_and_returns(site, run, said):
 
 @pytest.mark.parametrize("form", ["pretty", "bytecode", "parse"])
 def test_a_pass_may_return_a_module_in_any_form(site, form):
-    install(site, "acme", f"__import__('dovetail_core.xla.mlir').xla.mlir.{form}", "module")
+    install(site, "acme", f"__import__('dovetail_xla.mlir').mlir.{form}", "module")
     found = run_passes("module", MODULE, "cpu")
     assert mlir.pretty(found) == mlir.pretty(MODULE) and "negate" in found
 

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from dovetail_cli import main
 from dovetail_core import MissingRule, Primitive, RegistryError, RuleConflict, RuleTable, generation
-from dovetail_core.cli import main
 from dovetail_core.registry.discovery import registry
 
 OWNERS = r"table 'acme\.lower' already has a rule for 'test\.op' for platform 'x': "

@@ -16,7 +16,7 @@ from dovetail_core import (
     ShapedArray,
     primitives,
 )
-from dovetail_core.testing.toy import add_p, sin_p
+from dovetail_testing.toy import add_p, sin_p
 
 F32 = ShapedArray((3,), np.float32)
 
@@ -28,7 +28,7 @@ def test_primitives_are_found_by_name_and_print_as_it():
 
 
 def test_a_primitive_knows_the_module_that_defines_it():
-    assert sin_p.module == "dovetail_core.testing.toy"
+    assert sin_p.module == "dovetail_testing.toy"
     assert Primitive("test.here").module == __name__
 
 

@@ -24,10 +24,10 @@ from dovetail_core import (
     stage,
     stage_closed,
 )
-from dovetail_core.testing.toy import add_p, emit_p, mul_p, neg_p, sin_p, sincos_p, sum_p
-from dovetail_core.testing.toy_control import call_p, cond_p, scan_p
-from dovetail_core.text import syntax as notation
-from dovetail_core.text.printer import _letters, print_eqn
+from dovetail_testing.toy import add_p, emit_p, mul_p, neg_p, sin_p, sincos_p, sum_p
+from dovetail_testing.toy_control import call_p, cond_p, scan_p
+from dovetail_text import syntax as notation
+from dovetail_text.printer import _letters, print_eqn
 
 F32 = ShapedArray((), np.float32)
 VEC = ShapedArray((3,), np.float32)

@@ -12,7 +12,7 @@ INSTALLED = "dovetail" in entry_points(group="pytest11").names
 
 TESTS = """
 import numpy as np
-from dovetail_core.testing import Sample, matrix, skip, toy
+from dovetail_testing import Sample, matrix, skip, toy
 
 SAMPLES = [Sample(toy.neg_p, (np.full(2, n, np.float32),), name=f"s{n}") for n in range(6)]
 

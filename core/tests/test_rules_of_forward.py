@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dovetail_base.options import enable_checks
 from dovetail_core import LiftTrace, MissingRule, Primitive, RuleTable, def_impl, derive, lift_call
-from dovetail_core.base.options import enable_checks
-from dovetail_core.testing.toy import EMITTED, add_p, emit_p, mul_p
+from dovetail_testing.toy import EMITTED, add_p, emit_p, mul_p
 
 f32 = np.float32
 

@@ -7,6 +7,8 @@ import inspect
 import numpy as np
 import pytest
 
+from dovetail_base import source as source_module
+from dovetail_base.source import named_call
 from dovetail_core import (
     ShapedArray,
     current_source,
@@ -18,9 +20,7 @@ from dovetail_core import (
     set_source_override,
     stage_closed,
 )
-from dovetail_core.base import source as source_module
-from dovetail_core.base.source import named_call
-from dovetail_core.testing.toy import sin_p
+from dovetail_testing.toy import sin_p
 
 F32 = ShapedArray((), np.float32)
 
@@ -128,7 +128,7 @@ def test_a_named_call_is_in_its_scope():
 
 
 def test_registrations_are_placed_in_the_module_that_is_imported(site):
-    site.module("place_helper", "from dovetail_core.base.source import registering_place as here\n")
+    site.module("place_helper", "from dovetail_base.source import registering_place as here\n")
     site.module(
         "place_user",
         "from place_helper import here\n\ndef through():\n    return here()\n\nAT = through()\n",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dovetail_base.options import enable_checks
 from dovetail_core import (
     ClosedJaxpr,
     IOEffect,
@@ -24,9 +25,8 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_core.base.options import enable_checks
 from dovetail_core.rules.staging import definition_of
-from dovetail_core.testing.toy import EMITTED, add_p, emit_p, mul_p, sin_p, sincos_p
+from dovetail_testing.toy import EMITTED, add_p, emit_p, mul_p, sin_p, sincos_p
 
 F32 = ShapedArray((), np.float32)
 VEC = ShapedArray((3,), np.float32)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dovetail_base.options import enable_checks
 from dovetail_core import (
     Option,
     Primitive,
@@ -24,8 +25,7 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_core.base.options import enable_checks
-from dovetail_core.testing.toy import add_p, sin_p
+from dovetail_testing.toy import add_p, sin_p
 
 THREADS = 8
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dovetail_core import AbstractValue, ShapedArray, stage_closed
-from dovetail_core.testing.toy import add_p, mul_p, select_p, sin_p, sum_p
-from dovetail_core.testing.toy_control import cond_p, scan_p, while_p
+from dovetail_testing.toy import add_p, mul_p, select_p, sin_p, sum_p
+from dovetail_testing.toy_control import cond_p, scan_p, while_p
 
 F32 = ShapedArray((), np.float32)
 I32 = ShapedArray((), np.int32)

@@ -27,7 +27,7 @@ from dovetail_core import (
 )
 from dovetail_core.dispatch.primitive import Trace
 from dovetail_core.dispatch.tracer import Tracer
-from dovetail_core.testing.toy import add_p, less_p, sin_p
+from dovetail_testing.toy import add_p, less_p, sin_p
 
 F32 = ShapedArray((), np.float32)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dovetail_core import Primitive, Traits, def_impl
-from dovetail_core.testing import Sample
-from dovetail_core.testing.trait_laws import trait_law
+from dovetail_testing import Sample
+from dovetail_testing.trait_laws import trait_law
 
 X = np.array([0.5, -1.5, 2.0], np.float32)
 Y = np.array([1.0, 3.0, -0.25], np.float32)

@@ -8,7 +8,7 @@ import dataclasses
 import pytest
 
 from dovetail_core import tree
-from dovetail_core.tree import util as tu
+from dovetail_tree import util as tu
 
 Point = collections.namedtuple("Point", "x y")
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from dovetail_core import tree
-from dovetail_core.tree import util as tu
+from dovetail_tree import util as tu
 
 Point = collections.namedtuple("Point", "x y")
 
@@ -351,7 +351,7 @@ def test_structures_are_hashable_and_picklable(value):
 
 def test_the_registry_is_found_by_its_name():
     assert pickle.loads(pickle.dumps(tu.tree_structure([1]))).unflatten([2]) == [2]
-    assert (tu.registry.__module__, tu.registry.__name__) == ("dovetail_core.tree.util", "registry")
+    assert (tu.registry.__module__, tu.registry.__name__) == ("dovetail_tree.util", "registry")
 
 
 # Partial
@@ -388,7 +388,7 @@ def test_the_short_names_do_what_the_long_ones_do():
         if name != "static":
             short, long = getattr(tree, name), getattr(tu, f"tree_{name}")
             assert (short.__name__, long.__name__) == (name, f"tree_{name}")
-            assert short.__module__ == "dovetail_core.tree" and short.__doc__ == long.__doc__
+            assert short.__module__ == "dovetail_tree" and short.__doc__ == long.__doc__
             assert short.__code__.co_code == long.__code__.co_code
             assert pickle.loads(pickle.dumps(short)) is short
 

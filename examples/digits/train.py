@@ -27,8 +27,8 @@ from sklearn.model_selection import train_test_split
 
 import dovetail
 import dovetail.numpy as dnp
+from dovetail_cli import main as command_line
 from dovetail_core import registry
-from dovetail_core.cli import main as command_line
 
 EPOCHS, BATCH = 40, 64
 OUT = Path(__file__).parent / "out" / "digits.png"

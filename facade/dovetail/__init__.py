@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dovetail_ad.public import *
     from dovetail_backends.public import *
-    from dovetail_batching import vmap as vmap
-    from dovetail_callbacks import pure_callback as pure_callback
-    from dovetail_checkify.debugging.options import (
-        debug_infs as debug_infs,
-        debug_nans as debug_nans,
-    )
-    from dovetail_core.base.options import (
+    from dovetail_base.options import (
         check_tracer_leaks as check_tracer_leaks,
         checking_leaks as checking_leaks,
         enable_checks as enable_checks,
         enable_x64 as enable_x64,
         make_user_context as make_user_context,
     )
-    from dovetail_core.base.source import named_call as named_call, named_scope as named_scope
+    from dovetail_base.source import named_call as named_call, named_scope as named_scope
+    from dovetail_batching import vmap as vmap
+    from dovetail_callbacks import pure_callback as pure_callback
+    from dovetail_checkify.debugging.options import (
+        debug_infs as debug_infs,
+        debug_nans as debug_nans,
+    )
     from dovetail_core.registry.configuration import config as config
     from dovetail_core.types.dtypes import float0 as float0
     from dovetail_core.types.typeof import typeof as typeof

@@ -1,6 +1,6 @@
 """``python -m dovetail`` is the command ``dovetail``, of that interpreter."""
 
-from dovetail_core.cli import main as _main
+from dovetail_cli import main as _main
 
 if __name__ == "__main__":
     raise SystemExit(_main())

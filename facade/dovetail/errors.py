@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dovetail_core.base.errors import *
+    from dovetail_base.errors import *
     from dovetail_random.reuse.analysis import KeyReuseError as KeyReuseError
 else:
     from dovetail_core import surface as _surface

@@ -16,7 +16,7 @@ else:
 if __name__ == "__main__":
     from sys import argv as _arguments
 
-    from dovetail_core.cli import main as _main
+    from dovetail_cli import main as _main
 
     raise SystemExit(_main(["run", *_arguments[1:]]))
 else:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dovetail_core.tree.util import *
+    from dovetail_tree.util import *
 else:
     from dovetail_core import surface as _surface
 

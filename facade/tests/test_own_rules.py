@@ -11,7 +11,7 @@ import pytest
 
 from dovetail_core import registry
 from dovetail_core.registry.plugins import KERNEL_TABLES
-from dovetail_core.testing.inventory import import_primitives
+from dovetail_testing.inventory import import_primitives
 
 
 def test_own_rules_are_of_primitives_of_their_package() -> None:

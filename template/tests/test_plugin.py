@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from dovetail_cli.manifests import manifest_problems
 from dovetail_core import registry
-from dovetail_core.cli.manifests import manifest_problems
 
 
 def test_the_plugin_is_active():

@@ -83,7 +83,7 @@ def test_what_the_plugin_does_works(report: str, name: str) -> None:
 
 
 def test_its_command_runs(run: Run) -> None:
-    assert run("dovetail_core.cli", "api1") == "ledger: []\n"
+    assert run("dovetail_cli", "api1") == "ledger: []\n"
 
 
 @pytest.mark.parametrize("name", sorted(INTERFACE["names"]))

@@ -16,8 +16,8 @@ import dovetail
 import dovetail.numpy as dnp
 from dovetail import lax, nn, random, scipy
 from dovetail.experimental import sparse
+from dovetail_base.caches import caches, entries_in
 from dovetail_core import Cache, WeakTable, cached
-from dovetail_core.base.caches import caches, entries_in
 
 X = np.linspace(0.1, 0.9, 6, dtype=np.float32).reshape(2, 3)
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dovetail_base.options import enable_checks
 from dovetail_core import Primitive, ShapedArray, stage_closed
-from dovetail_core.base.options import enable_checks
-from dovetail_core.testing.samples import Sample, all_samples
+from dovetail_testing.samples import Sample, all_samples
 
 WEAK = (np.dtype(np.float32), np.dtype(np.int32), np.dtype(np.complex64))  # of Python's numbers
 ROWS: dict[Primitive, list[Sample]] = {}

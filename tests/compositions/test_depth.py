@@ -19,7 +19,7 @@ import dovetail.numpy as dnp
 from dovetail import lax, tree_util
 from dovetail_core import check_jaxpr
 from dovetail_core.ir.programs import ClosedJaxpr, open_program, walk
-from dovetail_core.text.parser import parse_ir
+from dovetail_text.parser import parse_ir
 
 from .nests import CONSTRUCTS, Function, calls, nested, scan, switch
 

@@ -20,14 +20,14 @@ import pytest
 import dovetail
 import dovetail.numpy as jnp
 from dovetail import lax
+from dovetail_base.source import get_override, here
 from dovetail_core import EVAL, axis_env, get_trace
-from dovetail_core.base.source import get_override, here
 from dovetail_core.types.effects import is_silenced
-from dovetail_core.xla.config import enable_x64_state, tracing_state
+from dovetail_xla.config import enable_x64_state, tracing_state
 
 FULL = bool(os.environ.get("DOVETAIL_TEST_FULL"))
 CHANGING = (
-    "dovetail_core/base/scopes.py", "dovetail_core/base/source.py", "dovetail_core/rules/gc.py",
+    "dovetail_base/scopes.py", "dovetail_base/source.py", "dovetail_core/rules/gc.py",
     "dovetail_core/dispatch/primitive.py", "dovetail_core/rules/staging.py",
     "dovetail_core/rules/evaluation.py", "dovetail_core/interpret/lifting.py",
     "dovetail_ad/linear.py", "dovetail_ad/forward.py", "dovetail_ad/transposition.py",

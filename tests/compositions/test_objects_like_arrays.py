@@ -26,7 +26,7 @@ from differential.__main__ import AREAS, calls
 from differential.evaluation import gradient, names_of
 from torture.inputs.evaluation import evaluate
 
-from dovetail_core.base.errors import StandsForArray
+from dovetail_base.errors import StandsForArray
 
 STRICT = ("lax", "laxl")
 MODULES = {*STRICT, *"jnp la fft rnd nn ini sp st sl sg sf sn si".split()}

@@ -18,7 +18,7 @@ import dovetail
 from dovetail import P, lax, shard_map
 from dovetail.sharding import AxisType, Mesh, NamedSharding
 from dovetail_backends import PjrtBackend
-from dovetail_core.xla.client import make_cpu_client
+from dovetail_xla.client import make_cpu_client
 
 from .programs import REVERSIBLE, programs, run, run_numpy
 from .test_compositions import QUICK, close, examples

@@ -8,7 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import Carrier, LiftTrace, RuleTable, algebra, derive, lift_call, typeof
-from dovetail_core.testing import Law, Sample
+from dovetail_testing import Law, Sample
 
 PRIMITIVES = ("cond", "scan")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from dovetail_core.registry import discovery, entries
-from dovetail_core.testing import fresh_registry
+from dovetail_testing import fresh_registry
 
 from . import backends
 

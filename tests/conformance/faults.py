@@ -10,7 +10,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import algebra, typeof
-from dovetail_core.testing import Conformance
+from dovetail_testing import Conformance
 
 from . import backends, subjects as s
 from .bounds import Bounds, bounds_law

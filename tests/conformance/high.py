@@ -10,8 +10,8 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import HiType, ShapedArray, register_hitype
-from dovetail_core.testing import Sample
 from dovetail_hijax import HiPrimitive, instantiate_zeros
+from dovetail_testing import Sample
 
 _numbers = count()
 

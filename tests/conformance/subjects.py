@@ -17,8 +17,8 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_ad import is_linear
 from dovetail_core import Primitive, ShapedArray, algebra, registry, typeof
-from dovetail_core.testing import Sample
 from dovetail_core.types.effects import IOEffect
+from dovetail_testing import Sample
 
 F32 = np.float32
 MATRIX = np.array([[0.5, -1.5, 2.0], [3.0, 0.25, -4.0]], F32)

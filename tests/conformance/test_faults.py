@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dovetail_backends.testing import evaluated_by_reference
-from dovetail_core.testing import Skip
+from dovetail_testing import Skip
 
 from .faults import FAULTS, Fault
 

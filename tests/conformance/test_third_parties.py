@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dovetail_core import registry
-from dovetail_core.testing import Case, Conformance, Skip, all_samples
+from dovetail_testing import Case, Conformance, Skip, all_samples
 
 from . import backends
 from .high import polar

@@ -13,9 +13,9 @@ from types import ModuleType
 
 import pytest
 
+from dovetail_base import errors
+from dovetail_cli.run import _OWN as COMMANDS
 from dovetail_core import Manifest, config, registry
-from dovetail_core.base import errors
-from dovetail_core.cli.run import _OWN as COMMANDS
 from dovetail_core.registry.hooks import Hooks
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dovetail_core.cli.new import PARTS, write
+from dovetail_cli.new import PARTS, write
 
 RUFF = Path(sys.executable).with_name("ruff")
 TEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
@@ -50,13 +50,13 @@ def test_a_part_alone(tmp_path: Path, part: str) -> None:
 
 
 def test_all_parts_installed_by_pip(tmp_path: Path) -> None:
-    new = [sys.executable, "-m", "dovetail_core.cli", "new", "fresh", "--with", ",".join(PARTS)]
+    new = [sys.executable, "-m", "dovetail_cli", "new", "fresh", "--with", ",".join(PARTS)]
     assert "the plugin 'fresh', with" in run(new, tmp_path)
     plugin, site = tmp_path / "dovetail-fresh", tmp_path / "site"
     install = "pip install --quiet --no-deps --no-index --no-build-isolation --target".split()
     run([sys.executable, "-m", *install, str(site), "."], plugin)
     assert " passed" in run(TEST, plugin, site)
-    listed = run([sys.executable, "-m", "dovetail_core.cli", "plugins", "fresh"], tmp_path, site)
+    listed = run([sys.executable, "-m", "dovetail_cli", "plugins", "fresh"], tmp_path, site)
     assert "state          active" in listed and "tables         fresh.bounds" in listed
 
 

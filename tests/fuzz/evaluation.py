@@ -19,8 +19,8 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_core.xla.config import trace_context
 from dovetail_jit import api, eager as eager_operations
+from dovetail_xla.config import trace_context
 
 from .surroundings import QUICK
 

@@ -30,7 +30,7 @@ import dovetail.numpy as dnp
 from dovetail_core import (
     Manifest, Pass, dce_closed, jaxpr_as_fun, parse_ir, print_ir, printed_constants, stage_closed,
 )
-from dovetail_core.testing.fresh import with_plugins
+from dovetail_testing.fresh import with_plugins
 from dovetail_lax import neg_p
 
 SCALE = dovetail.make_user_context(1.0)

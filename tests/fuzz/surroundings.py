@@ -15,8 +15,8 @@ import numpy as np
 import dovetail
 import dovetail.numpy as dnp
 from dovetail_core import Manifest, Pass, jaxpr_as_fun, stage_closed
-from dovetail_core.testing.fresh import with_plugins
 from dovetail_lax import neg_p
+from dovetail_testing.fresh import with_plugins
 
 from .laws import agree, inexact
 from .transformations import Transformation

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from dovetail_backends.testing import evaluated_by_reference
-from dovetail_core.testing.product import Case
 from dovetail_pytest import is_full
+from dovetail_testing.product import Case
 
 # NumPy rounds the operation otherwise than what it consists of, and derivatives are of the latter.
 ROUNDED = {"symmetric_product"}

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dovetail_core.testing import matrix
+from dovetail_testing import matrix
 
 test_product = matrix()

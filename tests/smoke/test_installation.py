@@ -13,8 +13,9 @@ import pytest
 import dovetail
 import dovetail_core
 from dovetail_core import registry
-from dovetail_core.xla.version import JAXLIB_VERSION
+from dovetail_xla.version import JAXLIB_VERSION
 
+KERNEL = ["dovetail_base", "dovetail_core", "dovetail_tree", "dovetail_xla"]
 STANDARD = {"ad", "backends", "batching", "jit", "lax", "nn", "numpy", "random", "remat"}
 
 
@@ -54,7 +55,7 @@ def test_importing_loads_no_plugin_and_makes_no_noise(tmp_path: Path) -> None:
     )
     found = python(code, tmp_path)
     assert found.returncode == 0, found.stderr
-    assert found.stdout.strip() == "['dovetail_core'] False False" and not found.stderr
+    assert found.stdout.strip() == f"{KERNEL} False False" and not found.stderr
 
 
 def test_the_first_operation_loads_no_transformation(tmp_path: Path) -> None:
@@ -74,7 +75,7 @@ def test_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(
         "import dovetail.numpy as dnp\n\n\ndef f(x):\n    return dnp.sin(x) * 2\n"
     )
-    cli = (sys.executable, "-m", "dovetail_core.cli")
+    cli = (sys.executable, "-m", "dovetail_cli")
     doctor = run(*cli, "doctor", cwd=tmp_path)
     assert doctor.returncode == 0 and version("jaxlib") in doctor.stdout, doctor.stdout
     listed = run(*cli, "plugins", cwd=tmp_path).stdout

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import dovetail_core
+from dovetail_base.source import KERNEL_PACKAGES
 from dovetail_core.interpret.interpreter import interpret
 from dovetail_core.registry.discovery import registry
 
@@ -40,7 +41,7 @@ print(json.dumps([seen, found]))
 
 def test_no_name_hides_a_module() -> None:
     names = [f"dovetail_{p.name}" for p in sorted((ROOT / "plugins").iterdir())]
-    names = ["dovetail_core", "dovetail", *(n for n in names if n != "dovetail_cpu_kernels")]
+    names = [*KERNEL_PACKAGES, "dovetail", *(n for n in names if n != "dovetail_cpu_kernels")]
     command = [sys.executable, "-c", LOOK, *names]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     seen, found = json.loads(done.stdout)
@@ -52,7 +53,7 @@ IMPORTS = {
     "import dovetail_core.registry.manifest": "dovetail_core.registry.manifest.Manifest",
     "from dovetail_core.registry import manifest": "manifest.Manifest",
     "import dovetail_core.interpret.carrier as c": "c.Carrier is Carrier",
-    "import dovetail_core.testing.conforming as t": "t.Conformance is testing.Conformance",
+    "import dovetail_testing.conforming as t": "t.Conformance is testing.Conformance",
     "from dovetail_core import registry": "'numpy' in registry().active",
     "from dovetail_core import interpret": "interpret.carrier.Carrier is Carrier",
 }

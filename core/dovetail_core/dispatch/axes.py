@@ -6,9 +6,9 @@ from collections.abc import Hashable
 from contextvars import ContextVar
 from typing import Any
 
-from ..base.scopes import Scope
-from ..base.source import called
-from ..xla.config import trace_context
+from dovetail_base.scopes import Scope
+from dovetail_base.source import called
+from dovetail_xla.config import trace_context
 
 _none: dict[Hashable, int] = {}
 _sizes: ContextVar[dict[Hashable, int]] = ContextVar("dovetail_axes", default=_none)

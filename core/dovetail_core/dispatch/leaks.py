@@ -14,9 +14,10 @@ from types import CellType, FrameType, FunctionType, ModuleType
 from typing import Any, ParamSpec, TypeVar
 from weakref import WeakSet
 
-from ..base.errors import UnexpectedTracerError
-from ..base.options import check_tracer_leaks
-from ..base.source import describe
+from dovetail_base.errors import UnexpectedTracerError
+from dovetail_base.options import check_tracer_leaks
+from dovetail_base.source import describe
+
 from . import primitive
 from .primitive import Trace
 from .tracer import Tracer

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from ..base import errors
+from dovetail_base import errors
+
 from ..types.avals import ShapedArray
 from .tracer import Tracer, place_remedy
 

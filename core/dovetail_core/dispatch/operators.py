@@ -16,9 +16,10 @@ from inspect import CO_VARARGS
 from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
 from typing import Any, NoReturn
 
-from ..base.errors import PluginError
-from ..base.once import Once
-from ..base.source import current_source, describe
+from dovetail_base.errors import PluginError
+from dovetail_base.once import Once
+from dovetail_base.source import current_source, describe
+
 from ..registry.discovery import registry
 from ..types.avals import ShapedArray
 from .only_arrays import install as _install_only_arrays

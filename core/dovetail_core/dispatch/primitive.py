@@ -14,10 +14,11 @@ from contextvars import ContextVar
 from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar
 from weakref import WeakSet
 
-from ..base.caches import Cache
-from ..base.errors import MissingRule, PluginError, RegistryError
-from ..base.keys import ParameterKeys, keeps_alive
-from ..base.source import current_source, describe
+from dovetail_base.caches import Cache
+from dovetail_base.errors import MissingRule, PluginError, RegistryError
+from dovetail_base.keys import ParameterKeys, keeps_alive
+from dovetail_base.source import current_source, describe
+
 from ..registry.aside import set_aside
 from ..registry.discovery import registry
 from ..types.avals import NOWHERE, AbstractValue, are_divided, undivided, varied

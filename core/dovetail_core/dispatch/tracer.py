@@ -5,8 +5,9 @@ from __future__ import annotations
 from operator import attrgetter, index
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
-from ..base import errors
-from ..base.source import Source, current_source, describe
+from dovetail_base import errors
+from dovetail_base.source import Source, current_source, describe
+
 from ..types.avals import AbstractValue, ShapedArray
 from ..types.typeof import register_type
 from .primitive import Trace, get_trace

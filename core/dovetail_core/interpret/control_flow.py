@@ -12,8 +12,9 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..base.errors import MissingRule
-from ..base.source import current_source, describe
+from dovetail_base.errors import MissingRule
+from dovetail_base.source import current_source, describe
+
 from ..dispatch.primitive import Primitive
 from ..ir.programs import ClosedJaxpr, Eqn, open_program, walk
 from ..ir.regions import CONTROL, Operand, Region, RegionInterface

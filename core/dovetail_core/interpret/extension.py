@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from ..base.source import here, run_at
+from dovetail_base.source import here, run_at
+
 from ..dispatch.primitive import Primitive
 from ..ir.programs import ClosedJaxpr, Jaxpr, Var
 from ..ir.regions import CONTROL, Kind, Region, RegionInterface

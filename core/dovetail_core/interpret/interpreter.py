@@ -14,13 +14,14 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from typing import Any, ClassVar
 
-from ..base.source import callable_name, get_override, here, set_override
+from dovetail_base.source import callable_name, get_override, here, set_override
+from dovetail_tree.util import tree_flatten, tree_unflatten
+
 from ..dispatch.primitive import Primitive
 from ..ir.programs import ClosedJaxpr, Eqn, Literal, Var
 from ..ir.regions import Operand, RegionInterface
 from ..rules.evaluation import at_their_types
 from ..rules.staging import stage, stage_closed
-from ..tree.util import tree_flatten, tree_unflatten
 from ..types.algebra import algebra
 from ..types.typeof import typeof
 from .extension import Extension, Inside, Misfit, refuse_second

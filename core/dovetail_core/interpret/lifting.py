@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
-from ..base.errors import ConcretizationTypeError
-from ..base.options import enable_checks
-from ..base.source import current_source, describe, here
+from dovetail_base.errors import ConcretizationTypeError
+from dovetail_base.options import enable_checks
+from dovetail_base.source import current_source, describe, here
+
 from ..dispatch.primitive import Primitive, Trace, get_trace, run_under, set_trace
 from ..dispatch.tracer import Tracer, check_alive
 from ..ir.programs import ClosedJaxpr

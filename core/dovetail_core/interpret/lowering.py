@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Protocol
 
-from ..base.source import current_source, describe
+from dovetail_base.source import current_source, describe
+
 from ..dispatch.primitive import Primitive, Trace
 from ..ir.programs import ClosedJaxpr, Eqn
 from ..registry.discovery import registry

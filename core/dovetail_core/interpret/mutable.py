@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn, Protocol
 
-from ..base.source import current_source, describe, here
+from dovetail_base.source import current_source, describe, here
+
 from ..dispatch.primitive import Primitive, Trace, get_trace, set_trace
 from ..dispatch.tracer import Tracer
 from ..ir.programs import ClosedJaxpr

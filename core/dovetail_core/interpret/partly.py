@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..base.source import get_override, set_override
+from dovetail_base.source import get_override, set_override
+
 from ..dispatch.primitive import get_trace
 from ..ir.programs import Atom, ClosedJaxpr, Eqn, Literal, Var
 from ..rules.evaluation import at_their_types, eval_jaxpr

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..base.errors import RegistryError
-from ..base.source import short_repr
+from dovetail_base.errors import RegistryError
+from dovetail_base.source import short_repr
+
 from ..ir.programs import ClosedJaxpr
 
 
@@ -38,7 +39,7 @@ def same_module(label: str, before: str, after: Any) -> str:
     Raises:
         RegistryError: it is no module, or one with another ``main``; names the pass and the types.
     """
-    from ..xla import mlir  # most programs run without such a pass
+    from dovetail_xla import mlir  # most programs run without such a pass
 
     try:
         parsed = mlir.parse(after) if isinstance(after, (str, bytes)) else after

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from graphlib import CycleError, TopologicalSorter
 from typing import Protocol, TypeVar
 
-from ..base.errors import RegistryError
+from dovetail_base.errors import RegistryError
+
 from ..registry.discovery import registry
 
 CLOSE = 0.8

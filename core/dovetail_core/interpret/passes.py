@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from ..base.errors import RegistryError
-from ..base.options import enable_checks
+from dovetail_base.errors import RegistryError
+from dovetail_base.options import enable_checks
+
 from ..ir.verification import check_jaxpr
 from ..registry.aside import set_aside
 from ..registry.discovery import registry

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..base.source import here
+from dovetail_base.source import here
+
 from ..dispatch.primitive import Primitive
 from .programs import Atom, ClosedJaxpr, Eqn, Var
 from .regions import Kind, Operand, RegionInterface

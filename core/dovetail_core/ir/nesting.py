@@ -14,8 +14,8 @@ from contextvars import Context, ContextVar, copy_context
 from itertools import count
 from typing import Any
 
-from ..base.caches import Cache
-from ..xla.config import trace_context
+from dovetail_base.caches import Cache
+from dovetail_xla.config import trace_context
 
 Make = Callable[[], Any]
 

@@ -7,9 +7,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from ..base.annotations import Annotated, annotations_of
-from ..base.places import SourceInfo
-from ..base.source import Source
+from dovetail_base.annotations import Annotated, annotations_of
+from dovetail_base.places import SourceInfo
+from dovetail_base.source import Source
+
 from ..dispatch.axes import trace_key
 from ..dispatch.primitive import HeldProgram, Primitive
 from ..dispatch.tracer import Tracer

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
-from ..base.errors import IRError
-from ..base.source import describe
+from dovetail_base.errors import IRError
+from dovetail_base.source import describe
+
 from ..types.avals import AbstractValue, ShapedArray, numpy_dtype
 from ..types.high import without_leading
 from .programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, open_program, walk

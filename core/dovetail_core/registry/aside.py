@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 
-from ..base.environment import flag
-from ..base.errors import PluginError
+from dovetail_base.environment import flag
+from dovetail_base.errors import PluginError
 
 
 def set_aside(text: str, cause: BaseException | None = None, more: str = "") -> None:

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from ..base.environment import variable
-from ..base.errors import DovetailError
-from ..base.options import Option, check_tracer_leaks, disable_jit, enable_checks, enable_x64
-from ..base.source import called, short_repr
-from ..xla.config import unset
+from dovetail_base.environment import variable
+from dovetail_base.errors import DovetailError
+from dovetail_base.options import Option, check_tracer_leaks, disable_jit, enable_checks, enable_x64
+from dovetail_base.source import called, short_repr
+from dovetail_xla.config import unset
+
 from .discovery import registry
 
 

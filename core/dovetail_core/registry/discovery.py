@@ -9,9 +9,11 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from ..base.environment import flag, listed
-from ..base.errors import PluginError
-from ..base.once import Once
+from dovetail_base.environment import flag, listed
+from dovetail_base.errors import PluginError
+from dovetail_base.once import Once
+from dovetail_base.source import KERNEL_PACKAGES
+
 from . import entries
 from .aside import set_aside
 from .claims import settle_claims
@@ -156,7 +158,7 @@ def distribution_of(module: str) -> str:
         if p.target.partition(":")[0].partition(".")[0] == top:
             return f"{p.distribution} {p.version} (plugin {p.name!r})"
     try:
-        kernel = top == "dovetail_core"  # of the others all metadata is read, which takes long
+        kernel = top in KERNEL_PACKAGES  # of the others all metadata is read, which takes long
         for name in ["dovetail-core"] if kernel else packages_distributions().get(top, []):
             return f"{name} {version(name)}"
     except Exception:  # some distribution, perhaps another one, is malformed

@@ -15,7 +15,8 @@ from importlib import import_module
 from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..base.caches import Cache
+from dovetail_base.caches import Cache
+
 from .foreign import spell
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, cast
 
-from ..base.caches import cached
-from ..base.errors import PluginError, RegistryError
-from ..base.lazy import absent_name
+from dovetail_base.caches import cached
+from dovetail_base.errors import PluginError, RegistryError
+from dovetail_base.lazy import absent_name
+
 from .aside import set_aside
 from .discovery import registry
 from .manifest import Manifest
@@ -18,21 +19,21 @@ from .plugins import Plugin, load_object
 KERNEL = Manifest(
     "kernel",
     names={
-        "check_tracer_leaks": "dovetail_core.base.options:check_tracer_leaks",
-        "checking_leaks": "dovetail_core.base.options:checking_leaks",
+        "check_tracer_leaks": "dovetail_base.options:check_tracer_leaks",
+        "checking_leaks": "dovetail_base.options:checking_leaks",
         "config": "dovetail_core.registry.configuration:config",
-        "enable_checks": "dovetail_core.base.options:enable_checks",
-        "enable_x64": "dovetail_core.base.options:enable_x64",
+        "enable_checks": "dovetail_base.options:enable_checks",
+        "enable_x64": "dovetail_base.options:enable_x64",
         "float0": "dovetail_core.types.dtypes:float0",
-        "make_user_context": "dovetail_core.base.options:make_user_context",
-        "named_call": "dovetail_core.base.source:named_call",
-        "named_scope": "dovetail_core.base.source:named_scope",
+        "make_user_context": "dovetail_base.options:make_user_context",
+        "named_call": "dovetail_base.source:named_call",
+        "named_scope": "dovetail_base.source:named_scope",
         "typeof": "dovetail_core.types.typeof:typeof",
     },
     surfaces={
-        "errors": "dovetail_core.base.errors",
-        "tree": "dovetail_core.tree",
-        "tree_util": "dovetail_core.tree.util",
+        "errors": "dovetail_base.errors",
+        "tree": "dovetail_tree",
+        "tree_util": "dovetail_tree.util",
     },
 )
 """What the kernel itself gives the facade."""

@@ -12,8 +12,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from ..base.environment import PREFIX, settings
-from ..base.lazy import import_part
+from dovetail_base.environment import PREFIX, settings
+from dovetail_base.lazy import import_part
+
 from .aside import set_aside
 
 T = TypeVar("T")

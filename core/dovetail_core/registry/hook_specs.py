@@ -8,7 +8,8 @@ from typing import Any, cast
 
 import pluggy
 
-from ..base.source import hide_frames
+from dovetail_base.source import hide_frames
+
 from .aside import set_aside
 from .discovery import registry
 from .foreign import attempt, import_whole, is_users, spell

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..base.once import Once
+from dovetail_base.once import Once
+
 from .discovery import registry
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from threading import Lock, get_ident
 from typing import Any
 
-from ..base.options import Option, Setting
-from ..xla.config import unset
+from dovetail_base.options import Option, Setting
+from dovetail_xla.config import unset
+
 from .hooked import manager
 
 

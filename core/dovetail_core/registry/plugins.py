@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from threading import get_ident
 from typing import Any
 
-from ..base.environment import variable
-from ..base.errors import PluginError, RegistryError
-from ..base.lazy import import_part
+from dovetail_base.environment import variable
+from dovetail_base.errors import PluginError, RegistryError
+from dovetail_base.lazy import import_part
+
 from .aside import set_aside
 from .foreign import Unfinished, attempt, import_whole, spell
 from .manifest import Manifest

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ..base.environment import PREFIX, listed, settings, variable
+from dovetail_base.environment import PREFIX, listed, settings, variable
+
 from .claims import KERNEL_CLAIMS
 from .plugins import Registry
 

@@ -7,7 +7,8 @@ from gc import get_referents
 from types import FunctionType, ModuleType
 from typing import Any
 
-from ..base.keys import keeps_alive
+from dovetail_base.keys import keeps_alive
+
 from ..ir.programs import ClosedJaxpr, Jaxpr, programs_in
 
 _PLAIN = {int, bool, float, str, type(None)}

@@ -11,15 +11,16 @@ from collections.abc import Callable, Sequence
 from marshal import dumps
 from typing import Any, NamedTuple
 
-from ..base.caches import Cache, WeakTable, identity
-from ..base.options import check_tracer_leaks, disable_jit
+from dovetail_base.caches import Cache, WeakTable, identity
+from dovetail_base.options import check_tracer_leaks, disable_jit
+from dovetail_tree.util import tree_flatten, tree_unflatten
+from dovetail_xla.arrays import ArrayImpl
+from dovetail_xla.config import trace_context
+
 from ..dispatch.tracer import Tracer
 from ..ir.programs import ClosedJaxpr
 from ..registry.discovery import registry
-from ..tree.util import tree_flatten, tree_unflatten
 from ..types.typeof import typeof
-from ..xla.arrays import ArrayImpl
-from ..xla.config import trace_context
 from .alive import keeps_any, keeps_only_itself
 from .evaluation import eval_jaxpr, evaluates_otherwise
 from .staging import consts_to_inputs, stage

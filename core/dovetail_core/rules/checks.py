@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn, cast
 
-from ..base.source import current_source, describe
+from dovetail_base.source import current_source, describe
+
 from ..dispatch.primitive import Primitive
 from ..types.avals import AbstractValue, is_as_said
 from ..types.typeof import is_value, typeof

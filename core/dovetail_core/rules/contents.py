@@ -27,10 +27,11 @@ from weakref import ref
 
 import numpy as np
 
-from ..base.caches import WeakTable
+from dovetail_base.caches import WeakTable
+from dovetail_xla.arrays import ArrayImpl
+from dovetail_xla.calls import PjitFunction
+
 from ..dispatch.tracer import Tracer
-from ..xla.arrays import ArrayImpl
-from ..xla.calls import PjitFunction
 
 MOST = 400
 """Of so many values; more would take longer to look at than a small function takes to trace."""

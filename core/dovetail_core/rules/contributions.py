@@ -6,8 +6,9 @@ from collections.abc import Callable
 from importlib import import_module
 from threading import get_ident
 
-from ..base.environment import flag
-from ..base.errors import PluginError
+from dovetail_base.environment import flag
+from dovetail_base.errors import PluginError
+
 from ..dispatch.primitive import Primitive, packages_with_primitives
 from ..registry.aside import set_aside
 from ..registry.discovery import registry

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from ..base.options import enable_checks
+from dovetail_base.options import enable_checks
+
 from ..dispatch.primitive import Primitive
 from ..ir.programs import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from ..ir.regions import CONTROL, Operand, RegionInterface

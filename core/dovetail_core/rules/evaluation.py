@@ -8,15 +8,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..base.options import enable_x64
-from ..base.source import get_override, get_scope, set_override, within
+from dovetail_base.options import enable_x64
+from dovetail_base.source import get_override, get_scope, set_override, within
+from dovetail_xla.config import enable_x64_state
+
 from ..dispatch.primitive import EVAL, Primitive, get_trace, run_under
 from ..ir.programs import ClosedJaxpr, Jaxpr, Literal, Var
 from ..types.algebra import algebra
 from ..types.avals import AbstractValue, numpy_dtype
 from ..types.dtypes import is_wide
 from ..types.typeof import typeof
-from ..xla.config import enable_x64_state
 from .tables import RuleTable
 
 

@@ -8,9 +8,10 @@ from contextlib import contextmanager
 from threading import Lock, get_ident
 from typing import Any, NamedTuple
 
+from dovetail_xla.config import TraceConfig
+
 from ..dispatch.primitive import Primitive, packages_with_primitives
 from ..registry.plugins import Plugin
-from ..xla.config import TraceConfig
 
 Modules = list[tuple[Plugin, str]]
 

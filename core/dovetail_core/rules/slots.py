@@ -7,7 +7,8 @@ from functools import partial
 from threading import active_count
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
-from ..base.errors import RuleConflict
+from dovetail_base.errors import RuleConflict
+
 from ..dispatch.primitive import Primitive
 from ..registry.discovery import distribution_of
 from .contributions import Contributions

@@ -8,10 +8,19 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from ..base.errors import UnexpectedTracerError, refuse_mutable_result
-from ..base.frozen import frozen
-from ..base.options import enable_checks
-from ..base.source import Source, current_source, describe, get_scope, set_scope, without_names
+from dovetail_base.errors import UnexpectedTracerError, refuse_mutable_result
+from dovetail_base.frozen import frozen
+from dovetail_base.options import enable_checks
+from dovetail_base.source import (
+    Source,
+    current_source,
+    describe,
+    get_scope,
+    set_scope,
+    without_names,
+)
+from dovetail_xla.config import tracing_state
+
 from ..dispatch.axes import seen_over
 from ..dispatch.leaks import leaks_so_far, refuse_leaks
 from ..dispatch.primitive import Primitive, Trace, get_trace, set_trace
@@ -23,7 +32,6 @@ from ..types.avals import AbstractValue, varied
 from ..types.dtypes import float0
 from ..types.effects import Effects, RetypeEffect
 from ..types.typeof import typeof
-from ..xla.config import tracing_state
 from .gc import end_tracing, start_tracing
 
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar, cast
 from weakref import WeakSet
 
-from ..base.errors import DovetailError, MissingRule, RegistryError
-from ..base.source import callable_name, current_source, describe, registering_place
+from dovetail_base.errors import DovetailError, MissingRule, RegistryError
+from dovetail_base.source import callable_name, current_source, describe, registering_place
+
 from ..dispatch.primitive import Primitive
 from ..registry.discovery import distribution_of, registry
 from ..types.dividing import is_ambiguous

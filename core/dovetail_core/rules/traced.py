@@ -16,15 +16,16 @@ from threading import local
 from types import FunctionType
 from typing import Any, NamedTuple
 
-from ..base.caches import WeakTable
-from ..base.options import check_tracer_leaks, disable_jit
-from ..base.source import get_scope, here, without_names
-from ..base.wrapping import callable_name
+from dovetail_base.caches import WeakTable
+from dovetail_base.options import check_tracer_leaks, disable_jit
+from dovetail_base.source import get_scope, here, without_names
+from dovetail_base.wrapping import callable_name
+from dovetail_xla.config import trace_context
+
 from ..dispatch.axes import axes_key
 from ..dispatch.primitive import EVAL, get_trace
 from ..dispatch.tracer import Tracer
 from ..types.typeof import typeof
-from ..xla.config import trace_context
 from .alive import keeps_any
 from .staging import stage
 from .unchanged import Known, Results

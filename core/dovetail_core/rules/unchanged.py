@@ -16,9 +16,10 @@ from types import CodeType, FunctionType
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 from weakref import ref
 
-from ..base.caches import Cache
-from ..base.source import is_framework
-from ..xla.calls import PjitFunction
+from dovetail_base.caches import Cache
+from dovetail_base.source import is_framework
+from dovetail_xla.calls import PjitFunction
+
 from .contents import Look, Unseen, same
 
 V = TypeVar("V")

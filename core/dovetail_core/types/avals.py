@@ -11,10 +11,11 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ..base.errors import array_too_large
-from ..base.source import current_source, describe
+from dovetail_base.errors import array_too_large
+from dovetail_base.source import current_source, describe
+from dovetail_xla.fork import renew_in_child
+
 from ..registry.discovery import registry
-from ..xla.fork import renew_in_child
 from .dividing import dividing, dividing_or_none
 from .dtypes import DType, ExtendedDType, float0, is_inexact, short_dtype
 from .roles import cotangent_vma, text_of, vma_of

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, Protocol
 
-from ..base.errors import ShardingTypeError
+from dovetail_base.errors import ShardingTypeError
+
 from ..registry.discovery import registry
 
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import ml_dtypes
 import numpy as np
 
-from ..base.caches import cached
-from ..base.source import called, short_repr
-from ..xla.config import enable_x64_state
+from dovetail_base.caches import cached
+from dovetail_base.source import called, short_repr
+from dovetail_xla.config import enable_x64_state
 
 DType = np.dtype[Any]
 

@@ -7,7 +7,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
-from ..base.scopes import run_with
+from dovetail_base.scopes import run_with
+
 from .avals import AbstractValue
 
 

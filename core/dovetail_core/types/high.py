@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Protocol
 
-from ..base.errors import MissingRule
-from ..base.source import current_source, describe
+from dovetail_base.errors import MissingRule
+from dovetail_base.source import current_source, describe
+from dovetail_tree.util import tree_flatten
+
 from ..registry.discovery import registry
-from ..tree.util import tree_flatten
 from .algebra import zeros
 from .avals import AbstractValue, ShapedArray, is_as_said
 from .typeof import register_type, typeof

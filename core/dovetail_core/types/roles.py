@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..base.errors import ShardingTypeError
-from ..base.source import here
+from dovetail_base.errors import ShardingTypeError
+from dovetail_base.source import here
 
 Axes = frozenset[Any]
 

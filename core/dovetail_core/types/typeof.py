@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..base.errors import StandsForArray, masked_array
-from ..base.source import called, short_repr
+from dovetail_base.errors import StandsForArray, masked_array
+from dovetail_base.source import called, short_repr
+from dovetail_xla.config import enable_x64_state
+
 from ..registry.discovery import registry
-from ..xla.config import enable_x64_state
 from .avals import AbstractValue, ShapedArray
 from .dtypes import canonical_dtype, is_number
 

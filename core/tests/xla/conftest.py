@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dovetail_core.xla import arrays, client, config, execution, options
+from dovetail_xla import arrays, client, config, execution, options
 
 CORE = Path(__file__).resolve().parents[2]
 

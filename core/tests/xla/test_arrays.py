@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from dovetail_core.xla import arrays, client, shardings
+from dovetail_xla import arrays, client, shardings
 
 DTYPES = [
     np.bool_, np.int8, np.int32, np.int64, np.uint8, np.uint64, np.float16, np.float32, np.float64,
@@ -256,7 +256,7 @@ def test_reading_does_not_call_the_installed_array_method(put, monkeypatch):
 
 def test_traced_values_can_pass_as_arrays(fresh_python):
     code = """
-from dovetail_core.xla import arrays
+from dovetail_xla import arrays
 class Tracer:
     traced = True
     def _is_traced_array(self): return self.traced

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dovetail_core.xla import _bindings
+from dovetail_xla import _bindings
 
 STUB = ast.parse(Path(_bindings.__file__).with_suffix(".pyi").read_text())
 CLASSES = {node.name: node for node in STUB.body if isinstance(node, ast.ClassDef)}

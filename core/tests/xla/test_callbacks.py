@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from dovetail_core.xla import arrays, callbacks, client, execution, mlir, options, shardings
+from dovetail_xla import arrays, callbacks, client, execution, mlir, options, shardings
 
 BODY = (
     "%0 = stablehlo.custom_call @{target}(%a) {{api_version = 4 : i32, "

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dovetail_core.xla import arrays, calls, client, config, execution, shardings
-from dovetail_core.xla._bindings import PyTreeRegistry
+from dovetail_xla import arrays, calls, client, config, execution, shardings
+from dovetail_xla._bindings import PyTreeRegistry
 
 REGISTRY = PyTreeRegistry()
 _, LEAF = REGISTRY.flatten(0.0)

@@ -7,7 +7,7 @@ import importlib.util
 import numpy as np
 import pytest
 
-from dovetail_core.xla import arrays, client, execution, shardings
+from dovetail_xla import arrays, client, execution, shardings
 
 
 def test_a_cpu_client_has_the_devices_asked_for(cpu):
@@ -18,7 +18,7 @@ def test_a_cpu_client_has_the_devices_asked_for(cpu):
 
 def test_a_sharding_without_devices_can_be_made_before_any_client(fresh_python):
     code = """
-from dovetail_core.xla import client, shardings
+from dovetail_xla import client, shardings
 class AbstractMesh:
     size = 8
     _internal_device_list = None

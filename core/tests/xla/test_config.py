@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from dovetail_core.xla import config
+from dovetail_xla import config
 
 
 def test_x64_is_part_of_the_trace_context_and_disable_jit_is_not(set_local):

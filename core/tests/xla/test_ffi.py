@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dovetail_core.xla import arrays, ffi, lapack
+from dovetail_xla import arrays, ffi, lapack
 
 LU = """
 %r:3 = stablehlo.custom_call @{target}(%a) {{

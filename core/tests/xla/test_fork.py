@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from dovetail_core.xla import client, fork
+from dovetail_xla import client, fork
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
 
 _CODE = """
 import os, numpy as np
-from dovetail_core.xla import arrays, client, execution, fork, options
+from dovetail_xla import arrays, client, execution, fork, options
 from types import SimpleNamespace
 cpu = client.make_cpu_client()
 device = cpu.devices()[0]

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from dovetail_core.xla import execution, interrupts, mlir
+from dovetail_xla import execution, interrupts, mlir
 
 EMPTY = "module { func.func public @main() { return } }"
 INTERRUPTED = """
 import os, signal, sys, time
-from dovetail_core.xla.interrupts import run_to_the_end
+from dovetail_xla.interrupts import run_to_the_end
 signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started us may ignore it
 
 def call():
@@ -84,7 +84,7 @@ def test_what_was_begun_can_be_waited_for_by_and_by():
 def test_an_import_lock_that_an_interrupt_left_taken_is_given_back():
     held = """
 import _imp, importlib
-from dovetail_core.xla.interrupts import run_to_the_end
+from dovetail_xla.interrupts import run_to_the_end
 _imp.acquire_lock()  # as an interrupt in the middle of importlib leaves it
 print(run_to_the_end(lambda: importlib.import_module("colorsys"), "an import").__name__)
 print(_imp.lock_held())
@@ -127,7 +127,7 @@ def test_the_main_thread_never_gives_the_compiler_text():
 
 LEFT = """
 import ctypes, sys
-from dovetail_core.xla.interrupts import leave_at_once
+from dovetail_xla.interrupts import leave_at_once
 library = ctypes.CDLL(None)
 library.on_exit(library.abort, None)  # in place of a destructor of C++
 

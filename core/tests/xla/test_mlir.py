@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from dovetail_core.xla import mlir
+from dovetail_xla import mlir
 
 TEXT = """
 module @m {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dovetail_core.xla import mlir_functions as m
+from dovetail_xla import mlir_functions as m
 
 SOURCE = """
 module {

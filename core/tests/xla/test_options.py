@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dovetail_core.xla import arrays, client, execution, options, shardings
+from dovetail_xla import arrays, client, execution, options, shardings
 
 IDENTITY = "return %a : tensor<3xf32>"
 SIGNATURE = "(%a: tensor<3xf32>) -> tensor<3xf32>"

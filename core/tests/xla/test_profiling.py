@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dovetail_core.xla import client, profiling
+from dovetail_xla import client, profiling
 
 
 def test_a_session_gives_what_happened_inside():

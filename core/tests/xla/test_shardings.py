@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dovetail_core.xla import arrays, client, shardings, startup
+from dovetail_xla import arrays, client, shardings, startup
 
 Hlo = shardings.HloSharding
 

@@ -9,8 +9,8 @@ FAKE_JAX = "import os, pathlib; pathlib.Path(os.environ['MARK']).write_text('imp
 PRELUDE = """
 import sys
 import numpy as np
-from dovetail_core.xla import arrays, client, execution, options, shardings, startup
-from dovetail_core.xla import _bindings as b
+from dovetail_xla import arrays, client, execution, options, shardings, startup
+from dovetail_xla import _bindings as b
 
 class Aval:
     def __init__(self, shape, dtype, weak_type=False):
@@ -66,7 +66,7 @@ def test_importing_after_jax_is_refused(fresh_python, installed_jax):
     code = """
 import jax
 try:
-    import dovetail_core.xla
+    import dovetail_xla
 except ImportError as error:
     print(error)
 """
@@ -81,7 +81,7 @@ except ImportError as error:
 def test_a_later_import_of_jax_is_refused(fresh_python, installed_jax, tmp_path):
     code = """
 import importlib.util, sys
-import dovetail_core.xla
+import dovetail_xla
 assert importlib.util.find_spec("jax").origin.endswith("jax/__init__.py")
 for statement in ("import jax", "import jax.core", "from jax import core"):
     try:
@@ -102,8 +102,8 @@ assert "jax" not in sys.modules
 def test_without_an_installed_jax_the_usual_error_is_raised(fresh_python, tmp_path):
     code = """
 import importlib.util, sys
-import dovetail_core.xla
-from dovetail_core.xla import startup
+import dovetail_xla
+from dovetail_xla import startup
 class Absent:  # this environment may have the package
     def find_spec(self, name, path=None, target=None): return None
 sys.meta_path[:] = [f for f in sys.meta_path if isinstance(f, startup._JaxFinder)] + [Absent()]
@@ -169,14 +169,14 @@ def test_starting_prints_nothing(fresh_python):
 
 
 def test_a_log_level_of_the_user_is_kept(fresh_python):
-    code = "import os, dovetail_core.xla\nprint(os.environ['TF_CPP_MIN_LOG_LEVEL'])"
+    code = "import os, dovetail_xla\nprint(os.environ['TF_CPP_MIN_LOG_LEVEL'])"
     assert _succeeds(fresh_python(code, TF_CPP_MIN_LOG_LEVEL="0")) == "0\n"
     assert _succeeds(fresh_python(code)) == "1\n"
 
 
 def test_importing_the_adapter_loads_no_mlir_and_no_scipy(fresh_python):
     code = f"""{PRELUDE}
-from dovetail_core.xla import calls, config, ffi, lapack, mlir
+from dovetail_xla import calls, config, ffi, lapack, mlir
 print([n for n in sys.modules if n.startswith(("jaxlib.mlir", "scipy", "jaxlib.xla_client"))])
 """
     assert _succeeds(fresh_python(code)) == "[]\n"

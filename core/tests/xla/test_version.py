@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dovetail_core.xla import version
+from dovetail_xla import version
 
 
 def test_parse_takes_the_leading_numbers():

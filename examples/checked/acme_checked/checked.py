@@ -12,7 +12,7 @@ from typing import Any
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import Eqn, Interpreter, here, program_of, stage
-from dovetail_core.tree.util import tree_unflatten
+from dovetail_tree.util import tree_unflatten
 
 from .automatic import KINDS, Finding
 from .check import check_p

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import dovetail_core.tree.util as tree
+import dovetail_tree.util as tree
 
 from .check import CheckError
 

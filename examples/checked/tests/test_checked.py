@@ -11,7 +11,7 @@ from acme_checked import CheckError, check, checked
 import dovetail
 import dovetail.numpy as dnp
 from dovetail import lax
-from dovetail_core.testing import matrix
+from dovetail_testing import matrix
 
 f32 = np.float32
 XS = np.linspace(0.5, 2.0, 4).astype(f32)

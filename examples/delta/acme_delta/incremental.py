@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import dovetail_core.tree.util as tree
+import dovetail_tree.util as tree
 from dovetail import numpy as dnp, tree_util
 from dovetail_core import (
     ClosedJaxpr,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import dovetail_core.tree.util as tree
+import dovetail_tree.util as tree
 from dovetail_core import Primitive, here, is_value
 
 sow_p = Primitive("acme.sow")

@@ -9,7 +9,7 @@ from acme_harvest import nest, plant, reap, sow
 import dovetail
 import dovetail.numpy as dnp
 from dovetail import lax
-from dovetail_core.testing import matrix
+from dovetail_testing import matrix
 
 f32 = np.float32
 XS = np.linspace(0.2, 1.4, 4).astype(f32)

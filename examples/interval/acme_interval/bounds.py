@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any
 
-import dovetail_core.tree.util as tree
+import dovetail_tree.util as tree
 from dovetail_core import (
     Carrier,
     LiftTrace,

@@ -17,7 +17,7 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_core.testing import Sample, law, precision, skip
+from dovetail_testing import Sample, law, precision, skip
 
 from .bounds import IntervalCarrier, bounds_rules
 from .order import limits

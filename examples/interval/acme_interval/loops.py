@@ -27,7 +27,7 @@ from dovetail_core import (
     lift_call,
     lift_function,
 )
-from dovetail_core.xla.config import trace_context
+from dovetail_xla.config import trace_context
 
 _COUNT = ShapedArray((), np.int32)
 

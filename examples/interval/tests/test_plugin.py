@@ -24,15 +24,15 @@ def run(*arguments):
 
 
 def test_it_is_listed():
-    lines = run("-m", "dovetail_core.cli", "plugins").splitlines()
+    lines = run("-m", "dovetail_cli", "plugins").splitlines()
     (line,) = [x for x in lines if x.split()[:1] == ["interval"]]
     assert "dovetail-interval" in line
 
 
 def test_its_column_is_in_the_matrix():
-    text = run("-m", "dovetail_core.cli", "explain", "sin", "interval.bounds")
+    text = run("-m", "dovetail_cli", "explain", "sin", "interval.bounds")
     assert "declared" in text and "acme_interval.rules.functions" in text
-    text = run("-m", "dovetail_core.cli", "explain", "while", "interval.bounds")
+    text = run("-m", "dovetail_cli", "explain", "while", "interval.bounds")
     assert "derived" in text and "regions" in text
 
 
@@ -50,7 +50,7 @@ def test_importing_it_imports_no_other_plugin():
     script = (
         "import sys, acme_interval\n"
         "print([m for m in sys.modules if m.startswith('dovetail_')"
-        " and not m.startswith('dovetail_core')])"
+        " and m[9:].partition('.')[0] not in ('base', 'core', 'tree', 'text', 'xla')])"
     )
     assert run("-c", script).strip() == "[]"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-import dovetail_core.tree.util as tree
+import dovetail_tree.util as tree
 from dovetail_core import Carrier, LiftTrace, RuleTable, algebra, is_inexact, lift_call, typeof
 
 Jet = tuple[Any, ...]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import MissingRule, ShapedArray, is_inexact, registry, stage_closed
-from dovetail_core.testing import Sample, law, precision, skip
+from dovetail_testing import Sample, law, precision, skip
 
 from .bounds import linear_bounds
 

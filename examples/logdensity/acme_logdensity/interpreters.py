@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NoReturn
 
-import dovetail_core.tree.util as tree
+import dovetail_tree.util as tree
 from dovetail import numpy as dnp, random
 from dovetail_core import (
     ClosedJaxpr,

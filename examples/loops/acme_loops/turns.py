@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import dovetail_core.tree.util as tree
+import dovetail_tree.util as tree
 from dovetail_core import (
     ClosedJaxpr,
     Jaxpr,

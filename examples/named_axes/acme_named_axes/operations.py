@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import dovetail.numpy as dnp
-import dovetail_core.tree.util as tree
+import dovetail_tree.util as tree
 from dovetail import lax
 from dovetail.hijax import aval_method
 from dovetail_core import callable_name, typeof

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-import dovetail_core.tree.util as tree
 import dovetail_numpy as dnp
+import dovetail_tree.util as tree
 from dovetail_ad import grad, jvp, vjp
 from dovetail_batching import vmap
 from dovetail_core import EVAL, UnexpectedTracerError, run_under, typeof

@@ -9,7 +9,7 @@ from ml_dtypes import finfo
 
 from dovetail_ad import jvp
 from dovetail_core import MissingRule, ShapedArray, is_inexact, registry, stage_closed
-from dovetail_core.testing import Sample, law, skip
+from dovetail_testing import Sample, law, skip
 
 from .pattern import sparsity
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtri, ndtri
 
-import dovetail_core.tree.util as tree
 import dovetail_numpy as dnp
+import dovetail_tree.util as tree
 from dovetail_batching import vmap
 from dovetail_core import callable_name, here, is_inexact
 from dovetail_lax import dtypes

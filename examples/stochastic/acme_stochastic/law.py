@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import ShapedArray, is_inexact, lift_call, registry, stage_closed
-from dovetail_core.testing import Sample, assert_close, law, skip
+from dovetail_testing import Sample, assert_close, law, skip
 
 from .machine import CARRIER
 

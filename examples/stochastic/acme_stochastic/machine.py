@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-import dovetail_core.tree.util as tree
 import dovetail_lax as lax
+import dovetail_tree.util as tree
 from dovetail_core import (
     Carrier,
     LiftTrace,

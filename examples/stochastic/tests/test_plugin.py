@@ -22,15 +22,15 @@ def run(*arguments):
 
 
 def test_it_is_listed():
-    lines = run("-m", "dovetail_core.cli", "plugins").splitlines()
+    lines = run("-m", "dovetail_cli", "plugins").splitlines()
     (line,) = [x for x in lines if x.split()[:1] == ["stochastic"]]
     assert "dovetail-stochastic" in line
 
 
 def test_its_rules_are_in_the_matrix():
-    text = run("-m", "dovetail_core.cli", "explain", "reduce_sum", "stochastic.rounding")
+    text = run("-m", "dovetail_cli", "explain", "reduce_sum", "stochastic.rounding")
     assert "declared" in text and "acme_stochastic.rules" in text
-    text = run("-m", "dovetail_core.cli", "explain", "while", "stochastic.rounding")
+    text = run("-m", "dovetail_cli", "explain", "while", "stochastic.rounding")
     assert "derived" in text
 
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import wraps
 from typing import Any, Protocol
 
-import dovetail_core.tree.util as tree
+import dovetail_tree.util as tree
 from dovetail.hijax import aval_method
 from dovetail_core import (
     Carrier,

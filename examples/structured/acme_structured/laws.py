@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import lower_to_lo, lower_values, registry, stage_closed, typeof
-from dovetail_core.testing import Sample, assert_close, law, skip
+from dovetail_testing import Sample, assert_close, law, skip
 
 from .interpreter import dense, structured
 from .structures import COO, Diagonal, LoRA, Zeros

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dovetail_core.testing import matrix
+from dovetail_testing import matrix
 
 test_structured_arrays_in_every_operation = matrix(
     primitives=("lax", "nn", "jit"), tables="structured", quick=1

@@ -24,7 +24,7 @@ def run(*args):
 def test_its_names():
     assert dovetail.structured is acme_structured
     assert "structured.rules" in registry().entries("tables")
-    text = run("-m", "dovetail_core.cli", "explain", "dot_general", "structured.rules")
+    text = run("-m", "dovetail_cli", "explain", "dot_general", "structured.rules")
     assert "declared" in text and "acme_structured.rules" in text
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_base.errors import refuse_mutable_result
+from dovetail_base.source import called, short_repr
 from dovetail_core import (
     HiType,
     ShapedArray,
@@ -19,10 +21,11 @@ from dovetail_core import (
     is_inexact,
     typeof,
 )
-from dovetail_core.base.errors import refuse_mutable_result
-from dovetail_core.base.source import called, short_repr
 from dovetail_core.dispatch.axes import manual_axes
-from dovetail_core.tree.util import (
+from dovetail_core.types.algebra import algebra, zeros
+from dovetail_core.types.avals import NOWHERE, undivided, varied
+from dovetail_core.types.dividing import divided_as
+from dovetail_tree.util import (
     keystr,
     register_pytree_node,
     tree_differences,
@@ -32,9 +35,6 @@ from dovetail_core.tree.util import (
     tree_structure,
     tree_unflatten,
 )
-from dovetail_core.types.algebra import algebra, zeros
-from dovetail_core.types.avals import NOWHERE, undivided, varied
-from dovetail_core.types.dividing import divided_as
 
 
 def function_name(f: Any) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from numpy import ndarray
 
+from dovetail_base.frozen import frozen
 from dovetail_core import (
     AbstractValue,
     Carrier,
@@ -20,7 +21,6 @@ from dovetail_core import (
     run_under,
     typeof,
 )
-from dovetail_core.base.frozen import frozen
 from dovetail_core.dispatch.primitive import set_trace
 from dovetail_core.interpret.mutable import (
     Borrow,
@@ -32,7 +32,7 @@ from dovetail_core.interpret.mutable import (
 from dovetail_core.rules.evaluation import as_read
 from dovetail_core.types.algebra import zeros
 from dovetail_core.types.dividing import divided_as, forgotten
-from dovetail_core.xla.config import enable_x64_state
+from dovetail_xla.config import enable_x64_state
 
 from .mutable_arguments import borrow, give_back, place_of, read_again
 from .rule_checks import check_lists, check_tangent, refuse_pair

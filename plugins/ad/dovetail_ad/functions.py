@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from dovetail_base.source import run_transformed
 from dovetail_core import (
     ClosedJaxpr,
     eval_jaxpr,
@@ -13,10 +14,9 @@ from dovetail_core import (
     run_under,
     typeof,
 )
-from dovetail_core.base.source import run_transformed
 from dovetail_core.dispatch.axes import manual_axes
 from dovetail_core.dispatch.leaks import leak_checked
-from dovetail_core.tree.util import (
+from dovetail_tree.util import (
     Partial,
     register_pytree_node,
     tree_differences,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from dovetail_base.keys import exact_key
 from dovetail_core import (
     EVAL,
     ClosedJaxpr,
@@ -24,7 +25,6 @@ from dovetail_core import (
     get_trace,
     registry,
 )
-from dovetail_core.base.keys import exact_key
 from dovetail_core.ir.rewriting import rearranged
 from dovetail_core.rules.alive import keeps_only_itself
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_base.wrapping import alias, wraps
 from dovetail_core import float0, is_inexact, typeof
-from dovetail_core.base.wrapping import alias, wraps
-from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
 from dovetail_core.types.algebra import algebra
+from dovetail_tree.util import tree_flatten, tree_map, tree_unflatten
 
 from .arguments import (
     canonical_argnums,

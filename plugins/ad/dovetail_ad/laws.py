@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import get_trace, is_inexact, jaxpr_as_fun, run_under, stage_closed, typeof
-from dovetail_core.testing import (
+from dovetail_testing import (
     Sample,
     assert_close,
     assert_near,
@@ -19,7 +19,7 @@ from dovetail_core.testing import (
     random_like,
     skip,
 )
-from dovetail_core.testing.kernel_laws import assert_same_effects, assert_types
+from dovetail_testing.kernel_laws import assert_same_effects, assert_types
 
 from .forward import jvp_values
 from .linear import LinearTrace, to_program

@@ -12,6 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dovetail_base.frozen import frozen
+from dovetail_base.options import enable_checks
+from dovetail_base.source import get_override, get_scope, relative, set_override
 from dovetail_core import (
     EVAL,
     AbstractValue,
@@ -27,16 +30,13 @@ from dovetail_core import (
     run_under,
     typeof,
 )
-from dovetail_core.base.frozen import frozen
-from dovetail_core.base.options import enable_checks
-from dovetail_core.base.source import get_override, get_scope, relative, set_override
 from dovetail_core.dispatch.primitive import get_trace, set_trace
 from dovetail_core.interpret.mutable import apply_local, concerns
 from dovetail_core.rules.checks import check_results
 from dovetail_core.rules.evaluation import as_read, at_their_types
 from dovetail_core.types.algebra import algebra
 from dovetail_core.types.dtypes import is_wide
-from dovetail_core.xla.config import enable_x64_state
+from dovetail_xla.config import enable_x64_state
 
 from .tables import partial_eval_rules
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from dovetail_core import ShapedArray, canonical_dtype, is_value, typeof
 from dovetail_core.dispatch.axes import manual_axes
-from dovetail_core.tree.util import Partial, tree_flatten, tree_unflatten
 from dovetail_core.types.algebra import zeros
+from dovetail_tree.util import Partial, tree_flatten, tree_unflatten
 
 from .arguments import (
     check_callable,

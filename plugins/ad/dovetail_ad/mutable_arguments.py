@@ -7,8 +7,8 @@ from typing import Any
 
 from dovetail_core import is_value, run_under, typeof
 from dovetail_core.interpret.mutable import Borrow, LocalValue, check_aliases
-from dovetail_core.tree.util import tree_flatten
 from dovetail_core.types.algebra import zeros
+from dovetail_tree.util import tree_flatten
 
 from .arguments import check_tangents
 

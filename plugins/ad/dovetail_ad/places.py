@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dovetail_core.tree.util import register_pytree_node
+from dovetail_tree.util import register_pytree_node
 
 __all__ = ["DidntWant", "DontWant", "GradRef", "GradValue"]
 

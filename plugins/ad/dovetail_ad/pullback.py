@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from dovetail_core import float0
-from dovetail_core.tree.util import Partial, register_pytree_node, tree_flatten, tree_unflatten
+from dovetail_tree.util import Partial, register_pytree_node, tree_flatten, tree_unflatten
 
 from .arguments import check_types, here, is_float0, like_primal, live_tangent
 from .places import DidntWant, DontWant, GradRef

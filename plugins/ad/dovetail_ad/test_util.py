@@ -11,10 +11,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from dovetail_base.foreign import names_itself
 from dovetail_core import float0, is_inexact, typeof
-from dovetail_core.base.foreign import names_itself
-from dovetail_core.testing import finite_difference, precision, random_like, widened
-from dovetail_core.tree.util import (
+from dovetail_testing import finite_difference, precision, random_like, widened
+from dovetail_tree.util import (
     keystr,
     tree_differences,
     tree_flatten,

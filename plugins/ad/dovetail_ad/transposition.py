@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence, Set
 from contextlib import suppress
 from typing import Any, Protocol
 
+from dovetail_base.naming import transformed
+from dovetail_base.source import backward, get_override, get_scope, run_at, set_override
 from dovetail_core import (
     AbstractValue,
     ClosedJaxpr,
@@ -18,8 +20,6 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_core.base.naming import transformed
-from dovetail_core.base.source import backward, get_override, get_scope, run_at, set_override
 from dovetail_core.rules.checks import check_count
 from dovetail_core.rules.tables import within
 from dovetail_core.types.algebra import add, collected

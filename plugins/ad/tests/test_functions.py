@@ -10,10 +10,10 @@ import pytest
 import dovetail_lax as lax
 from dovetail_ad import hessian, jacfwd, jacrev, jvp, linear_transpose, linearize, vjp
 from dovetail_core import MissingRule, UnexpectedTracerError, enable_x64, float0
-from dovetail_core.tree.util import tree_leaves
-from dovetail_core.xla.arrays import Array
 from dovetail_custom_rules import custom_jvp
 from dovetail_jit import jit
+from dovetail_tree.util import tree_leaves
+from dovetail_xla.arrays import Array
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
 T = np.asarray([1.0, -2.0, 0.5, 3.0], np.float32)

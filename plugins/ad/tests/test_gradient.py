@@ -9,8 +9,8 @@ import pytest
 
 import dovetail_lax as lax
 from dovetail_ad import grad, value_and_grad
+from dovetail_base.source import BackwardSource
 from dovetail_core import ClosedJaxpr, float0
-from dovetail_core.base.source import BackwardSource
 from dovetail_jit import jit, make_jaxpr
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from dovetail_ad.laws import jvp_law, transpose_law
 from dovetail_core import Primitive
-from dovetail_core.testing import Sample
 from dovetail_lax import cos_p, mul_p, neg_p, sin_p
+from dovetail_testing import Sample
 
 X = np.linspace(0.2, 1.4, 5, dtype=np.float32)
 

@@ -10,8 +10,8 @@ import pytest
 
 import dovetail.numpy as dnp
 from dovetail_ad import grad, jvp, jvp_rules, linearize, transpose_rules, vjp
+from dovetail_base.options import enable_checks
 from dovetail_core import Primitive
-from dovetail_core.base.options import enable_checks
 
 X = np.ones(3, np.float32)
 

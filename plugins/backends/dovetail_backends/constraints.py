@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_core import Primitive, def_impl
-from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_xla.arrays import ArrayImpl
 
 from .host_values import put_value
 from .transfer import move, sharding_for

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_base.options import as_bool
 from dovetail_core import Option, config, registry
-from dovetail_core.base.options import as_bool
 from dovetail_core.registry.aside import set_aside
-from dovetail_core.xla import ffi, options as xla_options
+from dovetail_xla import ffi, options as xla_options
 
 from .cpu_options import options_for
 from .pjrt.backend import PjrtBackend
@@ -65,7 +65,7 @@ def _register_targets() -> None:
 
 
 def _make_client() -> Any:
-    from dovetail_core.xla.client import make_cpu_client
+    from dovetail_xla.client import make_cpu_client
 
     if keep_freed_memory.value:
         _keep_freed_memory()

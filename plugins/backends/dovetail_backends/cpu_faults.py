@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from dovetail_core.xla.version import JAXLIB_VERSION
+from dovetail_xla.version import JAXLIB_VERSION
 
 FUSIONS = "xla_cpu_experimental_ynn_fusion_type"
 """The kinds of fusions that the library YNNPACK computes."""

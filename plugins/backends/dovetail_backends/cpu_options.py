@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any
 
-from dovetail_core.xla.options import LEVEL
-from dovetail_core.xla.version import JAXLIB_VERSION
+from dovetail_xla.options import LEVEL
+from dovetail_xla.version import JAXLIB_VERSION
 
 from .cpu_faults import FUSIONS, options_without_faults
 from .cpu_products import NO_FUSIONS, are_as_fast

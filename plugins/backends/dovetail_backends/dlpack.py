@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import ShapedArray, canonical_dtype
-from dovetail_core.xla import arrays
-from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError
+from dovetail_xla import arrays
+from dovetail_xla.arrays import ArrayImpl, XlaRuntimeError
 
 from .array import check_usable, type_of_array, value_of
 from .array.copying import PLATFORMS, copied, is_supported_dtype as is_supported_dtype

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dovetail_core.base.placements import stands_for_place
-from dovetail_core.base.source import here
-from dovetail_core.xla import execution
-from dovetail_core.xla.arrays import ArrayImpl, install
+from dovetail_base.placements import stands_for_place
+from dovetail_base.source import here
+from dovetail_xla import execution
+from dovetail_xla.arrays import ArrayImpl, install
 
 from .array import check_usable, type_of_array
 from .array.layouts import laid_out

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from dovetail_base.options import as_bool
 from dovetail_core import Option, config
-from dovetail_core.base.options import as_bool
-from dovetail_core.xla.guards import COLLECTION_LEVELS, TRANSFER_LEVELS, Guard, ThreadGuard
+from dovetail_xla.guards import COLLECTION_LEVELS, TRANSFER_LEVELS, Guard, ThreadGuard
 
 _DIRECTIONS = ("host_to_device", "device_to_device", "device_to_host")
 

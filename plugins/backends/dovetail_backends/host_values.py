@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_base.errors import integer_too_large
+from dovetail_base.placements import surroundings
 from dovetail_core import ShapedArray, float0, here, typeof
-from dovetail_core.base.errors import integer_too_large
-from dovetail_core.base.placements import surroundings
 from dovetail_core.types.avals import undivided
-from dovetail_core.xla import arrays
-from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError
-from dovetail_core.xla.shardings import single_device_sharding
+from dovetail_xla import arrays
+from dovetail_xla.arrays import ArrayImpl, XlaRuntimeError
+from dovetail_xla.shardings import single_device_sharding
 
 from . import formats as formats  # so that arrays have theirs
 from .array import value_of

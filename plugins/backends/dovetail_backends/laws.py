@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_core import lower_to_lo, lower_values, typeof
-from dovetail_core.testing import Sample, assert_close, assert_same_bits, law
-from dovetail_core.testing.kernel_laws import arrays_of, assert_untouched, contents, staged
+from dovetail_testing import Sample, assert_close, assert_same_bits, law
+from dovetail_testing.kernel_laws import arrays_of, assert_untouched, contents, staged
 
 from .exact import evaluate_exactly, is_exact
 from .reference import evaluate

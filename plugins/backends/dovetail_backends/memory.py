@@ -5,9 +5,9 @@ from __future__ import annotations
 from enum import Enum, auto
 from typing import Any
 
-from dovetail_core.base.source import here
+from dovetail_base.source import here
 from dovetail_core.dispatch.tracer import Tracer
-from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_xla.arrays import ArrayImpl
 
 __all__ = ["Space"]
 

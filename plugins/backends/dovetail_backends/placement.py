@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_base.placements import resolve_placement
+from dovetail_base.source import called
 from dovetail_core import (
     EVAL,
     Primitive,
@@ -15,16 +17,14 @@ from dovetail_core import (
     registry,
     typeof,
 )
-from dovetail_core.base.placements import resolve_placement
-from dovetail_core.base.source import called
-from dovetail_core.tree.util import broadcast_prefix, tree_flatten, tree_leaves
 from dovetail_core.types.dividing import dividing, unreduced_along
 from dovetail_core.types.high import take_apart
-from dovetail_core.xla import arrays
-from dovetail_core.xla.arrays import ArrayImpl
-from dovetail_core.xla.client import Device as Device
-from dovetail_core.xla.guards import explicit_get, explicit_put
-from dovetail_core.xla.shardings import NamedSharding, Sharding, SingleDeviceSharding
+from dovetail_tree.util import broadcast_prefix, tree_flatten, tree_leaves
+from dovetail_xla import arrays
+from dovetail_xla.arrays import ArrayImpl
+from dovetail_xla.client import Device as Device
+from dovetail_xla.guards import explicit_get, explicit_put
+from dovetail_xla.shardings import NamedSharding, Sharding, SingleDeviceSharding
 
 from .array import check_usable, refuse_summands, value_of
 from .formats import AutoLayout, Format, Layout, put_in_layout

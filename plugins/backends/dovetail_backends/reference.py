@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_base.source import get_override, set_override
 from dovetail_core import (
     Cache,
     ClosedJaxpr,
@@ -27,7 +28,6 @@ from dovetail_core import (
     stage_closed,
     trace_key,
 )
-from dovetail_core.base.source import get_override, set_override
 from dovetail_core.interpret.mutable import without_mutable
 from dovetail_core.rules.tables import within
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dovetail_core.testing import Sample
-from dovetail_core.xla.shardings import single_device_sharding
+from dovetail_testing import Sample
+from dovetail_xla.shardings import single_device_sharding
 
 from .constraints import sharding_constraint_p
 from .selection import target_device

@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import Any, Protocol
 
+from dovetail_base import arguments
 from dovetail_core import Cache, Option, RegistryError, cached, config, here, registry
-from dovetail_core.base import arguments
-from dovetail_core.xla.client import Device
+from dovetail_xla.client import Device
 
 from .families import FAMILIES
 from .pjrt.backend import PjrtBackend

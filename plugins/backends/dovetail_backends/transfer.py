@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from dovetail_base.source import here
 from dovetail_core import EVAL, registry, run_under
-from dovetail_core.base.source import here
-from dovetail_core.xla import arrays
-from dovetail_core.xla.arrays import ArrayCopySemantics, ArrayImpl
-from dovetail_core.xla.client import Device
-from dovetail_core.xla.shardings import (
+from dovetail_xla import arrays
+from dovetail_xla.arrays import ArrayCopySemantics, ArrayImpl
+from dovetail_xla.client import Device
+from dovetail_xla.shardings import (
     NamedSharding,
     SingleDeviceSharding,
     single_device_sharding,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dovetail_backends import PjrtBackend, device_put
-from dovetail_core.xla.client import make_cpu_client
+from dovetail_xla.client import make_cpu_client
 
 DTYPES = [
     np.dtype(t)

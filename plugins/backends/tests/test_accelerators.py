@@ -9,7 +9,7 @@ import pytest
 
 from dovetail_backends.accelerators import CUDA, ROCM, TPU
 from dovetail_backends.pjrt.plugins import PluginBackend, preload
-from dovetail_core.xla.version import JAXLIB_VERSION
+from dovetail_xla.version import JAXLIB_VERSION
 
 FITTING = ".".join(map(str, JAXLIB_VERSION))
 ALL = [CUDA, ROCM, TPU]

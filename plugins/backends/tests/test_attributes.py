@@ -13,8 +13,8 @@ import pytest
 from dovetail_backends import Array, device_put
 from dovetail_backends.array import type_of_array
 from dovetail_core import ShapedArray, stage, typeof
-from dovetail_core.xla import arrays
-from dovetail_core.xla.shardings import single_device_sharding
+from dovetail_xla import arrays
+from dovetail_xla.shardings import single_device_sharding
 
 
 def test_type(value):

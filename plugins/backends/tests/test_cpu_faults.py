@@ -15,7 +15,7 @@ from dovetail_backends.cpu_faults import (
     options_without_faults,
 )
 from dovetail_backends.cpu_options import fast_options, options_for
-from dovetail_core.xla.version import JAXLIB_VERSION, OLDEST
+from dovetail_xla.version import JAXLIB_VERSION, OLDEST
 
 PROBES = {
     "fusions of reductions": """
@@ -44,8 +44,8 @@ right = right and np.array_equal(dovetail.jit(padded)(x), expected)
 """,
     "negative pads of windows": """
 if plain:
-    from dovetail_core.xla.options import CompileOptions
-    from dovetail_core.xla.client import device_list
+    from dovetail_xla.options import CompileOptions
+    from dovetail_xla.client import device_list
 
     module = '''module { func.func public @main(%x: tensor<10xf32>) -> tensor<8xf32> {
       %zero = stablehlo.constant dense<0.0> : tensor<f32>

@@ -14,13 +14,13 @@ from dovetail_backends.cpu_faults import options_without_faults
 from dovetail_backends.cpu_options import EMITTERS, fast_options, small_options
 from dovetail_backends.cpu_recurrences import are_recurrences
 from dovetail_core import config
-from dovetail_core.testing import assert_close
-from dovetail_core.tree import leaves
-from dovetail_core.xla import options as xla_options
-from dovetail_core.xla.options import LEVEL
-from dovetail_core.xla.version import JAXLIB_VERSION
 from dovetail_jit import jit
 from dovetail_lax import scan
+from dovetail_testing import assert_close
+from dovetail_tree import leaves
+from dovetail_xla import options as xla_options
+from dovetail_xla.options import LEVEL
+from dovetail_xla.version import JAXLIB_VERSION
 
 X = np.linspace(0.1, 1.0, 64, dtype=np.float32)
 pytestmark = pytest.mark.usefixtures("optimized")

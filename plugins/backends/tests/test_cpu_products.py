@@ -17,9 +17,9 @@ from dovetail_backends.cpu_products import (
     are_as_fast,
     products,
 )
-from dovetail_core.xla.version import JAXLIB_VERSION
 from dovetail_jit import jit
 from dovetail_lax import fori_loop
+from dovetail_xla.version import JAXLIB_VERSION
 
 
 def text(f: Any, *args: Any) -> str:

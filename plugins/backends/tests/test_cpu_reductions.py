@@ -13,7 +13,7 @@ from dovetail import nn
 from dovetail_backends.cpu_faults import FUSIONS
 from dovetail_backends.cpu_options import options_for
 from dovetail_backends.cpu_reductions import TREES, are_along_rows
-from dovetail_core.xla.version import JAXLIB_VERSION
+from dovetail_xla.version import JAXLIB_VERSION
 
 X = np.ones((20, 30), np.float32)
 ROWS: dict[str, Any] = {

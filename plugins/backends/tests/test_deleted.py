@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dovetail_backends as backends
-from dovetail_core.base import errors
+from dovetail_base import errors
 
 USES = {
     "numpy.asarray": np.asarray,

@@ -11,8 +11,8 @@ import pytest
 import dovetail_backends as b
 from dovetail_backends.pjrt import attributes
 from dovetail_core import ShapedArray
-from dovetail_core.xla import mlir
-from dovetail_core.xla._lazy import load
+from dovetail_xla import mlir
+from dovetail_xla._lazy import load
 
 
 def parsed(text: str) -> Any:

@@ -16,8 +16,8 @@ from dovetail_backends import (
 from dovetail_backends.memory import Space
 from dovetail_backends.selection import default_device, target_device
 from dovetail_core import Tracer, UnexpectedTracerError, float0, stage
-from dovetail_core.xla.shardings import single_device_sharding
 from dovetail_jit import jit
+from dovetail_xla.shardings import single_device_sharding
 
 
 def test_default_device():

@@ -11,8 +11,8 @@ import pytest
 from dovetail_backends import cpu, selection, topology
 from dovetail_backends.reference import REFERENCE
 from dovetail_core import Manifest, RegistryError, cached, config
-from dovetail_core.testing.fresh import with_plugins
 from dovetail_jit import jit
+from dovetail_testing.fresh import with_plugins
 
 
 class Fake:

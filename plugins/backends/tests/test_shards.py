@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dovetail_backends import Shard, device_put, value_of
-from dovetail_core.xla.client import device_list
-from dovetail_core.xla.shardings import GSPMDSharding, HloSharding, single_device_sharding
+from dovetail_xla.client import device_list
+from dovetail_xla.shardings import GSPMDSharding, HloSharding, single_device_sharding
 
 WHOLE = (slice(None), slice(None))
 

@@ -15,10 +15,10 @@ from dovetail_batching import vmap
 from dovetail_callbacks import io_callback
 from dovetail_core import Manifest, ShapedArray, UnexpectedTracerError, def_impl, enable_x64, typeof
 from dovetail_core.dispatch.primitive import EVAL, Primitive
-from dovetail_core.testing.fresh import with_plugins
-from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_custom_rules import custom, custom_jvp
 from dovetail_jit import jit
+from dovetail_testing.fresh import with_plugins
+from dovetail_xla.arrays import ArrayImpl
 
 
 @pytest.fixture

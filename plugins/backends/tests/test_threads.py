@@ -10,7 +10,7 @@ import numpy as np
 
 from dovetail_backends import PjrtBackend, device_get, device_put
 from dovetail_backends.selection import default_device
-from dovetail_core.xla.client import make_cpu_client
+from dovetail_xla.client import make_cpu_client
 
 THREADS = 8
 

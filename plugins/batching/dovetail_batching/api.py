@@ -8,6 +8,9 @@ from functools import partial
 from operator import index
 from typing import Any
 
+from dovetail_base.errors import refuse_mutable_result
+from dovetail_base.source import run_transformed
+from dovetail_base.wrapping import wraps
 from dovetail_core import (
     HiType,
     ShardingTypeError,
@@ -18,19 +21,16 @@ from dovetail_core import (
     run_under,
     typeof,
 )
-from dovetail_core.base.errors import refuse_mutable_result
-from dovetail_core.base.source import run_transformed
-from dovetail_core.base.wrapping import wraps
 from dovetail_core.dispatch.leaks import leak_checked
 from dovetail_core.interpret.mutable import check_aliases
-from dovetail_core.tree.util import (
+from dovetail_core.types.avals import are_divided
+from dovetail_tree.util import (
     keystr,
     tree_flatten,
     tree_flatten_with_path,
     tree_structure,
     tree_unflatten,
 )
-from dovetail_core.types.avals import are_divided
 
 from .axes import check_axes, common_size, input_dims, is_spec, leaf_names, spread_over
 from .summing import summed

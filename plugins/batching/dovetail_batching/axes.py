@@ -11,7 +11,7 @@ from dovetail_core import (
     is_value,
     typeof,
 )
-from dovetail_core.tree.util import (
+from dovetail_tree.util import (
     keystr,
     tree_flatten,
     tree_flatten_with_path,

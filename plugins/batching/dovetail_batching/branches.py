@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import Any
 
+from dovetail_base.scopes import run_with
 from dovetail_core import (
     CONTROL,
     AbstractValue,
@@ -36,7 +37,6 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_core.base.scopes import run_with
 from dovetail_core.types.algebra import algebra
 
 operation_p = Primitive("branch_operation", multiple_results=True, unlisted=True)

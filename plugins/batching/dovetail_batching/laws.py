@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import HiType, lower_values, typeof
-from dovetail_core.testing import Sample, assert_close, law
-from dovetail_core.testing.kernel_laws import arrays_of
+from dovetail_testing import Sample, assert_close, law
+from dovetail_testing.kernel_laws import arrays_of
 
 from .trace import Axis, batch_values, carrier_of
 

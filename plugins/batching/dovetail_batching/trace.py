@@ -39,7 +39,7 @@ from dovetail_core.rules.checks import check_count, kind_of, refuse_result, type
 from dovetail_core.rules.evaluation import as_read
 from dovetail_core.types.algebra import algebra
 from dovetail_core.types.dividing import divided_as, forgotten
-from dovetail_core.xla.config import enable_x64_state
+from dovetail_xla.config import enable_x64_state
 
 from .branches import batch_operation, operation_p, run_branch
 from .lending import borrowed, original, read_again, settle

@@ -12,7 +12,7 @@ from dovetail_batching import batch_rules
 from dovetail_batching.laws import SIZE, batch_law
 from dovetail_core import Primitive
 from dovetail_core.rules.evaluation import eval_rules
-from dovetail_core.testing import Sample
+from dovetail_testing import Sample
 
 X = np.array([1.0, 2.0, 4.0, 8.0, 16.0], np.float32)
 Y = np.array([1.0, 10.0, 100.0, 1e3, 1e4], np.float32)

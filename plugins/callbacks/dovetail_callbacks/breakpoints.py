@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
-from dovetail_core.base.source import here, is_hidden
-from dovetail_core.tree.util import tree_flatten, tree_unflatten
+from dovetail_base.source import here, is_hidden
+from dovetail_tree.util import tree_flatten, tree_unflatten
 
 from .debug import callback
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dovetail_core import callable_name, here, typeof
-from dovetail_core.tree.util import tree_unflatten
-from dovetail_core.xla.callbacks import (
+from dovetail_lax import dtypes
+from dovetail_tree.util import tree_unflatten
+from dovetail_xla.callbacks import (
     Buffer as Buffer,
     ExecutionContext as ExecutionContext,
     ExecutionStage as ExecutionStage,
 )
-from dovetail_lax import dtypes
 
 from .functions import check_vmap_method, declared, taken
 from .host import HostFunction

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from string import Formatter
 from typing import Any
 
+from dovetail_base.arguments import string
 from dovetail_core import current_source, describe_source, is_value
-from dovetail_core.base.arguments import string
-from dovetail_core.tree.util import tree_flatten
+from dovetail_tree.util import tree_flatten
 
 from .effects import DebugEffect as DebugEffect, OrderedDebugEffect as OrderedDebugEffect
 from .host import HostFunction

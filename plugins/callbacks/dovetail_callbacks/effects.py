@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dovetail_core import IOEffect, OrderedIOEffect
-from dovetail_core.text.syntax import register_parameter
+from dovetail_text.syntax import register_parameter
 
 
 @dataclass(frozen=True, slots=True)

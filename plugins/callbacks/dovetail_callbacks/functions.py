@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_base import arguments
 from dovetail_core import (
     ShapedArray,
     callable_name,
@@ -16,8 +17,7 @@ from dovetail_core import (
     here,
     typeof,
 )
-from dovetail_core.base import arguments
-from dovetail_core.tree.util import keystr, tree_flatten, tree_flatten_with_path, tree_unflatten
+from dovetail_tree.util import keystr, tree_flatten, tree_flatten_with_path, tree_unflatten
 
 from .host import HostFunction
 from .primitives import io_callback_p, pure_callback_p

@@ -19,7 +19,7 @@ from dovetail_core import (
     short_dtype,
     typeof,
 )
-from dovetail_core.tree.util import tree_flatten, tree_flatten_with_path, tree_unflatten
+from dovetail_tree.util import tree_flatten, tree_flatten_with_path, tree_unflatten
 
 
 class HostFunction:

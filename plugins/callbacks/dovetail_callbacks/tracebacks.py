@@ -12,8 +12,8 @@ from traceback import StackSummary, TracebackException, walk_tb
 from types import FrameType, TracebackType
 from typing import Any
 
+from dovetail_base.source import is_hidden, without_hidden
 from dovetail_core import Option, config
-from dovetail_core.base.source import is_hidden, without_hidden
 
 MODES = ("off", "auto", "tracebackhide", "remove_frames", "quiet_remove_frames")
 

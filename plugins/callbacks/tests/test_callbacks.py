@@ -12,6 +12,7 @@ import pytest
 import dovetail_lax as lax
 from dovetail_ad import grad, jvp, value_and_grad
 from dovetail_backends import evaluate
+from dovetail_base.options import enable_checks
 from dovetail_batching import vmap
 from dovetail_callbacks import debug, pure_callback
 from dovetail_callbacks.experimental import io_callback
@@ -24,7 +25,6 @@ from dovetail_core import (
     parse_ir,
     print_ir,
 )
-from dovetail_core.base.options import enable_checks
 from dovetail_jit import ShapeDtypeStruct, effects_barrier, eval_shape, jit, make_jaxpr
 from dovetail_jit.disk_cache import cache_dir
 

@@ -17,9 +17,9 @@ import dovetail_lax as lax
 from dovetail_backends import block_until_ready, device_get
 from dovetail_callbacks import debug, pure_callback
 from dovetail_callbacks.experimental import io_callback
-from dovetail_core.xla import callbacks
-from dovetail_core.xla.arrays import XlaRuntimeError
 from dovetail_jit import ShapeDtypeStruct, api, effects_barrier, jit
+from dovetail_xla import callbacks
+from dovetail_xla.arrays import XlaRuntimeError
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
 SCALAR = ShapeDtypeStruct((), np.float32)

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dovetail_backends import asarray_on, target_device
+from dovetail_base.source import Source
 from dovetail_core import ExtendedDType, ShapedArray, Tracer, describe_source, here, typeof
-from dovetail_core.base.source import Source
-from dovetail_core.tree.util import register_pytree_node, tree_unflatten
+from dovetail_tree.util import register_pytree_node, tree_unflatten
 
 from .errors import BatchedError, JaxException, JaxRuntimeError
 

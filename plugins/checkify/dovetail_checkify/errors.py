@@ -59,7 +59,7 @@ def categories(errors: Any) -> frozenset[ErrorCategory]:
     Raises:
         TypeError: it is no set of kinds of errors.
     """
-    from dovetail_core.base.source import called, short_repr
+    from dovetail_base.source import called, short_repr
 
     try:
         found = frozenset(errors)

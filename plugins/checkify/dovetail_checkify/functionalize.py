@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base.source import not_callable
+from dovetail_base.wrapping import update_wrapper
 from dovetail_core import (
     AbstractValue,
     ClosedJaxpr,
@@ -27,12 +29,10 @@ from dovetail_core import (
     stage,
     typeof,
 )
-from dovetail_core.base.source import not_callable
-from dovetail_core.base.wrapping import update_wrapper
 from dovetail_core.rules.evaluation import jaxpr_as_fun
-from dovetail_core.tree.util import tree_map, tree_structure, tree_unflatten
 from dovetail_core.types.algebra import algebra, zeros
 from dovetail_core.types.avals import varied
+from dovetail_tree.util import tree_map, tree_structure, tree_unflatten
 
 from .error import Check, Error
 from .errors import ErrorCategory, categories, user_checks

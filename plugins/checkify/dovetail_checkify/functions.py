@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base.arguments import string
+from dovetail_base.source import called, short_repr
 from dovetail_core import current_source, describe_source, here, typeof
-from dovetail_core.base.arguments import string
-from dovetail_core.base.source import called, short_repr
-from dovetail_core.tree.util import tree_flatten
+from dovetail_tree.util import tree_flatten
 
 from .error import Check, Error
 from .errors import FailedCheckError

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from dovetail_core import ClosedJaxpr, MissingRule, is_inexact, stage_closed
-from dovetail_core.testing import Sample, assert_close, law
-from dovetail_core.testing.kernel_laws import arrays_of
 from dovetail_jit import jit
+from dovetail_testing import Sample, assert_close, law
+from dovetail_testing.kernel_laws import arrays_of
 
 from .error import Error
 from .errors import DivisionByZeroError, NaNError, OOBError, all_checks

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dovetail_core.testing import Sample
-from dovetail_core.tree.util import tree_structure
+from dovetail_testing import Sample
+from dovetail_tree.util import tree_structure
 
 from .error import Check
 from .errors import FailedCheckError

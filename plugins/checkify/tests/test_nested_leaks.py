@@ -8,10 +8,10 @@ import pytest
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_ad import grad
+from dovetail_base.options import check_tracer_leaks
 from dovetail_batching import vmap
 from dovetail_checkify import automatic_checks, check, checkify, user_checks
 from dovetail_core import UnexpectedTracerError
-from dovetail_core.base.options import check_tracer_leaks
 from dovetail_jit import jit
 
 

@@ -17,7 +17,7 @@ from dovetail.sharding import Mesh
 from dovetail_backends import PjrtBackend
 from dovetail_core import Interpreter
 from dovetail_core.interpret.interpreter import program_of
-from dovetail_core.xla.client import make_cpu_client
+from dovetail_xla.client import make_cpu_client
 
 XS = np.array([[1, 2, 3], [4, -5, 6], [7, 8, -9], [1, 1, 1]], np.float32)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dovetail_core import cached
-from dovetail_core.xla import ffi
+from dovetail_xla import ffi
 
 from .choice import SETS, cpu_kernels_isa
 

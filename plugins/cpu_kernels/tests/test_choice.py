@@ -14,7 +14,7 @@ X = np.random.default_rng(0).standard_normal((8, 100)).astype(np.float32)
 
 
 def test_explain_names_the_kernel():
-    command = [sys.executable, "-m", "dovetail_core.cli", "explain", "sort", "backends.stablehlo"]
+    command = [sys.executable, "-m", "dovetail_cli", "explain", "sort", "backends.stablehlo"]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert "overriding another" in said and "dovetail_cpu_kernels" in said
     assert "in place of" in said and "dovetail_lax.rules.stablehlo.sorting" in said

@@ -7,8 +7,8 @@ from typing import Any
 
 from dovetail_ad import SymbolicZero
 from dovetail_core import ClosedJaxpr, Jaxpr, here, register_numbered, stage
-from dovetail_core.tree.util import tree_structure
 from dovetail_core.types.algebra import zeros
+from dovetail_tree.util import tree_structure
 
 from .checks import closed_over, is_zero
 from .frame import FlatRules

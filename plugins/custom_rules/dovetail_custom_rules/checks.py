@@ -10,7 +10,8 @@ import numpy as np
 
 from dovetail_ad import SymbolicZero
 from dovetail_core import UnexpectedTracerError, callable_name, float0, typeof
-from dovetail_core.tree.util import (
+from dovetail_core.types.algebra import algebra, zeros
+from dovetail_tree.util import (
     keystr,
     tree_differences,
     tree_flatten,
@@ -19,7 +20,6 @@ from dovetail_core.tree.util import (
     tree_unflatten,
     treedef_children,
 )
-from dovetail_core.types.algebra import algebra, zeros
 
 
 def name_of(f: Any) -> str:

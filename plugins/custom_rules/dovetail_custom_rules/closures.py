@@ -7,6 +7,8 @@ from functools import cached_property
 from typing import Any
 
 from dovetail_ad import has_tangent
+from dovetail_base.foreign import names_itself
+from dovetail_base.wrapping import wraps
 from dovetail_core import (
     ClosedJaxpr,
     Jaxpr,
@@ -16,9 +18,7 @@ from dovetail_core import (
     stage,
     typeof,
 )
-from dovetail_core.base.foreign import names_itself
-from dovetail_core.base.wrapping import wraps
-from dovetail_core.tree.util import (
+from dovetail_tree.util import (
     register_pytree_node,
     tree_flatten,
     tree_structure,

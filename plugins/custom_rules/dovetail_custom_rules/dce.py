@@ -7,11 +7,11 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from dovetail_ad import typed
+from dovetail_base.scopes import run_with
 from dovetail_core import ClosedJaxpr, Eqn, Primitive, Var, dce_closed, jaxpr_as_fun, stage_closed
-from dovetail_core.base.scopes import run_with
 from dovetail_core.interpret.mutable import without_mutable
-from dovetail_core.tree.util import flatten_one_level, tree_structure, tree_unflatten
 from dovetail_core.types.effects import lasting
+from dovetail_tree.util import flatten_one_level, tree_structure, tree_unflatten
 
 from .checks import arrayed, check_type, differences, name_of, path_of
 from .frame import Backward, Flags, FlatRules, Frame, body_of, pick, spread

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from dovetail_core.tree.util import tree_flatten, tree_map, tree_structure, tree_unflatten
 from dovetail_lax import full, map as lax_map
+from dovetail_tree.util import tree_flatten, tree_map, tree_structure, tree_unflatten
 
 from .checks import check_value, differences, name_of, path_of
 from .function import custom
@@ -130,7 +130,7 @@ class custom_transpose(custom):
 
 
 def _check_out_types(name: str, out_types: Any, out: Any) -> None:
-    from dovetail_core.tree.util import tree_leaves
+    from dovetail_tree.util import tree_leaves
 
     tree, want = tree_structure(out), tree_structure(out_types)
     if tree != want:

@@ -20,7 +20,7 @@ from dovetail_core import (
 )
 from dovetail_core.dispatch.axes import manual_axes
 from dovetail_core.dispatch.replacing import run_replacing
-from dovetail_core.tree.util import (
+from dovetail_tree.util import (
     keystr,
     tree_flatten,
     tree_flatten_with_path,

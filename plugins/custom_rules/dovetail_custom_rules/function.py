@@ -18,7 +18,7 @@ from dovetail_core import (
     stage,
     typeof,
 )
-from dovetail_core.tree.util import tree_flatten, tree_unflatten
+from dovetail_tree.util import tree_flatten, tree_unflatten
 
 from .calls import (
     by_functions,

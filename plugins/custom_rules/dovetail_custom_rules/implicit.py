@@ -6,17 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 from dovetail_ad import jvp, linear_transpose, linearize
+from dovetail_base.foreign import names_itself
+from dovetail_base.source import here
 from dovetail_core import EVAL, UnexpectedTracerError, get_trace, typeof
-from dovetail_core.base.foreign import names_itself
-from dovetail_core.base.source import here
-from dovetail_core.tree.util import (
+from dovetail_core.types.algebra import algebra
+from dovetail_tree.util import (
     tree_flatten,
     tree_leaves,
     tree_map,
     tree_structure,
     tree_unflatten,
 )
-from dovetail_core.types.algebra import algebra
 
 from .checks import (
     check_aval,

@@ -7,8 +7,8 @@ from typing import Any
 
 from dovetail_ad import SymbolicZero, typed
 from dovetail_core import typeof
-from dovetail_core.tree.util import tree_map, tree_structure
 from dovetail_core.types.algebra import add
+from dovetail_tree.util import tree_map, tree_structure
 
 from .checks import (
     arrayed,

@@ -20,6 +20,7 @@ from dovetail_ad import (
     typed,
     types_in_turns,
 )
+from dovetail_base.options import traced_under
 from dovetail_core import (
     Eqn,
     LiftTrace,
@@ -31,7 +32,6 @@ from dovetail_core import (
     get_trace,
     typeof,
 )
-from dovetail_core.base.options import traced_under
 from dovetail_core.dispatch.traits import Traits
 from dovetail_core.types.effects import lasting
 

@@ -7,6 +7,7 @@ from typing import Any
 from weakref import ref
 
 from dovetail_ad import has_tangent, is_linear, jvp_values, transposed_call, typed
+from dovetail_base.options import traced_under
 from dovetail_core import (
     Eqn,
     MissingRule,
@@ -18,7 +19,6 @@ from dovetail_core import (
     stage,
     typeof,
 )
-from dovetail_core.base.options import traced_under
 from dovetail_core.dispatch.traits import Traits
 from dovetail_core.types.algebra import add, zeros
 from dovetail_core.types.effects import lasting

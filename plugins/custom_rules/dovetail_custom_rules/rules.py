@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from dovetail_base import arguments
 from dovetail_core import (
     ClosedJaxpr,
     Primitive,
@@ -17,7 +18,6 @@ from dovetail_core import (
     here,
     registry,
 )
-from dovetail_core.base import arguments
 
 from .checks import name_of
 from .dce import dce_rules, flat_dce

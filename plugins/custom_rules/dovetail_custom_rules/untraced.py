@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from dovetail_core import AbstractValue, MissingRule, Primitive, ShapedArray, here, typeof
-from dovetail_core.tree.util import tree_flatten, tree_unflatten
+from dovetail_tree.util import tree_flatten, tree_unflatten
 
 _TABLES = {
     "ad.jvp": "def_jvp or def_vjp",

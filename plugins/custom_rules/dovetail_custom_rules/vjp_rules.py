@@ -9,13 +9,13 @@ import numpy as np
 
 from dovetail_ad import has_tangent, typed
 from dovetail_core import canonical_dtype, is_inexact, is_value, typeof
-from dovetail_core.tree.util import (
+from dovetail_core.types.algebra import algebra
+from dovetail_tree.util import (
     tree_flatten,
     tree_structure,
     tree_unflatten,
     treedef_children,
 )
-from dovetail_core.types.algebra import algebra
 
 from .checks import (
     CustomVJPPrimal,

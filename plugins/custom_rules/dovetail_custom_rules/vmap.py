@@ -10,7 +10,7 @@ from typing import Any
 
 from dovetail_batching import carrier_of
 from dovetail_core import ClosedJaxpr, Primitive, UnexpectedTracerError, stage_closed, typeof
-from dovetail_core.tree.util import tree_flatten
+from dovetail_tree.util import tree_flatten
 
 from .calls import Call, program_call
 from .checks import arrayed, check_value, differences, name_of, path_of

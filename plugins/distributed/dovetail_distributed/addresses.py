@@ -6,7 +6,7 @@ import errno
 import socket
 import time
 
-from dovetail_core.base.source import here
+from dovetail_base.source import here
 
 
 def parse(name: str, address: object) -> tuple[str, int]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_core import Primitive, ShapedArray, def_impl, here, typeof
-from dovetail_core.xla.arrays import ArrayImpl, assemble, shards_of
 from dovetail_sharding import NamedSharding
 from dovetail_sharding.parts import make_array_from_process_local_data, tiles
+from dovetail_xla.arrays import ArrayImpl, assemble, shards_of
 
 _MEANING = {"mesh": "of all processes", "spec": "how the array on it is divided"}
 to_global_p = Primitive("host_local_array_to_global_array").def_traits(

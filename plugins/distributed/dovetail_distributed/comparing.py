@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core.base.source import here, user_source
-from dovetail_core.xla.arrays import XlaRuntimeError
+from dovetail_base.source import here, user_source
+from dovetail_xla.arrays import XlaRuntimeError
 
 from .keys import KeyValueStore, client
 from .options import compare_processes, compare_timeout

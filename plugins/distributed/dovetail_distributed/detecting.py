@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from dovetail_base import arguments
+from dovetail_base.source import here
 from dovetail_core import registry
-from dovetail_core.base import arguments
-from dovetail_core.base.source import here
 
 COLLECTION = "distributed.detectors"
 

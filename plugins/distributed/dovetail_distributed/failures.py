@@ -6,7 +6,7 @@ from collections.abc import Generator, Iterable
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from dovetail_core.base.source import here
+from dovetail_base.source import here
 
 from .living import live_processes
 from .state import global_state

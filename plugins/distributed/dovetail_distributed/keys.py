@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core.base.source import here
-from dovetail_core.xla.arrays import XlaRuntimeError
+from dovetail_base.source import here
+from dovetail_xla.arrays import XlaRuntimeError
 
 from .state import global_state
 

@@ -8,8 +8,8 @@ import sys
 import time
 from typing import Any
 
-from dovetail_core.base.source import here
-from dovetail_core.xla import distributed
+from dovetail_base.source import here
+from dovetail_xla import distributed
 
 from .state import global_state
 from .watch.ending import say, wait_for_others

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_backends import device_put
+from dovetail_base.source import here, short_repr
 from dovetail_core import EVAL, Primitive, get_trace
-from dovetail_core.base.source import here, short_repr
-from dovetail_core.tree.util import broadcast_prefix, tree_flatten
-from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_sharding import Mesh, NamedSharding, PartitionSpec
 from dovetail_sharding.parts import with_sharding_constraint
+from dovetail_tree.util import broadcast_prefix, tree_flatten
+from dovetail_xla.arrays import ArrayImpl
 
 from .casting import to_global_p, to_local_p
 

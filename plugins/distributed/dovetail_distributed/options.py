@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dovetail_base.options import as_bool
 from dovetail_core import Option, config
-from dovetail_core.base.options import as_bool
 
 _COLLECTIVES = ("gloo", "mpi", "none")
 

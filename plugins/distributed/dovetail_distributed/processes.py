@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from dovetail_backends import device_get, device_put, devices, process_count
+from dovetail_base import arguments
+from dovetail_base.source import here
 from dovetail_core import cached
-from dovetail_core.base import arguments
-from dovetail_core.base.source import here
-from dovetail_core.tree.util import tree_flatten, tree_map
-from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_jit import jit
 from dovetail_sharding import Mesh, NamedSharding, PartitionSpec
 from dovetail_sharding.parts import make_array_from_callback
+from dovetail_tree.util import tree_flatten, tree_map
+from dovetail_xla.arrays import ArrayImpl
 
 from .comparing import compare_text
 from .state import global_state

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from dovetail_core.xla import distributed
+from dovetail_xla import distributed
 
 from .options import cpu_collectives_implementation
 from .state import global_state

@@ -11,9 +11,9 @@ from math import ceil
 from typing import Any
 
 from dovetail_backends import started_backends
-from dovetail_core.base import arguments
-from dovetail_core.base.source import here
-from dovetail_core.xla import distributed
+from dovetail_base import arguments
+from dovetail_base.source import here
+from dovetail_xla import distributed
 
 from .addresses import connect, free_port, is_loopback, listen, parse, spell
 from .detecting import Place, find_place

@@ -10,9 +10,9 @@ import dovetail.numpy as dnp
 from dovetail import NamedSharding, P
 from dovetail.experimental import multihost_utils as m
 from dovetail_backends import PjrtBackend
-from dovetail_core.xla.client import make_cpu_client
-from dovetail_core.xla.distributed import mpi_collectives
 from dovetail_sharding import Mesh
+from dovetail_xla.client import make_cpu_client
+from dovetail_xla.distributed import mpi_collectives
 
 WHOLE = np.arange(32, dtype=np.float32).reshape(8, 4)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dovetail_core.cli import main
+from dovetail_cli import main
 
 PROGRAM = """
 import os, sys, time
@@ -40,7 +40,7 @@ time.sleep(30)
 def launch(tmp_path: Path):
     def call(*args: str, text: str = PROGRAM, option: tuple[str, ...] = ()) -> tuple[int, str, str]:
         (tmp_path / "program.py").write_text(text)
-        command = [sys.executable, "-m", "dovetail_core.cli", "launch", *option]
+        command = [sys.executable, "-m", "dovetail_cli", "launch", *option]
         done = subprocess.run(
             [*command, str(tmp_path / "program.py"), *args], capture_output=True, text=True
         )
@@ -75,7 +75,7 @@ def test_processes_that_were_not_joined(launch):
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interrupts(tmp_path, how):
     (tmp_path / "program.py").write_text("import time\nprint('runs', flush=True)\ntime.sleep(30)\n")
-    command = [sys.executable, "-m", "dovetail_core.cli", "launch", "-n", "2"]
+    command = [sys.executable, "-m", "dovetail_cli", "launch", "-n", "2"]
     run = subprocess.Popen(
         [*command, str(tmp_path / "program.py")], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True,
@@ -134,7 +134,7 @@ time.sleep(60)
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc")
 def test_processes_end_where_the_command_is_killed(tmp_path):
     (tmp_path / "program.py").write_text(ORPHANS)
-    command = [sys.executable, "-m", "dovetail_core.cli", "launch", "-n", "2"]
+    command = [sys.executable, "-m", "dovetail_cli", "launch", "-n", "2"]
     run = subprocess.Popen(
         [*command, str(tmp_path / "program.py")], stdout=subprocess.PIPE, text=True
     )
@@ -170,7 +170,7 @@ def test_processes_hear_of_an_interrupt(tmp_path, how):
         "    signal.signal(s, lambda number, _: sys.exit(f'ends by {number}'))\n"
         "print('runs', flush=True)\ntime.sleep(30)\n"
     )
-    command = [sys.executable, "-m", "dovetail_core.cli", "launch", "-n", "2"]
+    command = [sys.executable, "-m", "dovetail_cli", "launch", "-n", "2"]
     run = subprocess.Popen(
         [*command, str(tmp_path / "program.py")], stdout=subprocess.PIPE, text=True
     )
@@ -194,7 +194,7 @@ sys.stdout.buffer.write(b"\\r30%\\rdone\\r\\n\\xff\\n\\n" + 300_000 * b"x" + b"\
 
 def test_lines(tmp_path):
     (tmp_path / "program.py").write_text(LINES)
-    command = [sys.executable, "-m", "dovetail_core.cli", "launch", "-n", "2"]
+    command = [sys.executable, "-m", "dovetail_cli", "launch", "-n", "2"]
     done = subprocess.run(
         [*command, str(tmp_path / "program.py")], stdout=subprocess.PIPE, input=b"text"
     )
@@ -214,7 +214,7 @@ time.sleep(60)
 
 def test_progress_is_seen_while_it_is_made(tmp_path):
     (tmp_path / "program.py").write_text(PROGRESS)
-    command = [sys.executable, "-m", "dovetail_core.cli", "launch", "-n", "1"]
+    command = [sys.executable, "-m", "dovetail_cli", "launch", "-n", "1"]
     run = subprocess.Popen([*command, str(tmp_path / "program.py")], stdout=subprocess.PIPE)
     assert run.stdout is not None
     assert run.stdout.read(len("[0] 0%\r")) == b"[0] 0%\r"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from dovetail_base.annotations import annotate
 from dovetail_core import here
-from dovetail_core.base.annotations import annotate
 
 __all__ = ["compute_on"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_core import here, typeof
-from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_jit import Format as Format, Layout as Layout
+from dovetail_tree.util import tree_flatten, tree_unflatten
 
 from .primitives import layout_constraint_p
 

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from dovetail_core import here
-from dovetail_core.xla import profiling
+from dovetail_xla import profiling
 
 __all__ = ["get_profiled_instructions_proto"]
 

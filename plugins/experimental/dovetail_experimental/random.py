@@ -11,9 +11,9 @@ import numpy as np
 import dovetail_numpy as dnp
 import dovetail_random as stateless
 from dovetail_core import get_trace, here, typeof
-from dovetail_core.tree.util import register_pytree_node
 from dovetail_lax import dtypes
 from dovetail_refs import new_ref
+from dovetail_tree.util import register_pytree_node
 
 __all__ = ["StatefulPRNG", "stateful_rng"]
 

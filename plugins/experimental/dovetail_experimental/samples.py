@@ -8,7 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import ShapedArray, stage_closed
-from dovetail_core.testing import Sample
+from dovetail_testing import Sample
 
 from .primitives import layout_constraint_p, xla_metadata_call_p, xla_metadata_value_p
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from dovetail_base.wrapping import wraps
 from dovetail_core import here, typeof
-from dovetail_core.base.wrapping import wraps
-from dovetail_core.tree.util import tree_unflatten
 from dovetail_jit import take_apart, trace_program
+from dovetail_tree.util import tree_unflatten
 
 from .primitives import xla_metadata_call_p
 from .xla_metadata import text_of

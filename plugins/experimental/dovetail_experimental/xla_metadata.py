@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from dovetail_base.annotations import annotate
 from dovetail_core import callable_name, here
-from dovetail_core.base.annotations import annotate
-from dovetail_core.tree.util import tree_map
+from dovetail_tree.util import tree_map
 
 from .primitives import xla_metadata_value_p
 

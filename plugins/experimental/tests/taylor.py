@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
 from dovetail_experimental.jet import jet, zero_term
+from dovetail_tree.util import tree_flatten, tree_map, tree_unflatten
 
 
 def taylor(f, order):

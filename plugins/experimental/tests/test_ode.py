@@ -14,10 +14,10 @@ from dovetail_ad import grad, jacrev
 from dovetail_backends.testing import evaluated_by_reference
 from dovetail_batching import vmap
 from dovetail_core import enable_x64
-from dovetail_core.tree.util import tree_leaves, tree_map
 from dovetail_experimental import ode
 from dovetail_experimental.ode import odeint
 from dovetail_jit import jit
+from dovetail_tree.util import tree_leaves, tree_map
 
 TIMES = np.linspace(0.0, 2.0, 5)
 

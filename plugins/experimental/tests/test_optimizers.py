@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import dovetail_numpy as dnp
-from dovetail_core.tree.util import tree_leaves, tree_map, tree_structure
 from dovetail_experimental import optimizers
 from dovetail_jit import jit
+from dovetail_tree.util import tree_leaves, tree_map, tree_structure
 
 PARAMS = {
     "a": np.sin(np.arange(6.0)).reshape(2, 3).astype(np.float32),

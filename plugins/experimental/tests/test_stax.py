@@ -9,9 +9,9 @@ import pytest
 
 import dovetail_random as random
 from dovetail_ad import grad
-from dovetail_core.tree.util import tree_leaves, tree_map, tree_structure
 from dovetail_experimental import stax
 from dovetail_jit import jit
+from dovetail_tree.util import tree_leaves, tree_map, tree_structure
 
 KEY = random.key(0)
 IMAGES = np.sin(np.arange(2 * 5 * 6 * 3.0)).reshape(2, 5, 6, 3).astype(np.float32)

@@ -23,10 +23,10 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.rules.staging import current_type
-from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
 from dovetail_core.types.algebra import zeros
 from dovetail_core.types.effects import RetypeEffect
 from dovetail_core.types.high import missing
+from dovetail_tree.util import tree_flatten, tree_structure, tree_unflatten
 
 from .states import cur_qdd
 from .types import aval_method

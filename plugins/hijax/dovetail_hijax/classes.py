@@ -8,7 +8,7 @@ from typing import Any
 from dovetail_ad import SymbolicZero as Zero
 from dovetail_batching import Axis, batch_values, carrier_of
 from dovetail_core import Eqn, Primitive, cached, with_leading
-from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
+from dovetail_tree.util import tree_flatten, tree_structure, tree_unflatten
 
 from .operations import HiOperation
 from .structures import checked

@@ -23,8 +23,8 @@ from dovetail_ad import (
     types_in_turns,
 )
 from dovetail_core import MissingRule, Primitive
-from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.types.algebra import add, zeros
+from dovetail_tree.util import tree_flatten, tree_unflatten
 
 from .structures import checked, plain
 

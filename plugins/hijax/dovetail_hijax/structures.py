@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_ad import SymbolicZero, is_linear
+from dovetail_base.wrapping import alias
 from dovetail_core import current_source, describe_source, float0, typeof
-from dovetail_core.base.wrapping import alias
-from dovetail_core.tree.util import (
+from dovetail_core.types.avals import is_as_said
+from dovetail_tree.util import (
     keystr,
     tree_differences,
     tree_flatten,
     tree_flatten_with_path,
     tree_unflatten,
 )
-from dovetail_core.types.avals import is_as_said
 
 Zero = SymbolicZero
 is_undefined_primal = alias(is_linear, "is_undefined_primal", __name__)  # as JAX calls it

@@ -9,8 +9,8 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_base import arguments
 from dovetail_core import here
-from dovetail_core.base import arguments
 from dovetail_jit import one_call
 from dovetail_lax import dtypes
 

@@ -6,7 +6,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from dovetail_core.base.lazy import absent_name
+from dovetail_base.lazy import absent_name
 from dovetail_jax_names import absence
 
 from .names import home, names_of

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass, field
 from types import FrameType
 
-from dovetail_core.base.source import is_hidden
+from dovetail_base.source import is_hidden
 
 Places = dict[str, str]
 """Where each name was asked for first, as ``file:line``."""

@@ -8,7 +8,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from dovetail_core.base.lazy import contents
+from dovetail_base.lazy import contents
 
 from .names import home
 

@@ -11,7 +11,7 @@ from threading import get_ident
 from types import ModuleType
 from typing import Any
 
-from dovetail_core.base.lazy import contents
+from dovetail_base.lazy import contents
 
 _filling: set[tuple[int, str]] = set()
 """Threads that are at it, with the module's name: what is imported may look into it as well."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
-from dovetail_core.base.lazy import absent_name
+from dovetail_base.lazy import absent_name
 
 from . import names
 from .absence import reason

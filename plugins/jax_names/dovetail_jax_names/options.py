@@ -10,8 +10,8 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from dovetail_base.environment import as_bool
 from dovetail_core import Option, config
-from dovetail_core.base.environment import as_bool
 
 from .asked import asked
 

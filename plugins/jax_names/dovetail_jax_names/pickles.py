@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from dovetail_core.tree.util import registry as trees
-from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_tree.util import registry as trees
+from dovetail_xla.arrays import ArrayImpl
 
 from .hook import is_installed
 

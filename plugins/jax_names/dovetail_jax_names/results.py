@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_core import ShapedArray
-from dovetail_core.xla import execution
+from dovetail_xla import execution
 
 global_result_handlers: dict[type, Callable[..., Any]] = {ShapedArray: execution.result_handler}
 """By class of types: ``make(aval, sharding, committed)`` returns what turns shards to an array."""

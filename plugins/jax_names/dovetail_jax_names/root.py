@@ -6,9 +6,9 @@ import sys
 from importlib import import_module
 from typing import Any
 
+from dovetail_base.lazy import absent_name
 from dovetail_core import config
-from dovetail_core.base.lazy import absent_name
-from dovetail_core.xla.callbacks import report_as_runtime_errors
+from dovetail_xla.callbacks import report_as_runtime_errors
 
 from . import names
 from .absence import VERSION, reason

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import dovetail
+from dovetail_base.source import is_hidden
 from dovetail_core import config
-from dovetail_core.base.source import is_hidden
 from dovetail_jax_names.private.traceback_util import UnfilteredStackTrace, api_boundary
 
 

@@ -90,7 +90,7 @@ def test_what_is_said_of_them(project: Path, python: Any) -> None:
 
 
 def _check(python: Any, *paths: Any) -> tuple[int, str]:
-    done = python("-m", "dovetail_core.cli", "check", *map(str, paths))
+    done = python("-m", "dovetail_cli", "check", *map(str, paths))
     return done.returncode, done.stdout or done.stderr
 
 

@@ -21,7 +21,7 @@ if "--exit" in sys.argv:
 
 def _run(python, path: Path, *arguments: str, **env: str):
     path.joinpath("train.py").write_text(PROGRAM)
-    return python("-m", "dovetail_core.cli", "run", *arguments, **env)
+    return python("-m", "dovetail_cli", "run", *arguments, **env)
 
 
 def test_a_program_gets_its_arguments_and_may_be_a_module(python, tmp_path) -> None:
@@ -45,7 +45,7 @@ def test_its_errors_and_its_exit_status_are_its_own(python, tmp_path) -> None:
 def test_its_file_is_absolute_as_pythons_is(python, tmp_path) -> None:
     code = "import os, sys, jax\nos.chdir('/')\nprint(__file__, sys.modules['__main__'].__file__)"
     tmp_path.joinpath("places.py").write_text(code)
-    done = python("-m", "dovetail_core.cli", "run", "places.py")
+    done = python("-m", "dovetail_cli", "run", "places.py")
     assert done.stdout.split() == [str(tmp_path / "places.py")] * 2, done.stderr
 
 
@@ -54,7 +54,7 @@ def test_its_processes_do_the_same(python, tmp_path) -> None:
         "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import jax; print(jax)'])"
     )
     tmp_path.joinpath("parent.py").write_text(code)
-    done = python("-m", "dovetail_core.cli", "run", "parent.py")
+    done = python("-m", "dovetail_cli", "run", "parent.py")
     assert "dovetail_jax_names" in done.stdout, done.stderr
 
 
@@ -71,12 +71,12 @@ def test_the_report(python, tmp_path) -> None:
         f"  jax_pprint_use_color  {place}:7",
     ]
     tmp_path.joinpath("other.py").write_text("import jax.numpy")
-    done = python("-m", "dovetail_core.cli", "run", "--report", "other.py")
+    done = python("-m", "dovetail_cli", "run", "--report", "other.py")
     assert done.stderr.strip() == ("dovetail: all that was asked of jax is there, by public names")
 
 
 def test_no_such_program(python) -> None:
-    done = python("-m", "dovetail_core.cli", "run", "nothing.py")
+    done = python("-m", "dovetail_cli", "run", "nothing.py")
     assert (done.returncode, done.stderr) == (
         2, "dovetail: error: there is no file 'nothing.py'; for example: dovetail run train.py "
         "--steps 10\n",

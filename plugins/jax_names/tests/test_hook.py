@@ -55,7 +55,7 @@ def test_names_are_dovetails(python, tmp_path, how: str) -> None:
     script.write_text(NAMES if how != "pytest" else f"def test():{textwrap.indent(NAMES, '    ')}")
     done = {
         "import": lambda: python("-c", f"import dovetail.jax\n{NAMES}"),
-        "command": lambda: python("-m", "dovetail_core.cli", "run", str(script)),
+        "command": lambda: python("-m", "dovetail_cli", "run", str(script)),
         "module": lambda: python("-m", "dovetail.jax", str(script)),
         "environment": lambda: python(str(script), DOVETAIL_AS_JAX="1"),
         "pytest": lambda: python("-m", "pytest", "-s", "-p", "dovetail.jax", str(script)),

@@ -14,11 +14,11 @@ import dovetail_jax_names.modules.interpreters.mlir as mlir
 from dovetail import lax, numpy as dnp
 from dovetail_ad import jvp_rules
 from dovetail_backends import stablehlo_rules
+from dovetail_base.errors import MissingRule
 from dovetail_batching import batch_rules
 from dovetail_core import Primitive, RegistryError, ShapedArray
-from dovetail_core.base.errors import MissingRule
-from dovetail_core.xla import mlir_functions as bindings
 from dovetail_jax_names.lowering import contexts, programs
+from dovetail_xla import mlir_functions as bindings
 
 X = np.array([1, 2, 3], np.float32)
 _number = count()

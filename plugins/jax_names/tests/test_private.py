@@ -17,7 +17,6 @@ import dovetail_jax_names.private.interpreters.pxla as private_pxla
 import dovetail_jax_names.private.state.types as state_types
 from dovetail import numpy as dnp
 from dovetail_core import current_source
-from dovetail_core.tree.util import register_pytree_node_class, registry
 from dovetail_jax_names import names
 from dovetail_jax_names.private import (
     ad_util,
@@ -38,6 +37,7 @@ from dovetail_jax_names.private import (
     tree_util,
     xla_bridge,
 )
+from dovetail_tree.util import register_pytree_node_class, registry
 
 PRIVATE = "It is private in JAX, and no library is known to need it: use a public name."
 

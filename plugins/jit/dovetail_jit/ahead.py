@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Protocol
 
 from dovetail_backends import target_device
 from dovetail_core import here, registry
-from dovetail_core.xla import fork
-from dovetail_core.xla.client import Device
+from dovetail_xla import fork
+from dovetail_xla.client import Device
 
 from .disk_cache import cache_mode
 from .executables import Executable

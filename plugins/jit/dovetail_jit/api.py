@@ -8,20 +8,20 @@ from functools import partial
 from typing import Any
 from weakref import ref
 
+from dovetail_base.caches import identity
+from dovetail_base.deprecation import deprecated_in_jax
+from dovetail_base.wrapping import update_wrapper
 from dovetail_core import (
     EVAL,
     Tracer,
     check_alive,
     get_trace,
 )
-from dovetail_core.base.caches import identity
-from dovetail_core.base.deprecation import deprecated_in_jax
-from dovetail_core.base.wrapping import update_wrapper
 from dovetail_core.interpret.mutable import any_mutable
-from dovetail_core.tree.errors import explain_arguments
-from dovetail_core.tree.util import calls, tree_unflatten
-from dovetail_core.xla.arrays import ArrayImpl
-from dovetail_core.xla.calls import (
+from dovetail_tree.errors import explain_arguments
+from dovetail_tree.util import calls, tree_unflatten
+from dovetail_xla.arrays import ArrayImpl
+from dovetail_xla.calls import (
     MissResult,
     PjitFunctionCache,
     clear_cache,

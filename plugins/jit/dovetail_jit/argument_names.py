@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_core import ClosedJaxpr, low_types
-from dovetail_core.tree.util import keystr, tree_flatten_with_path, tree_unflatten
+from dovetail_tree.util import keystr, tree_flatten_with_path, tree_unflatten
 
 
 def leaf_names(fun: Any, in_tree: Any, static_nums: Sequence[int]) -> list[str]:

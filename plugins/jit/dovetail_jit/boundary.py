@@ -19,7 +19,7 @@ from dovetail_core.interpret.mutable import (
     discharge_provider,
     final_type,
 )
-from dovetail_core.tree.util import keystr, tree_flatten_with_path
+from dovetail_tree.util import keystr, tree_flatten_with_path
 
 from .places import Wanted
 from .watching import run, watching

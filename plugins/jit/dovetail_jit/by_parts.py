@@ -23,7 +23,7 @@ from dovetail_core import (
     stage,
 )
 from dovetail_core.interpret.passes import run_passes
-from dovetail_core.xla.arrays import ArrayImpl, assemble
+from dovetail_xla.arrays import ArrayImpl, assemble
 
 from .executables import Executable
 from .first_calls import PLATFORM, as_count, is_watched

@@ -6,9 +6,9 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
+from dovetail_base import arguments
+from dovetail_base.source import here
 from dovetail_core import Option, config
-from dovetail_core.base import arguments
-from dovetail_core.base.source import here
 
 captured_constants_warn_bytes = config.add(
     Option(

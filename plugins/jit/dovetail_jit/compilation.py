@@ -18,8 +18,8 @@ from dovetail_backends import (
     lower_module,
     refuse_lacking,
 )
+from dovetail_base.keys import exact_key
 from dovetail_core import ClosedJaxpr, RegistryError, generation, low_types, lower_to_lo
-from dovetail_core.base.keys import exact_key
 from dovetail_core.interpret.mutable import without_mutable
 from dovetail_core.interpret.passes import run_passes
 from dovetail_core.registry.hooked import has_hooks, manager

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dovetail_backends import LoweredModule
-from dovetail_core.base.caches import Cache
-from dovetail_core.base.keys import exact_key
+from dovetail_base.caches import Cache
+from dovetail_base.keys import exact_key
 from dovetail_core.registry.hooked import has_hooks
-from dovetail_core.xla.transforms import registered
+from dovetail_xla.transforms import registered
 
 SECONDS = 0.05
 """What takes less to compile is not kept."""

@@ -10,6 +10,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dovetail_backends import asarray_in, asarray_on, check_usable
+from dovetail_base.annotations import annotations_of
+from dovetail_base.arguments import array_of
+from dovetail_base.caches import Cache
+from dovetail_base.errors import StandsForArray
 from dovetail_core import (
     EVAL,
     ClosedJaxpr,
@@ -26,19 +30,15 @@ from dovetail_core import (
     stage,
     typeof,
 )
-from dovetail_core.base.annotations import annotations_of
-from dovetail_core.base.arguments import array_of
-from dovetail_core.base.caches import Cache
-from dovetail_core.base.errors import StandsForArray
 from dovetail_core.interpret.mutable import check_aliases
 from dovetail_core.ir.programs import open_program, walk
 from dovetail_core.rules.alive import keeps_only_itself
 from dovetail_core.rules.evaluation import evaluates_otherwise
-from dovetail_core.tree.errors import explain_arguments
-from dovetail_core.tree.util import calls, tree_leaves, tree_map, tree_structure, tree_unflatten
-from dovetail_core.xla.calls import make_call
-from dovetail_core.xla.config import trace_context
-from dovetail_core.xla.shardings import SingleDeviceSharding
+from dovetail_tree.errors import explain_arguments
+from dovetail_tree.util import calls, tree_leaves, tree_map, tree_structure, tree_unflatten
+from dovetail_xla.calls import make_call
+from dovetail_xla.config import trace_context
+from dovetail_xla.shardings import SingleDeviceSharding
 
 from .boundary import Boundary, boundary_of, call_boundary
 from .by_parts import call_by_parts, note_whole

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from dovetail_backends import refuse_lacking
+from dovetail_base.source import warn_here
 from dovetail_core import (
     ClosedJaxpr,
     Trace,
@@ -17,7 +18,6 @@ from dovetail_core import (
     lower_values,
     raise_values,
 )
-from dovetail_core.base.source import warn_here
 from dovetail_core.interpret.lifting import LiftTrace
 from dovetail_core.interpret.mutable import without_mutable
 from dovetail_core.interpret.passes import run_passes

@@ -21,9 +21,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from dovetail_core.base.keys import exact_key
-from dovetail_core.base.options import disable_jit
-from dovetail_core.tree.util import PyTreeDef, tuples
+from dovetail_base.keys import exact_key
+from dovetail_base.options import disable_jit
+from dovetail_tree.util import PyTreeDef, tuples
 
 twinless: frozenset[type] = frozenset({
     int, str, bytes, type(None), FunctionType, BuiltinFunctionType, PyTreeDef,

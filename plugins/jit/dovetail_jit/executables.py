@@ -32,11 +32,11 @@ from dovetail_core import (
     registry,
     typeof,
 )
-from dovetail_core.tree.util import calls, tree_unflatten
-from dovetail_core.xla import execution
-from dovetail_core.xla.arrays import ArrayImpl, HostInput, XlaRuntimeError, block_until_ready, told
-from dovetail_core.xla.calls import FastPath
-from dovetail_core.xla.shardings import single_device_sharding
+from dovetail_tree.util import calls, tree_unflatten
+from dovetail_xla import execution
+from dovetail_xla.arrays import ArrayImpl, HostInput, XlaRuntimeError, block_until_ready, told
+from dovetail_xla.calls import FastPath
+from dovetail_xla.shardings import single_device_sharding
 
 from .pending import expect_callbacks, run_with_effects
 from .provisional import Successor

@@ -23,9 +23,9 @@ from dovetail_core import (
 )
 from dovetail_core.interpret.passes import passes_for, run_passes
 from dovetail_core.registry.hooked import has_hooks
-from dovetail_core.xla import fork, guards
-from dovetail_core.xla.arrays import ArrayImpl, put
-from dovetail_core.xla.client import Device
+from dovetail_xla import fork, guards
+from dovetail_xla.arrays import ArrayImpl, put
+from dovetail_xla.client import Device
 
 from .meanwhile import Compilation, compile_meanwhile
 from .restrictions import refuse_execution

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from dovetail_backends import deleted_error, give_away
+from dovetail_base.errors import integer_too_large
 from dovetail_core import typeof
-from dovetail_core.base.errors import integer_too_large
-from dovetail_core.tree.util import calls, keystr, tree_flatten_with_path
-from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_tree.util import calls, keystr, tree_flatten_with_path
+from dovetail_xla.arrays import ArrayImpl
 
 from .exact_statics import told_apart, twinless, value_of
 from .settings import Settings

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from typing import Any, cast
 
+from dovetail_base.caches import forget_all
+from dovetail_base.foreign import names_itself
+from dovetail_base.options import disable_jit as disable_jit
+from dovetail_base.source import not_callable
+from dovetail_base.wrapping import update_wrapper
 from dovetail_core import bound_axis, primitives, typeof
-from dovetail_core.base.caches import forget_all
-from dovetail_core.base.foreign import names_itself
-from dovetail_core.base.options import disable_jit as disable_jit
-from dovetail_core.base.source import not_callable
-from dovetail_core.base.wrapping import update_wrapper
-from dovetail_core.tree.util import tree_flatten, tree_unflatten
-from dovetail_core.xla.calls import clear_all_caches
+from dovetail_tree.util import tree_flatten, tree_unflatten
+from dovetail_xla.calls import clear_all_caches
 
 from .api import entries
 from .settings import Settings

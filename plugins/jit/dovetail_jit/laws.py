@@ -6,8 +6,8 @@ from typing import Any
 
 from dovetail_backends import evaluate
 from dovetail_core import MissingRule, lower_to_lo, lower_values
-from dovetail_core.testing import Law, Sample, assert_close, skip
-from dovetail_core.testing.kernel_laws import arrays_of, assert_types, staged
+from dovetail_testing import Law, Sample, assert_close, skip
+from dovetail_testing.kernel_laws import arrays_of, assert_types, staged
 
 from .api import jit
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from dovetail_backends import AutoLayout, Layouts, check_order, lies_in, spelled_order
 from dovetail_core import ClosedJaxpr, LiftTrace, Trace, get_trace, here, low_types
-from dovetail_core.xla import execution
-from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_xla import execution
+from dovetail_xla.arrays import ArrayImpl
 
 from .executables import Executable
 from .places import Wanted

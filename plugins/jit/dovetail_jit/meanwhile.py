@@ -10,9 +10,9 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from dovetail_core import ClosedJaxpr, config
-from dovetail_core.xla import fork
-from dovetail_core.xla.client import Device
-from dovetail_core.xla.interrupts import threads_can_import, wait_at_exit
+from dovetail_xla import fork
+from dovetail_xla.client import Device
+from dovetail_xla.interrupts import threads_can_import, wait_at_exit
 
 from .compilation import executable_for
 

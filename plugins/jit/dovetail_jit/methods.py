@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from dovetail_base.caches import ByIdentity
 from dovetail_core import registry
-from dovetail_core.base.caches import ByIdentity
 
 COLLECTION = "jit.methods"
 _names: ByIdentity[tuple[str, ...]] = ByIdentity()

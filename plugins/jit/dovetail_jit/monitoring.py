@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from dovetail_base.source import called, not_callable, short_repr
 from dovetail_core import config, hookimpl
-from dovetail_core.base.source import called, not_callable, short_repr
 from dovetail_core.registry.hooked import manager
 
 __all__ = [

@@ -9,8 +9,8 @@ import numpy as np
 
 from dovetail_backends import put_on, value_of
 from dovetail_core import typeof
-from dovetail_core.xla.arrays import ArrayCopySemantics, assemble, copy_arrays, shards_of
-from dovetail_core.xla.shardings import GSPMDSharding, HloSharding
+from dovetail_xla.arrays import ArrayCopySemantics, assemble, copy_arrays, shards_of
+from dovetail_xla.shardings import GSPMDSharding, HloSharding
 
 from .api import jit
 

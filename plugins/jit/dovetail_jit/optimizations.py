@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dovetail_base.options import as_bool
 from dovetail_core import Option, config
-from dovetail_core.base.options import as_bool
-from dovetail_core.xla.options import LEVEL
+from dovetail_xla.options import LEVEL
 
 disable_most_optimizations = config.add(
     Option(

@@ -9,8 +9,8 @@ from contextlib import suppress
 from itertools import count
 from typing import Any
 
-from dovetail_core.xla import execution, fork
-from dovetail_core.xla.callbacks import exception_behind, in_callback
+from dovetail_xla import execution, fork
+from dovetail_xla.callbacks import exception_behind, in_callback
 
 _running: dict[int, Any] = {}
 """The tokens of programs with effects, by their number, until somebody has waited for them."""

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from dovetail_backends import AbsentDevices, Partition, target_device
+from dovetail_base.placements import surroundings
 from dovetail_core import ClosedJaxpr, Tracer, here, low_types, lower_values, typeof
-from dovetail_core.base.placements import surroundings
 from dovetail_core.ir.programs import open_program, walk
 from dovetail_core.types.dividing import unreduced_along
-from dovetail_core.xla.arrays import ArrayImpl
-from dovetail_core.xla.client import Device
-from dovetail_core.xla.shardings import SingleDeviceSharding, single_device_sharding
+from dovetail_xla.arrays import ArrayImpl
+from dovetail_xla.client import Device
+from dovetail_xla.shardings import SingleDeviceSharding, single_device_sharding
 
 from .structs import ShapeDtypeStruct
 

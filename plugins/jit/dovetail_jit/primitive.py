@@ -12,7 +12,7 @@ from typing import Any
 
 from dovetail_core import ClosedJaxpr, Operand, Primitive, RegionInterface, call_interface
 from dovetail_core.dispatch.forms import Derived, show_parameters
-from dovetail_core.xla.shardings import single_device_sharding
+from dovetail_xla.shardings import single_device_sharding
 
 from .shardings import UNSPECIFIED
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dovetail_base.options import as_bool
+from dovetail_base.source import here
 from dovetail_core import Option, config
-from dovetail_core.base.options import as_bool
-from dovetail_core.base.source import here
 
 no_tracing = config.add(
     Option(

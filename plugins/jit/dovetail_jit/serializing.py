@@ -12,8 +12,8 @@ import numpy as np
 
 from dovetail_backends import LoweredModule, Partition, devices as all_devices
 from dovetail_core import ClosedJaxpr, Jaxpr, Var, here
-from dovetail_core.xla import execution, options as xla_options
-from dovetail_core.xla.client import Device, device_list
+from dovetail_xla import execution, options as xla_options
+from dovetail_xla.client import Device, device_list
 
 from .boundary import boundary_of
 from .compilation import executable_of

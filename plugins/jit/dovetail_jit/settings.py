@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dovetail_backends import backend as backend_named, runs_whole
+from dovetail_base import arguments
+from dovetail_base.caches import Cache
+from dovetail_base.errors import JaxRuntimeError
+from dovetail_base.source import called, short_repr
 from dovetail_core import ClosedJaxpr, Tracer, here, typeof
-from dovetail_core.base import arguments
-from dovetail_core.base.caches import Cache
-from dovetail_core.base.errors import JaxRuntimeError
-from dovetail_core.base.source import called, short_repr
-from dovetail_core.tree.util import keystr, tree_flatten, tree_flatten_with_path
-from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_tree.util import keystr, tree_flatten, tree_flatten_with_path
+from dovetail_xla.arrays import ArrayImpl
 
 from .ahead import provider_of
 from .compilation import options_key

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any, final
 
 from dovetail_backends import Format, Layout, sharding_constraint_p
+from dovetail_base.placements import resolve_placement, stands_for_place
+from dovetail_base.source import short_repr
 from dovetail_core import ShapedArray, here, typeof
-from dovetail_core.base.placements import resolve_placement, stands_for_place
-from dovetail_core.base.source import short_repr
-from dovetail_core.tree.util import broadcast_prefix, tree_flatten, tree_unflatten
 from dovetail_core.types.dividing import divided_as, unreduced_along
-from dovetail_core.xla.client import Device
-from dovetail_core.xla.shardings import SingleDeviceSharding, single_device_sharding
+from dovetail_tree.util import broadcast_prefix, tree_flatten, tree_unflatten
+from dovetail_xla.client import Device
+from dovetail_xla.shardings import SingleDeviceSharding, single_device_sharding
 
 from .places import Wanted
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dovetail_core import AbstractValue, low_types
-from dovetail_core.tree.util import tree_unflatten
-from dovetail_core.xla import execution
+from dovetail_tree.util import tree_unflatten
+from dovetail_xla import execution
 
 from .structs import ArgInfo, Format, Layout, shape_struct
 

@@ -16,9 +16,9 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.interpret.passes import passes_for, run_passes
-from dovetail_core.tree.util import tree_flatten, tree_unflatten
-from dovetail_core.xla import execution
-from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_tree.util import tree_flatten, tree_unflatten
+from dovetail_xla import execution
+from dovetail_xla.arrays import ArrayImpl
 
 from .argument_names import array_names, leaf_names, result_names
 from .boundary import boundary_of, call_boundary, refuse_aliases
@@ -224,7 +224,7 @@ class Lowered(Stage):
 
         ``debug_info`` adds locations: where operations come from, and the names of arguments.
         """
-        from dovetail_core.xla import mlir
+        from dovetail_xla import mlir
 
         if dialect not in (None, "stablehlo", "hlo"):
             raise ValueError(f"unknown dialect {dialect!r}: stablehlo and hlo are known")
@@ -239,7 +239,7 @@ class Lowered(Stage):
     def _located(self) -> str:
         """The module with where its operations come from; without that, where a pass makes
         something else of a module that says it."""
-        from dovetail_core.xla import mlir
+        from dovetail_xla import mlir
 
         program, donated = self._traced._callable()
         of = self._module
@@ -259,7 +259,7 @@ class Lowered(Stage):
 
     def compiler_ir(self, dialect: str | None = None) -> Any:
         """The module as an object: MLIR's (``stablehlo``, the default) or XLA's (``hlo``)."""
-        from dovetail_core.xla import mlir
+        from dovetail_xla import mlir
 
         if dialect in (None, "stablehlo"):
             return mlir.parse(self._module.text)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 
 from dovetail_backends import Format as Format, Layout as Layout
+from dovetail_base import arguments
+from dovetail_base.foreign import names_itself
 from dovetail_core import (
     HiType,
     ShapedArray,
@@ -17,8 +19,6 @@ from dovetail_core import (
     is_value,
     register_type,
 )
-from dovetail_core.base import arguments
-from dovetail_core.base.foreign import names_itself
 from dovetail_core.types.avals import shape_and_dtype
 
 

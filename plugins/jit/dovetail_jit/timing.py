@@ -6,8 +6,8 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any, NamedTuple
 
-from dovetail_core.base.scopes import Scope
-from dovetail_core.xla.config import watch_state
+from dovetail_base.scopes import Scope
+from dovetail_xla.config import watch_state
 
 Hear = Callable[[Any, float], None]
 _numbers = count(1)

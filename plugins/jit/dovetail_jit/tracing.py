@@ -12,6 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dovetail_backends import asarray_in, asarray_on, host_constant, target_device
+from dovetail_base.caches import ByIdentity, Cache
+from dovetail_base.keys import exact_key
+from dovetail_base.placements import surroundings
 from dovetail_core import (
     ClosedJaxpr,
     Jaxpr,
@@ -21,14 +24,11 @@ from dovetail_core import (
     stage,
     typeof,
 )
-from dovetail_core.base.caches import ByIdentity, Cache
-from dovetail_core.base.keys import exact_key
-from dovetail_core.base.placements import surroundings
 from dovetail_core.dispatch.axes import axes_key
 from dovetail_core.registry.hooked import has_hooks, manager
 from dovetail_core.rules.traced import anew, tracing
-from dovetail_core.tree.util import tree_flatten, tree_unflatten
-from dovetail_core.xla.config import trace_context
+from dovetail_tree.util import tree_flatten, tree_unflatten
+from dovetail_xla.config import trace_context
 
 from .restrictions import refuse_tracing
 
@@ -58,7 +58,7 @@ class Signature(NamedTuple):
 
     Attributes:
         statics: its static arguments, by position and by name, as keys
-            (:func:`dovetail_core.base.keys.exact_key`); empty where there are none.
+            (:func:`dovetail_base.keys.exact_key`); empty where there are none.
         in_tree: the structure of the other arguments, ``(args, kwargs)``.
         avals: their types.
         context: the values of all options that programs depend on.

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from dovetail_core import EVAL, Tracer, get_trace
-from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_xla.arrays import ArrayImpl
 
 from .eager import fused
 

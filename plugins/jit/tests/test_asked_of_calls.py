@@ -13,8 +13,8 @@ import dovetail as dt
 import dovetail.numpy as dnp
 from dovetail import lax
 from dovetail_backends import PjrtBackend
-from dovetail_core.xla.client import make_cpu_client
-from dovetail_core.xla.shardings import SingleDeviceSharding
+from dovetail_xla.client import make_cpu_client
+from dovetail_xla.shardings import SingleDeviceSharding
 
 X = np.arange(3, dtype=np.float32)
 HARMLESS = {"xla_embed_ir_in_executable": True}

@@ -15,12 +15,12 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_ad import grad
 from dovetail_backends import PjrtBackend, device_put
+from dovetail_base.source import get_override
 from dovetail_batching import vmap
 from dovetail_core import EVAL, axis_env, enable_x64, get_trace
-from dovetail_core.base.source import get_override
-from dovetail_core.xla.client import make_cpu_client
-from dovetail_core.xla.config import tracing_state
 from dovetail_jit import jit, make_jaxpr
+from dovetail_xla.client import make_cpu_client
+from dovetail_xla.config import tracing_state
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
 HERE = r"at .*test_bad_input\.py:\d+"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import dovetail_lax as lax
-from dovetail_core.cli import main
+from dovetail_cli import main
 from dovetail_jit import jit
 from dovetail_jit.disk_cache import cache_dir
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import dovetail_lax as lax
-from dovetail_core.base.errors import JaxRuntimeError
-from dovetail_core.tree.util import tree_leaves
+from dovetail_base.errors import JaxRuntimeError
 from dovetail_jit import ShapeDtypeStruct, jit
 from dovetail_jit.stages import ArgInfo
+from dovetail_tree.util import tree_leaves
 
 X = np.arange(4, dtype=np.float32)
 power = operator.pow

@@ -20,9 +20,6 @@ import pytest
 import dovetail_lax as lax
 from dovetail_backends import devices
 from dovetail_core import config
-from dovetail_core.tree.util import tree_leaves
-from dovetail_core.xla import execution, lighter
-from dovetail_core.xla.client import device_list
 from dovetail_jit import jit
 from dovetail_jit.disk_cache import (
     cache_dir,
@@ -38,6 +35,9 @@ from dovetail_jit.disk_cache import (
 )
 from dovetail_jit.disk_cache.entry import DamagedEntry, decode, encode
 from dovetail_jit.serializing import deserialize_and_load, serialize
+from dovetail_tree.util import tree_leaves
+from dovetail_xla import execution, lighter
+from dovetail_xla.client import device_list
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
 KEY, AROUND, BODY = b"k" * 32, b'{"jaxlib": "1"}', bytes(range(256)) * 20

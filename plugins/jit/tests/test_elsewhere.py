@@ -14,10 +14,10 @@ from dovetail_backends import cpu, reference
 from dovetail_backends.reference import evaluate
 from dovetail_batching import vmap
 from dovetail_core import ClosedJaxpr
-from dovetail_core.xla.shardings import single_device_sharding
 from dovetail_experimental.jet import jet
 from dovetail_jit import jit
 from dovetail_refs import freeze, new_ref
+from dovetail_xla.shardings import single_device_sharding
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
 

@@ -11,9 +11,9 @@ import pytest
 
 import dovetail_lax as lax
 from dovetail_ad import grad
+from dovetail_base.options import disable_jit
 from dovetail_batching import vmap
 from dovetail_core import UnexpectedTracerError, float0
-from dovetail_core.base.options import disable_jit
 from dovetail_jit import (
     ShapeDtypeStruct,
     api,

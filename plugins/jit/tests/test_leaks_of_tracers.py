@@ -7,9 +7,9 @@ import pytest
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_ad import grad, hessian, jvp, vjp
+from dovetail_base.options import check_tracer_leaks, checking_leaks
 from dovetail_batching import vmap
 from dovetail_core import UnexpectedTracerError
-from dovetail_core.base.options import check_tracer_leaks, checking_leaks
 from dovetail_core.dispatch import primitive
 from dovetail_jit import jit
 from dovetail_remat import checkpoint

@@ -11,12 +11,12 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_backends.cpu_options import EMITTERS
 from dovetail_core import config
-from dovetail_core.xla import execution
-from dovetail_core.xla.options import LEVEL
-from dovetail_core.xla.version import JAXLIB_VERSION
 from dovetail_jit import jit
 from dovetail_jit.disk_cache.compiling import all_options
 from dovetail_jit.optimizations import disable_most_optimizations
+from dovetail_xla import execution
+from dovetail_xla.options import LEVEL
+from dovetail_xla.version import JAXLIB_VERSION
 
 FEW = {LEVEL: 0, "xla_llvm_disable_expensive_passes": True}
 

@@ -15,11 +15,11 @@ import pytest
 import dovetail_lax as lax
 import dovetail_numpy as jnp
 from dovetail_core import ClosedJaxpr, Manifest, Pass, RegistryError, config
-from dovetail_core.testing.fresh import with_plugins
-from dovetail_core.xla import mlir
 from dovetail_jit import jit, meanwhile
 from dovetail_jit.first_calls import interpret_first_calls
 from dovetail_lax import add_p, sub_p
+from dovetail_testing.fresh import with_plugins
+from dovetail_xla import mlir
 
 Installed = Callable[..., AbstractContextManager[Any]]
 X = np.arange(3, dtype=np.int32)

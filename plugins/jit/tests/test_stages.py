@@ -13,10 +13,10 @@ import pytest
 import dovetail_lax as lax
 from dovetail_batching import vmap
 from dovetail_core import ShapedArray, named_scope
-from dovetail_core.tree.util import tree_leaves, tree_structure
 from dovetail_jit import ShapeDtypeStruct, eval_shape, jit, make_jaxpr, stages
 from dovetail_jit.stages import Wrapped
 from dovetail_refs import new_ref
+from dovetail_tree.util import tree_leaves, tree_structure
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from dovetail_backends import devices
-from dovetail_core.xla.shardings import single_device_sharding
 from dovetail_jit import jit
+from dovetail_xla.shardings import single_device_sharding
 
 HERE = single_device_sharding(devices()[0])
 

@@ -14,11 +14,11 @@ import dovetail_lax as lax
 from dovetail_backends import PjrtBackend
 from dovetail_backends.reference import REFERENCE, ReferenceBackend
 from dovetail_core import Manifest, Unsupported
-from dovetail_core.testing import Case, Sample, Skip
-from dovetail_core.testing.fresh import with_plugins
-from dovetail_core.xla.client import make_cpu_client
 from dovetail_jit import jit
 from dovetail_jit.laws import backend_law
+from dovetail_testing import Case, Sample, Skip
+from dovetail_testing.fresh import with_plugins
+from dovetail_xla.client import make_cpu_client
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
 

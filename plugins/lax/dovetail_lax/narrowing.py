@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_base.source import warn_here
 from dovetail_core import Option, config, here
-from dovetail_core.base.source import warn_here
 
 
 def _check_explicit(value: Any) -> Any:

@@ -7,6 +7,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from dovetail_base.arguments import array_of
+from dovetail_base.source import called
 from dovetail_core import (
     ExtendedDType,
     Option,
@@ -17,8 +19,6 @@ from dovetail_core import (
     enable_x64,
     typeof,
 )
-from dovetail_core.base.arguments import array_of
-from dovetail_core.base.source import called
 from dovetail_core.types.dtypes import dtype_named
 
 from .element_types import dtype_of

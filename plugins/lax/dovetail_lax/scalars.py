@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_base.errors import integer_too_large
 from dovetail_core import Cache, canonical_dtype
-from dovetail_core.base.errors import integer_too_large
-from dovetail_core.xla.config import enable_x64_state
+from dovetail_xla.config import enable_x64_state
 
 from .dtypes import kind_of, scalar_dtype
 

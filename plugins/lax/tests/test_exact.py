@@ -14,8 +14,8 @@ import pytest
 import dovetail_lax as lax
 from dovetail_backends import evaluate_exactly, is_exact
 from dovetail_core import enable_x64, stage_closed, typeof
-from dovetail_core.testing import assert_same_bits
 from dovetail_jit import jit
+from dovetail_testing import assert_same_bits
 
 UNARY = "neg sign abs square sqrt floor ceil is_finite not population_count clz".split()
 BINARY = """

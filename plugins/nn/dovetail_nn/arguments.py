@@ -9,10 +9,10 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_base import arguments
+from dovetail_base.arguments import array_of
+from dovetail_base.source import called, short_repr
 from dovetail_core import here, is_inexact
-from dovetail_core.base import arguments
-from dovetail_core.base.arguments import array_of
-from dovetail_core.base.source import called, short_repr
 from dovetail_lax import dtypes
 from dovetail_lax.errors import ElementTypeError
 

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 
 from dovetail_core import Primitive
-from dovetail_core.testing import Sample
+from dovetail_testing import Sample
 
 from .primitives import (
     log1mexp_p,

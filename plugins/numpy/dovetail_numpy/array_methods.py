@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base import arguments
+from dovetail_base.lazy import import_part
 from dovetail_core import Tracer, here, install_methods
-from dovetail_core.base import arguments
-from dovetail_core.base.lazy import import_part
 from dovetail_core.dispatch.operators import LateMethod, method_itself
-from dovetail_core.xla.arrays import Array, ArrayImpl
+from dovetail_xla.arrays import Array, ArrayImpl
 
 from .conversion import astype, view
 from .creation.arrays import array

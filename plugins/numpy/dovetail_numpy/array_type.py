@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_core.dispatch.operators import load_methods
-from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_xla.arrays import ArrayImpl
 
 ArrayImpl.__module__ = __name__  # where it is found indeed, by pickle too
 

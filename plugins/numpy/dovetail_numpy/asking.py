@@ -11,8 +11,8 @@ from __future__ import annotations
 import sys
 from types import FrameType
 
+from dovetail_base.source import is_hidden
 from dovetail_core import registry
-from dovetail_core.base.source import is_hidden
 
 _PROMOTING = (__name__, "dovetail_numpy.promotion", "dovetail_numpy.rank_promotion")
 """Modules through which all promotions go."""

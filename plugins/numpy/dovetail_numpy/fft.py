@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base import arguments
 from dovetail_core import here
-from dovetail_core.base import arguments
 from dovetail_lax import dtypes
 
 from .creation import placing

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import here, typeof
-from dovetail_core.tree.util import register_static, tree_flatten, tree_unflatten
 from dovetail_lax import dtypes
+from dovetail_tree.util import register_static, tree_flatten, tree_unflatten
 
 from .creation.arrays import as_array
 from .creation.filled import zeros

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+from dovetail_base import arguments
+from dovetail_base.foreign import names_itself
+from dovetail_base.source import not_callable
+from dovetail_base.wrapping import wraps
 from dovetail_core import here
-from dovetail_core.base import arguments
-from dovetail_core.base.foreign import names_itself
-from dovetail_core.base.source import not_callable
-from dovetail_core.base.wrapping import wraps
-from dovetail_core.tree.util import tree_map
+from dovetail_tree.util import tree_map
 
 from .creation.arrays import as_array
 from .manipulation.shapes import expand_dims

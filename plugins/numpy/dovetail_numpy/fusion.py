@@ -9,7 +9,6 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from dovetail_core import EVAL, get_trace
-from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_jit import (
     cannot_be_hashed,
     forgiving,
@@ -17,6 +16,7 @@ from dovetail_jit import (
     is_operand as is_operand,
     one_call as one_call,
 )
+from dovetail_xla.arrays import ArrayImpl
 
 F = TypeVar("F", bound=Callable[..., Any])
 ARRAYS = (ArrayImpl, np.ndarray)

@@ -6,8 +6,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from dovetail_core.base.arguments import known_array
-from dovetail_core.base.foreign import names_itself
+from dovetail_base.arguments import known_array
+from dovetail_base.foreign import names_itself
 from dovetail_lax import dtypes
 
 from .creation.arrays import asarray

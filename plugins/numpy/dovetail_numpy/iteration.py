@@ -13,9 +13,9 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_backends import device_put, rows_on_host
+from dovetail_base.source import called
 from dovetail_core import EVAL, Cache, ExtendedDType, get_trace
-from dovetail_core.base.source import called
-from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_xla.arrays import ArrayImpl
 
 CHUNK = 64
 """How many rows one program cuts an array into."""

@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base.lazy import import_part
 from dovetail_core import ShapedArray, is_inexact
-from dovetail_core.base.lazy import import_part
 from dovetail_core.dispatch.operators import LateMethod, own_operator
 
 from .indexing.reading import getitem

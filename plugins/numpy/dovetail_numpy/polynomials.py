@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base.foreign import names_itself
 from dovetail_core import Tracer, here
-from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
 from .creation.arrays import as_array

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base.errors import integer_too_large
 from dovetail_core import (
     ShapedArray,
     StagedTracer,
@@ -16,7 +17,6 @@ from dovetail_core import (
     is_inexact,
     typeof,
 )
-from dovetail_core.base.errors import integer_too_large
 from dovetail_core.rules.staging import definition_of
 from dovetail_lax import dtypes, scalars
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dovetail_base.source import warn_here
 from dovetail_core import Option, config
-from dovetail_core.base.source import warn_here
 
 from .asking import asked_by_library
 from .operands import ShapeError, here

@@ -8,8 +8,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from dovetail_core.xla import arrays
 from dovetail_lax import dtypes
+from dovetail_xla import arrays
 
 from .creation.arrays import asarray
 from .operands import Array

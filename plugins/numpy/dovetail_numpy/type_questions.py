@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_base import arguments
+from dovetail_base.foreign import names_itself
+from dovetail_base.source import called, short_repr
 from dovetail_core import here
-from dovetail_core.base import arguments
-from dovetail_core.base.foreign import names_itself
-from dovetail_core.base.source import called, short_repr
 from dovetail_core.types.dtypes import dtype_named
 from dovetail_lax import dtypes
 

@@ -119,7 +119,7 @@ import dovetail
 import dovetail.numpy as jnp
 from dovetail_core import Tracer
 from dovetail_core.dispatch.operators import LateMethod, array_methods
-from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_xla.arrays import ArrayImpl
 
 x = jnp.asarray([3.0, 1.0, 2.0])
 assert float(dovetail.jit(lambda x: (x * 2 + 1)[0])(x)) == 7

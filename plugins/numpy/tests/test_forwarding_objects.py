@@ -13,8 +13,8 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_ad import jvp
 from dovetail_batching import vmap
-from dovetail_core.tree.util import tree_map
 from dovetail_jit import jit
+from dovetail_tree.util import tree_map
 
 FLOATS = "add sub mul matmul truediv floordiv mod pow eq ne lt le gt ge".split()
 BITS = "lshift rshift and_ or_ xor".split()

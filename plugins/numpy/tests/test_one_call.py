@@ -11,7 +11,7 @@ import pytest
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_core.base.options import enable_x64
+from dovetail_base.options import enable_x64
 from dovetail_jit import jit
 
 DTYPES = ["bool", "int8", "uint32", "int32", "bfloat16", "float32"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail_core.base.source import callable_name, called, not_callable, short_repr
-from dovetail_core.base.wrapping import wraps
-from dovetail_core.xla.profiling import TraceMe
+from dovetail_base.source import callable_name, called, not_callable, short_repr
+from dovetail_base.wrapping import wraps
+from dovetail_xla.profiling import TraceMe
 
 
 class TraceAnnotation(TraceMe):

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 from dovetail_backends import backend as backend_named, runs_whole
-from dovetail_core.base.source import called
-from dovetail_core.xla.profiling import heap_profile
+from dovetail_base.source import called
+from dovetail_xla.profiling import heap_profile
 
 
 def device_memory_profile(backend: str | None = None) -> bytes:

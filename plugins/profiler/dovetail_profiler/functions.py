@@ -6,7 +6,7 @@ import inspect
 import os
 from typing import Any
 
-from dovetail_core.base.source import Source, callable_name
+from dovetail_base.source import Source, callable_name
 from dovetail_jit import Signature
 
 from .misses.signatures import arguments_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core.base.environment import as_bool
+from dovetail_base.environment import as_bool
 from dovetail_core.registry.listening import Listener, ListeningOption
 
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from dovetail_backends import backend
-from dovetail_core.base import arguments
-from dovetail_core.base.source import called
-from dovetail_core.xla import profiling
+from dovetail_base import arguments
+from dovetail_base.source import called
+from dovetail_xla import profiling
 
 _server: Any = None
 _lock = threading.Lock()

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from dovetail_backends import backend
-from dovetail_core.base.source import called, here, short_repr
-from dovetail_core.xla.profiling import (
+from dovetail_base.source import called, here, short_repr
+from dovetail_xla.profiling import (
     ProfileData as ProfileData,
     ProfileEvent as ProfileEvent,
     ProfileOptions as ProfileOptions,
@@ -23,7 +23,7 @@ from dovetail_core.xla.profiling import (
     Session,
     describe_session,
 )
-from dovetail_core.xla.version import JAXLIB_VERSION
+from dovetail_xla.version import JAXLIB_VERSION
 
 
 @dataclass(frozen=True)

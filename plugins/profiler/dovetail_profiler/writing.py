@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from dovetail_base.source import callable_name
 from dovetail_core import Option, current_source, describe_source, hookimpl
-from dovetail_core.base.source import callable_name
-from dovetail_core.xla.config import tracing_state
 from dovetail_jit import Executable, Signature
+from dovetail_xla.config import tracing_state
 
 from .functions import is_own, place_of, shown_time, shown_types
 from .misses.history import History

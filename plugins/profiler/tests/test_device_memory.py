@@ -16,7 +16,7 @@ import pytest
 
 import dovetail_profiler as profiler
 from dovetail_backends import device_put
-from dovetail_core.xla.profiling import pprof_profile_to_json
+from dovetail_xla.profiling import pprof_profile_to_json
 
 
 def parsed(profile: bytes) -> dict[str, Any]:

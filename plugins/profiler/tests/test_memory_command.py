@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dovetail_lax as lax
-from dovetail_core.cli import main
+from dovetail_cli import main
 from dovetail_jit import ShapeDtypeStruct, fused, jit
 from dovetail_profiler.memory.analysis import memory_of, sizes, sparkline, text_of
 from dovetail_profiler.memory.liveness import Liveness

@@ -15,17 +15,17 @@ import pytest
 
 import dovetail_lax as lax
 from dovetail_ad import grad
+from dovetail_base.options import enable_x64
 from dovetail_batching import vmap
 from dovetail_core import config
-from dovetail_core.base.options import enable_x64
 from dovetail_core.registry.hooks import has_hooks, manager
-from dovetail_core.tree.util import register_pytree_node
 from dovetail_jit import clear_caches, jit, make_jaxpr, signatures
 from dovetail_profiler.misses.signatures import differences
 from dovetail_profiler.options import listener
 from dovetail_profiler.public import explain_cache_misses, log_compiles
 from dovetail_sharding import AbstractMesh, PartitionSpec as P
 from dovetail_sharding.manual.mapping import shard_map
+from dovetail_tree.util import register_pytree_node
 
 X = np.ones(3, np.float32)
 TIME = r"[\d.e+]+ (s|ms|us)"

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import dovetail_lax as lax
-from dovetail_core.cli import main
+from dovetail_cli import main
 from dovetail_core.registry.hooks import manager
 from dovetail_jit import clear_caches, jit, watched_calls
 from dovetail_jit.disk_cache import cache_dir, cache_min_seconds

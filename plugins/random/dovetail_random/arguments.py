@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base.arguments import array_of
 from dovetail_core import (
     Cache,
     ExtendedDType,
@@ -18,7 +19,6 @@ from dovetail_core import (
     here,
     is_inexact,
 )
-from dovetail_core.base.arguments import array_of
 from dovetail_lax import dtypes
 from dovetail_lax.errors import ShapeError
 

@@ -6,10 +6,10 @@ import copyreg
 from functools import partial
 from typing import Any
 
+from dovetail_base.options import as_bool
+from dovetail_base.source import warn_here
 from dovetail_core import Option, config, here, registry
-from dovetail_core.base.options import as_bool
-from dovetail_core.base.source import warn_here
-from dovetail_core.text.syntax import register_parameter
+from dovetail_text.syntax import register_parameter
 
 # Importing the generators makes them known.
 from . import ciphers as ciphers, rbg as rbg, threefry as threefry

@@ -8,9 +8,9 @@ from typing import Any, final
 
 from dovetail_core import ExtendedDType, here
 from dovetail_core.dispatch.tracer import Tracer
-from dovetail_core.text.syntax import register_dtype
 from dovetail_core.types.high import high_algebra
 from dovetail_lax import dtypes
+from dovetail_text.syntax import register_dtype
 
 from .keys import KeyArray
 from .lanes import UINTS, Lanes, in_key_shape, in_words, join_lanes, take_apart

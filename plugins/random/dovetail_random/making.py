@@ -9,8 +9,8 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_base.arguments import array_of
 from dovetail_core import EVAL, Tracer, canonical_dtype, get_trace, here
-from dovetail_core.base.arguments import array_of
 from dovetail_jit import fused
 
 from .arguments import (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_numpy as dnp
-from dovetail_core.testing import Sample
+from dovetail_testing import Sample
 
 from .draws.gamma import random_gamma_p
 from .generators import implementation

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base.options import as_bool
 from dovetail_core import Option, Primitive, ShapedArray, config, here, typeof
-from dovetail_core.base.options import as_bool
 
 from .implementations import Implementation, register_prng_impl
 from .lanes import UINTS, Lanes, join_halves, upper_half

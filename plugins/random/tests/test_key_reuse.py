@@ -12,9 +12,9 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 import dovetail_random as random
 from dovetail_backends import device_put
+from dovetail_base.errors import JAXTypeError
 from dovetail_batching import vmap
 from dovetail_core import Primitive
-from dovetail_core.base.errors import JAXTypeError
 from dovetail_jit import jit
 from dovetail_random.reuse.analysis import KeyReuseError
 from dovetail_random.reuse.option import debug_key_reuse

@@ -15,10 +15,10 @@ from dovetail import default_prng_impl
 from dovetail_backends import Array
 from dovetail_batching import vmap
 from dovetail_core import PluginError, ShapedArray, typeof
-from dovetail_core.testing.fresh import fresh_registry
-from dovetail_core.tree.util import tree_leaves, tree_map, tree_structure
 from dovetail_jit import jit, make_jaxpr
 from dovetail_random import extend
+from dovetail_testing.fresh import fresh_registry
+from dovetail_tree.util import tree_leaves, tree_map, tree_structure
 
 
 def data(keys: Any) -> Any:

@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 
 import dovetail_numpy as dnp
+from dovetail_base.source import not_callable, short_repr
 from dovetail_core import ShapedArray, callable_name, here, typeof
-from dovetail_core.base.source import not_callable, short_repr
 from dovetail_core.dispatch.axes import manual_axes
 from dovetail_core.types.algebra import algebra
 from dovetail_core.types.avals import NOWHERE, varied
@@ -240,7 +240,7 @@ def run_state(f: Any) -> Any:
     Returns: a function from a pytree of arrays to a pytree of the same structure and types. It has
         no effects: the references are made and frozen inside.
     """
-    from dovetail_core.tree.util import tree_map
+    from dovetail_tree.util import tree_map
 
     if not callable(f):
         raise not_callable("f", f)

@@ -6,7 +6,7 @@ import numpy as np
 
 from dovetail_core import eval_jaxpr, stage_closed
 from dovetail_core.interpret.mutable import has_mutable
-from dovetail_core.testing import Sample, law
+from dovetail_testing import Sample, law
 
 from .discharging import discharge
 

@@ -13,8 +13,8 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import stage_closed, typeof
-from dovetail_core.testing import Sample
 from dovetail_jit import jit_p
+from dovetail_testing import Sample
 
 from .functions import addupdate, empty_ref, freeze, new_ref, set, swap
 

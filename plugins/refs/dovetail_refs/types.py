@@ -11,7 +11,7 @@ from typing import Any, cast, final
 from weakref import WeakValueDictionary
 
 from dovetail_core import AbstractValue, HiType, ShapedArray, here
-from dovetail_core.text.syntax import register_type_notation
+from dovetail_text.syntax import register_type_notation
 
 NO_GRAD = "no_grad_no_remat"
 """The kind of references that have no part in derivatives: what is written to them, and read from

@@ -20,9 +20,9 @@ from dovetail_core import (
 from dovetail_core.dispatch.primitive import get_trace
 from dovetail_core.rules.staging import check_within
 from dovetail_core.types.algebra import algebra
-from dovetail_core.xla.arrays import ArrayImpl
-from dovetail_core.xla.config import trace_context
 from dovetail_jit import jit
+from dovetail_xla.arrays import ArrayImpl
+from dovetail_xla.config import trace_context
 
 from .functions import Access
 from .indexing import Chain, Index, accumulate, read, with_moving_integers, write

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import here, typeof
-from dovetail_core.tree.util import register_pytree_node
+from dovetail_tree.util import register_pytree_node
 
 from .indexing import encode, indexed_type_of
 from .masks import spelled_out

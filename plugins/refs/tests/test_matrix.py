@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from dovetail_backends.testing import evaluated_by_reference
-from dovetail_core.testing import matrix
+from dovetail_testing import matrix
 
 
 @pytest.fixture(autouse=True)

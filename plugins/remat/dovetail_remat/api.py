@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from dovetail_base import arguments
+from dovetail_base.wrapping import alias, wraps
 from dovetail_core import EVAL, get_trace, here
-from dovetail_core.base import arguments
-from dovetail_core.base.wrapping import alias, wraps
 from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
-from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
+from dovetail_tree.util import tree_flatten, tree_map, tree_unflatten
 
 from .budget.limit import Limit
 from .effects import Effects, bind_with_effects

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import isfinite
 
-from dovetail_core.testing import Sample, law
-from dovetail_core.testing.kernel_laws import staged
+from dovetail_testing import Sample, law
+from dovetail_testing.kernel_laws import staged
 
 from .budget.costs import program_flops, work
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal as Choice
 
 from dovetail_ad import linearize
+from dovetail_base.foreign import names_itself
 from dovetail_core import (
     AbstractValue,
     ClosedJaxpr,
@@ -20,8 +21,7 @@ from dovetail_core import (
     stage,
     typeof,
 )
-from dovetail_core.base.foreign import names_itself
-from dovetail_core.tree.util import (
+from dovetail_tree.util import (
     keystr,
     tree_flatten,
     tree_flatten_with_path,

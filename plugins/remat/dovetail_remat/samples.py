@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import stage_closed, typeof
-from dovetail_core.testing import Sample
 from dovetail_core.types.algebra import algebra
+from dovetail_testing import Sample
 
 from .primitive import name_p, place_p, remat_p
 

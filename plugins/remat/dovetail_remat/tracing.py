@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from dovetail_base.errors import refuse_mutable_result
+from dovetail_base.keys import exact_key, keeps_alive
 from dovetail_core import ClosedJaxpr, callable_name, consts_to_inputs, stage, typeof
-from dovetail_core.base.errors import refuse_mutable_result
-from dovetail_core.base.keys import exact_key, keeps_alive
 from dovetail_core.rules import traced
-from dovetail_core.tree.util import (
+from dovetail_tree.util import (
     broadcast_prefix,
     keystr,
     tree_flatten,

@@ -1,7 +1,7 @@
 """The option of the plugin, and how much must repeat."""
 
+from dovetail_base.options import as_bool
 from dovetail_core import Option, config
-from dovetail_core.base.options import as_bool
 
 compile_repeats_once = config.add(
     Option(

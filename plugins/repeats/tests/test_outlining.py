@@ -12,8 +12,8 @@ import dovetail
 import dovetail.numpy as dnp
 from dovetail import lax, random
 from dovetail_backends.reference import REFERENCE
+from dovetail_base.options import enable_checks
 from dovetail_core import ClosedJaxpr
-from dovetail_core.base.options import enable_checks
 from dovetail_repeats.outlining import outlined
 from dovetail_repeats.primitive import repeated_p
 from dovetail_repeats.settings import compile_repeats_once

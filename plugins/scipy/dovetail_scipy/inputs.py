@@ -6,9 +6,9 @@ from typing import Any
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_base import arguments
+from dovetail_base.source import called, short_repr
 from dovetail_core import canonical_dtype, here, is_inexact
-from dovetail_core.base import arguments
-from dovetail_core.base.source import called, short_repr
 from dovetail_lax import dtypes
 
 Array = Any

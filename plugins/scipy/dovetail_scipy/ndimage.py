@@ -10,10 +10,10 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_base.arguments import integer
+from dovetail_base.foreign import names_itself
+from dovetail_base.source import short_repr
 from dovetail_core import here
-from dovetail_core.base.arguments import integer
-from dovetail_core.base.foreign import names_itself
-from dovetail_core.base.source import short_repr
 from dovetail_jit import fused, is_operand
 
 from .arguments import Array, ArrayLike, array, inexact

@@ -9,8 +9,8 @@ import numpy as np
 
 from dovetail_ad import jacfwd, jacrev
 from dovetail_backends import evaluate
-from dovetail_core.tree.util import tree_leaves, tree_structure, tree_unflatten
 from dovetail_jit import jit, make_jaxpr
+from dovetail_tree.util import tree_leaves, tree_structure, tree_unflatten
 
 FULL = os.environ.get("DOVETAIL_TEST_FULL") == "1"
 

@@ -9,9 +9,9 @@ import scipy.fft as sf
 from dovetail_ad import jvp, vjp
 from dovetail_batching import vmap
 from dovetail_core import enable_x64
-from dovetail_core.testing import assert_near
 from dovetail_jit import jit
 from dovetail_scipy import fft
+from dovetail_testing import assert_near
 
 RNG = np.random.default_rng(0)
 NORMS = [None, "backward", "ortho", "forward"]

@@ -12,9 +12,9 @@ from reference_backend import value_of
 import dovetail_numpy as dnp
 from dovetail_batching import vmap
 from dovetail_core import enable_x64
-from dovetail_core.testing import assert_close, assert_near, assert_same
 from dovetail_jit import jit
 from dovetail_scipy import linalg
+from dovetail_testing import assert_close, assert_near, assert_same
 
 RNG = np.random.default_rng(0)
 DTYPES = ["float32", "complex128"]

@@ -17,10 +17,10 @@ import dovetail_numpy as dnp
 from dovetail_ad import grad, jvp, vjp
 from dovetail_batching import vmap
 from dovetail_core import enable_x64
-from dovetail_core.testing import assert_near, finite_difference_with_error
 from dovetail_jit import jit
 from dovetail_lax.dtypes import numpy_dtype_promotion
 from dovetail_scipy import linalg
+from dovetail_testing import assert_near, finite_difference_with_error
 
 RNG = np.random.default_rng(0)
 

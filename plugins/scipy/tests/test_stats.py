@@ -22,8 +22,8 @@ from dovetail_ad import grad, jvp
 from dovetail_backends import evaluate
 from dovetail_batching import vmap
 from dovetail_core import enable_x64
-from dovetail_core.tree.util import tree_structure, tree_unflatten
 from dovetail_jit import jit, make_jaxpr
+from dovetail_tree.util import tree_structure, tree_unflatten
 
 PARAMETERS: dict[str, list[list[float]]] = {
     "bernoulli": [[0.3, 0.9, 0.01]],

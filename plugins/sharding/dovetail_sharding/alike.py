@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from dovetail_base.source import here
 from dovetail_core import Primitive, typeof
-from dovetail_core.base.source import here
-from dovetail_core.tree.util import tree_flatten
+from dovetail_tree.util import tree_flatten
 
 T = TypeVar("T")
 U = TypeVar("U")

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from dovetail_backends import Array, Format, device_put, value_of
+from dovetail_base import arguments
+from dovetail_base.placements import stands_for_place
+from dovetail_base.source import here, short_repr
 from dovetail_core import ShapedArray, cached, typeof
-from dovetail_core.base import arguments
-from dovetail_core.base.placements import stands_for_place
-from dovetail_core.base.source import here, short_repr
-from dovetail_core.tree.util import broadcast_prefix, tree_flatten
 from dovetail_core.types.dtypes import ExtendedDType, canonical_dtype
-from dovetail_core.xla.arrays import ArrayImpl, assemble, put_sharded
-from dovetail_core.xla.client import Device
-from dovetail_core.xla.shardings import cut_of, single_device_sharding
+from dovetail_tree.util import broadcast_prefix, tree_flatten
+from dovetail_xla.arrays import ArrayImpl, assemble, put_sharded
+from dovetail_xla.client import Device
+from dovetail_xla.shardings import cut_of, single_device_sharding
 
 from .splits import ProcessSplit
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_backends import Format, device_put, sharding_constraint_p
+from dovetail_base.placements import resolve_placement, stands_for_place
+from dovetail_base.source import here, short_repr
 from dovetail_core import EVAL, ShapedArray, get_trace, typeof
-from dovetail_core.base.placements import resolve_placement, stands_for_place
-from dovetail_core.base.source import here, short_repr
-from dovetail_core.tree.util import broadcast_prefix, tree_flatten
-from dovetail_core.xla.client import Device
-from dovetail_core.xla.shardings import NamedSharding, Sharding
+from dovetail_tree.util import broadcast_prefix, tree_flatten
+from dovetail_xla.client import Device
+from dovetail_xla.shardings import NamedSharding, Sharding
 
 from .contexts import devices_of_set_mesh, get_abstract_mesh
 from .specs import axes_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from dovetail_base.placements import register_surroundings
 from dovetail_core import EVAL, get_trace, here
-from dovetail_core.base.placements import register_surroundings
-from dovetail_core.xla import shardings
-from dovetail_core.xla.config import unset
+from dovetail_xla import shardings
+from dovetail_xla.config import unset
 
 from . import state
 from .grids import NamedSharding

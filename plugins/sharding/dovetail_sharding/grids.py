@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import cached
-from dovetail_core.xla.shardings import GSPMDSharding, HloSharding, install
+from dovetail_xla.shardings import GSPMDSharding, HloSharding, install
 
 from .meshes import BaseMesh
 from .named import NamedSharding as NamedSharding

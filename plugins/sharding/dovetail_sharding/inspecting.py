@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from dovetail_backends import Attribute, devices, i32, stablehlo_rules
+from dovetail_base.source import here
 from dovetail_core import IOEffect, Primitive, def_impl
-from dovetail_core.base.source import here
-from dovetail_core.text.syntax import register_parameter
-from dovetail_core.tree.util import tree_leaves
-from dovetail_core.xla.ffi import on_sharding
-from dovetail_core.xla.shardings import SingleDeviceSharding
+from dovetail_text.syntax import register_parameter
+from dovetail_tree.util import tree_leaves
+from dovetail_xla.ffi import on_sharding
+from dovetail_xla.shardings import SingleDeviceSharding
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from dovetail_core import ShapedArray, ShardingTypeError
-from dovetail_core.testing import Sample, law
 from dovetail_core.types.avals import undivided
+from dovetail_testing import Sample, law
 
 from .axis_types import AxisType
 from .grids import NamedSharding

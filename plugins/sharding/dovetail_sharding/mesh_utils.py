@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from dovetail_backends import devices as all_devices
-from dovetail_core.base import arguments
-from dovetail_core.base.source import here
+from dovetail_base import arguments
+from dovetail_base.source import here
 
 from .axis_types import AxisType
 from .meshes import Mesh

@@ -14,9 +14,9 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from dovetail_core.base.source import called, here, short_repr
-from dovetail_core.xla.client import Device, device_list
-from dovetail_core.xla.fork import renew_in_child
+from dovetail_base.source import called, here, short_repr
+from dovetail_xla.client import Device, device_list
+from dovetail_xla.fork import renew_in_child
 
 from . import state
 from .axis_types import AxisType, axis_types_of

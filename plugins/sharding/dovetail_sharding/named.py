@@ -7,10 +7,10 @@ from math import prod
 from typing import Any
 
 from dovetail_backends import devices_indices_map
+from dovetail_base.source import here, short_repr
 from dovetail_core import cached
-from dovetail_core.base.source import here, short_repr
-from dovetail_core.xla import shardings
-from dovetail_core.xla.shardings import HloSharding, NamedSharding as NamedSharding, OpSharding
+from dovetail_xla import shardings
+from dovetail_xla.shardings import HloSharding, NamedSharding as NamedSharding, OpSharding
 
 from .axis_types import AxisType
 from .meshes import BaseMesh, Mesh

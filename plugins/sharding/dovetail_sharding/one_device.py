@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core.xla.shardings import (
+from dovetail_xla.shardings import (
     Sharding as Sharding,
     SingleDeviceSharding as SingleDeviceSharding,
     single_device_sharding,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from colorsys import hsv_to_rgb
 from typing import Any
 
-from dovetail_core.base.source import here
+from dovetail_base.source import here
 
 Color = tuple[float, ...]
 LIGHT = 0.5

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core.base.placements import register_placement
+from dovetail_base.placements import register_placement
 
 from .contexts import mesh_for_specs
 from .grids import NamedSharding

@@ -7,14 +7,14 @@ from functools import wraps
 from typing import Any, NamedTuple
 
 from dovetail_backends import device_put, devices as all_devices
+from dovetail_base.arguments import integers
+from dovetail_base.source import callable_name, here
 from dovetail_batching import mapped_arguments, mapped_results, vmap
 from dovetail_core import EVAL, get_trace, typeof
-from dovetail_core.base.arguments import integers
-from dovetail_core.base.source import callable_name, here
-from dovetail_core.tree.util import tree_flatten, tree_leaves, tree_unflatten
-from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_jit import jit
 from dovetail_lax import expand_dims, squeeze
+from dovetail_tree.util import tree_flatten, tree_leaves, tree_unflatten
+from dovetail_xla.arrays import ArrayImpl
 
 from .contexts import get_abstract_mesh
 from .grids import NamedSharding

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core.base.placements import resolve_placement
-from dovetail_core.base.source import here
-from dovetail_core.tree.util import broadcast_prefix, tree_flatten
+from dovetail_base.placements import resolve_placement
+from dovetail_base.source import here
+from dovetail_tree.util import broadcast_prefix, tree_flatten
 
 from .axis_types import AxisType
 from .grids import NamedSharding

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dovetail_core.base.environment import as_bool
-from dovetail_core.base.options import Option
+from dovetail_base.environment import as_bool
+from dovetail_base.options import Option
 
 auto_pcast = Option(
     "auto_pcast", True,

@@ -7,8 +7,8 @@ from threading import RLock
 from typing import Any, ClassVar, NoReturn, final
 from weakref import WeakValueDictionary
 
-from dovetail_core.base.source import short_repr
-from dovetail_core.xla.fork import renew_in_child
+from dovetail_base.source import short_repr
+from dovetail_xla.fork import renew_in_child
 
 
 @final

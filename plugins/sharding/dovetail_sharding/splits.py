@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core.base.source import here
+from dovetail_base.source import here
 
 
 class ProcessSplit:

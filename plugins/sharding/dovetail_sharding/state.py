@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dovetail_core.xla.config import LateConfig
+from dovetail_xla.config import LateConfig
 
 devices = LateConfig("dovetail_mesh", None)
 """The mesh that ``set_mesh`` set, or None."""

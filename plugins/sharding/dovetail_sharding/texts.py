@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_backends import devices as all_devices
-from dovetail_core.text.syntax import register_parameter
+from dovetail_text.syntax import register_parameter
 
 from .axis_types import AxisType
 from .meshes import AbstractDevice, AbstractMesh, BaseMesh, Mesh

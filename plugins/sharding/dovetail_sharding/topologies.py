@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_backends import devices as all_devices
-from dovetail_core.base.source import here
-from dovetail_core.xla.client import compile_only_devices
+from dovetail_base.source import here
+from dovetail_xla.client import compile_only_devices
 
 from .mesh_utils import create_device_mesh
 from .meshes import Mesh

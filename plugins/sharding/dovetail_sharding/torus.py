@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core.base.source import here
+from dovetail_base.source import here
 
 
 def on_torus(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from dovetail_core.base.source import here
+from dovetail_base.source import here
 
 from .picture import draw, pastel
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from dovetail_backends import PjrtBackend
-from dovetail_core.testing.samples import Sample, all_samples
-from dovetail_core.xla.client import make_cpu_client
 from dovetail_pytest import is_full
 from dovetail_sharding import AxisType, Mesh
+from dovetail_testing.samples import Sample, all_samples
+from dovetail_xla.client import make_cpu_client
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import dovetail as dt
 import dovetail.numpy as dnp
 from dovetail import NamedSharding, P
 from dovetail.experimental.shard_alike import shard_alike
-from dovetail_core.testing import assert_close
+from dovetail_testing import assert_close
 
 X = np.arange(32, dtype=np.float32).reshape(8, 4)
 

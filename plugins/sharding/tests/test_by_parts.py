@@ -12,10 +12,10 @@ import dovetail as dt
 import dovetail.numpy as dnp
 from dovetail import NamedSharding, P
 from dovetail_core import ClosedJaxpr, Manifest, Pass
-from dovetail_core.testing.fresh import with_plugins
 from dovetail_jit import by_parts
 from dovetail_lax import add_p, sub_p
 from dovetail_sharding import Mesh
+from dovetail_testing.fresh import with_plugins
 
 OPERATIONS = {
     "add": lambda x: x + x,

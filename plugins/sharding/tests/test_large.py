@@ -8,7 +8,7 @@ import pytest
 import dovetail as dt
 import dovetail.numpy as dnp
 from dovetail import NamedSharding, P, lax
-from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_xla.arrays import ArrayImpl
 
 SHAPE = 1024, 512
 PART = SHAPE[0] // 4 * SHAPE[1] * 4

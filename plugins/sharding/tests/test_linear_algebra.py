@@ -13,7 +13,7 @@ import dovetail.numpy as dnp
 import dovetail.scipy as dsp
 from dovetail import NamedSharding, P, lax
 from dovetail.sharding import AxisType, Mesh
-from dovetail_core.testing import assert_close
+from dovetail_testing import assert_close
 
 la = lax.linalg
 N = 4

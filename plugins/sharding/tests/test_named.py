@@ -9,7 +9,7 @@ import pytest
 
 from dovetail import NamedSharding, P
 from dovetail.sharding import AbstractMesh, Mesh, Sharding, SingleDeviceSharding
-from dovetail_core.xla.shardings import single_device_sharding
+from dovetail_xla.shardings import single_device_sharding
 
 ALL = slice(None)
 

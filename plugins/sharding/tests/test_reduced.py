@@ -12,7 +12,7 @@ import dovetail.numpy as dnp
 from dovetail import P, lax
 from dovetail.sharding import AxisType, Mesh, reshard, set_mesh
 from dovetail_core import ShardingTypeError, typeof
-from dovetail_core.testing import assert_close
+from dovetail_testing import assert_close
 
 RANDOM = np.random.default_rng(0)
 W = RANDOM.integers(-3, 4, (4, 4)).astype(np.float32)

@@ -13,7 +13,7 @@ import dovetail.numpy as dnp
 from dovetail import NamedSharding, P, lax
 from dovetail.sharding import AxisType, Mesh, reshard, set_mesh
 from dovetail_core import ShapedArray, typeof
-from dovetail_core.testing import assert_close
+from dovetail_testing import assert_close
 
 X = np.arange(6 * 24, dtype=np.float32).reshape(6, 24) / 50
 

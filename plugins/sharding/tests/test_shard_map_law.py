@@ -15,8 +15,8 @@ import pytest
 import dovetail as dt
 from dovetail import P, shard_map
 from dovetail_core import MissingRule, is_inexact, typeof
-from dovetail_core.testing import assert_close
-from dovetail_core.testing.samples import Sample
+from dovetail_testing import assert_close
+from dovetail_testing.samples import Sample
 
 ROWS, FEW = 2, 24
 

@@ -14,8 +14,8 @@ from dovetail import P, lax
 from dovetail.sharding import NamedSharding, set_mesh, use_abstract_mesh
 from dovetail_backends import evaluate
 from dovetail_core import ShapedArray, ShardingTypeError, typeof
-from dovetail_core.text.parser import parse_ir
 from dovetail_core.types.roles import Reduced, Unreduced
+from dovetail_text.parser import parse_ir
 
 X = np.arange(8, dtype=np.float32)
 ROWS = np.arange(16, dtype=np.float32).reshape(8, 2)

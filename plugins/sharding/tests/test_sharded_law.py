@@ -15,9 +15,9 @@ import pytest
 import dovetail as dt
 from dovetail import NamedSharding, P
 from dovetail_core import MissingRule, is_inexact, typeof
-from dovetail_core.testing import assert_close
-from dovetail_core.testing.samples import Sample
-from dovetail_core.xla.arrays import XlaRuntimeError
+from dovetail_testing import assert_close
+from dovetail_testing.samples import Sample
+from dovetail_xla.arrays import XlaRuntimeError
 
 FEW = 24
 LIMITS = (

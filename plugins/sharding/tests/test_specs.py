@@ -9,7 +9,7 @@ import pytest
 
 from dovetail import P
 from dovetail.sharding import PartitionSpec
-from dovetail_core.tree.util import tree_leaves
+from dovetail_tree.util import tree_leaves
 
 SHOWN = {
     "P()": P(),

@@ -11,8 +11,8 @@ import dovetail as dt
 from dovetail import P, lax, shard_map
 from dovetail.sharding import AbstractMesh, AxisType, ManualAxisType
 from dovetail_core import IRError, ShapedArray, typeof
-from dovetail_core.text.parser import parse_ir, parse_type
 from dovetail_sharding.texts import _spec, _spec_text
+from dovetail_text.parser import parse_ir, parse_type
 
 
 def test_programs_are_read_again(mesh):

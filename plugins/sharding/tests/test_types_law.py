@@ -17,9 +17,9 @@ import dovetail as dt
 from dovetail import P
 from dovetail.sharding import AxisType, Mesh, NamedSharding
 from dovetail_core import MissingRule, ShardingTypeError, is_inexact, typeof
-from dovetail_core.testing import assert_close
-from dovetail_core.testing.samples import Sample
 from dovetail_sharding.laws import divided_types
+from dovetail_testing import assert_close
+from dovetail_testing.samples import Sample
 
 FEW = 40
 UNKNOWN = {"mulhi", "fft"}  # to XLA, divided on CPUs: JAX fails likewise

@@ -17,8 +17,8 @@ import dovetail as dt
 from dovetail import P
 from dovetail.sharding import AxisType, Mesh, NamedSharding
 from dovetail_core import ShardingTypeError, is_inexact, typeof
-from dovetail_core.testing import assert_close
-from dovetail_core.testing.samples import Sample
+from dovetail_testing import assert_close
+from dovetail_testing.samples import Sample
 
 FEW = 25
 SALT = "linear"

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dovetail_core import Tracer
-from dovetail_core.tree.registry import functions_of
-from dovetail_core.xla.arrays import ArrayImpl
-from dovetail_core.xla.calls import PjitFunction
-from dovetail_core.xla.client import Device
+from dovetail_tree.registry import functions_of
+from dovetail_xla.arrays import ArrayImpl
+from dovetail_xla.calls import PjitFunction
+from dovetail_xla.client import Device
 
 from .digest import KINDS, Digest
 from .functions import add_compiled, add_function

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
+from dovetail_base.source import KERNEL_PACKAGES
 from dovetail_core import registry
 
 from .refusal import NotSound
@@ -42,7 +43,7 @@ _READERS = frozenset("fromfile genfromtxt load loadtxt memmap open_memmap".split
 @cache
 def own_folders() -> tuple[str, ...]:
     """The folders of the packages of Dovetail and its plugins, with a separator at the end."""
-    packages = {"dovetail", "dovetail_core"}
+    packages = {"dovetail", *KERNEL_PACKAGES}
     for plugin in registry().plugins.values():
         packages.add(plugin.target.partition(":")[0].partition(".")[0])
     found = [_file_of(p) for p in sorted(packages)]

@@ -13,7 +13,6 @@ from dovetail_core.interpret.passes import STAGES, passes_for
 from dovetail_core.registry.foreign import spell
 from dovetail_core.registry.hooked import has_hooks, manager
 from dovetail_core.rules.tables import made_tables
-from dovetail_core.xla.config import context_by_name, trace_context
 from dovetail_jit import Call, Executable, Found
 from dovetail_jit.disk_cache import (
     NotRecorded,
@@ -28,6 +27,7 @@ from dovetail_jit.disk_cache import (
     open_store,
     program_key,
 )
+from dovetail_xla.config import context_by_name, trace_context
 
 from .digest import Digest
 from .installed import installed

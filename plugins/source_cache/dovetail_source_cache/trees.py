@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import FunctionType
 from typing import Any
 
-from dovetail_core.tree.registry import functions_of, named_tuple_fields, node_functions
+from dovetail_tree.registry import functions_of, named_tuple_fields, node_functions
 
 from .digest import Digest, is_written_in_library
 from .modules import is_library

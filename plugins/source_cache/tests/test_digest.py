@@ -21,11 +21,11 @@ import numpy as np
 import pytest
 
 import dovetail_numpy as dnp
-from dovetail_core.tree.util import register_pytree_node, tree_structure
 from dovetail_jit import jit
 from dovetail_source_cache import NotSound
 from dovetail_source_cache.kinds import new_digest
 from dovetail_source_cache.trees import add_foreign_nodes, add_structure
+from dovetail_tree.util import register_pytree_node, tree_structure
 
 
 def digest(x: Any, reads: bool = False) -> bytes:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_numpy as dnp
-from dovetail_core.tree.util import register_pytree_node
+from dovetail_tree.util import register_pytree_node
 
 from .base import Array
 from .bcoo.array import BCOO

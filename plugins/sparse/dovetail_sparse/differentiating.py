@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any, NamedTuple
 
 import dovetail_ad as ad
-import dovetail_core.tree.util as tree
+import dovetail_tree.util as tree
 from dovetail_batching import vmap
 
 from .lifting.formats import with_data

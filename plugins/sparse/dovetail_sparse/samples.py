@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from dovetail_core.testing import Sample
+from dovetail_testing import Sample
 
 from .primitives import todense_p
 

@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import Any
 from weakref import ref
 
-from dovetail_core.xla import fork
+from dovetail_xla import fork
 
 from .frames import read_frame, write_frame
 from .successor import Full

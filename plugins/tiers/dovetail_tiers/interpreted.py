@@ -13,8 +13,8 @@ from dovetail_backends import LoweredModule, evaluate
 from dovetail_core import ClosedJaxpr, float0, lower_to_lo
 from dovetail_core.interpret.mutable import without_mutable
 from dovetail_core.interpret.passes import passes_for, run_passes
-from dovetail_core.xla import guards
-from dovetail_core.xla.arrays import ArrayImpl, put
+from dovetail_xla import guards
+from dovetail_xla.arrays import ArrayImpl, put
 
 from .estimate import estimate
 

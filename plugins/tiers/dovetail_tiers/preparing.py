@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from dovetail_backends import LoweredModule
-from dovetail_core.xla.arrays import put
-from dovetail_core.xla.execution import run_ahead
 from dovetail_remat import nbytes
+from dovetail_xla.arrays import put
+from dovetail_xla.execution import run_ahead
 
 LARGEST = 1 << 28
 """Bytes of arguments and results, beyond which a program is not run ahead."""

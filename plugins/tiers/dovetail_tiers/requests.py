@@ -8,8 +8,8 @@ from typing import Any
 
 from dovetail_backends import LoweredModule
 from dovetail_core import config
-from dovetail_core.xla import execution
-from dovetail_core.xla.client import device_list
+from dovetail_xla import execution
+from dovetail_xla.client import device_list
 
 from .preparing import can_prepare, prepare
 

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from dovetail_core.xla import fork
+from dovetail_xla import fork
 
 _told: list[str] = []
 

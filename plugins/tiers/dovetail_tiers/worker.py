@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any, BinaryIO
 
 from dovetail_core import config
-from dovetail_core.xla import execution, lapack
+from dovetail_xla import execution, lapack
 
 from .frames import read_frame, write_frame
 

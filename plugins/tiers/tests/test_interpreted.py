@@ -13,12 +13,12 @@ import dovetail_lax as lax
 from dovetail_ad import grad
 from dovetail_backends import reference_rules
 from dovetail_core import Primitive, ShapedArray, config
-from dovetail_core.testing import assert_close
-from dovetail_core.xla import execution
 from dovetail_jit import executables_of, jit, make_jaxpr
 from dovetail_refs import new_ref
+from dovetail_testing import assert_close
 from dovetail_tiers import compiler as compilers, interpreted
 from dovetail_tiers.estimate import DECOMPOSED, MODULE, OPERATION, estimate
+from dovetail_xla import execution
 
 X = np.linspace(0.1, 1.0, 64, dtype=np.float32).reshape(8, 8)
 LONG = 60.0

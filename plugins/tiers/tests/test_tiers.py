@@ -18,11 +18,11 @@ import dovetail_lax as lax
 from dovetail_backends import devices
 from dovetail_callbacks import pure_callback
 from dovetail_core import config
-from dovetail_core.testing import assert_close
 from dovetail_jit import Executable, ShapeDtypeStruct, executables_of, jit
 from dovetail_jit.boundary import boundary_of
 from dovetail_jit.serializing import deserialize_and_load, serialize
 from dovetail_refs import new_ref
+from dovetail_testing import assert_close
 from dovetail_tiers import choice, compiler as compilers, interpreted, tiers
 from dovetail_tiers.options import tiered
 

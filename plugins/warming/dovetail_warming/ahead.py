@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
+from dovetail_base.source import called, short_repr
 from dovetail_core import callable_name, here
-from dovetail_core.base.source import called, short_repr
 from dovetail_jit import Compiled, Lowered, Traced, executable_identity, jit
 
 from .progress import Tally, progress_of

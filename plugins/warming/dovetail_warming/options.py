@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from dovetail_core.base.environment import as_bool
-from dovetail_core.base.options import Option
+from dovetail_base.environment import as_bool
+from dovetail_base.options import Option
 from dovetail_core.registry.listening import Listener, ListeningOption
 
 

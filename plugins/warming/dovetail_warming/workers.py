@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any
 
 from dovetail_core import config
-from dovetail_core.xla.interrupts import Begun, threads_can_import
+from dovetail_xla.interrupts import Begun, threads_can_import
 
 from .progress import Progress, Tally
 

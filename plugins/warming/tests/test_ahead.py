@@ -14,12 +14,12 @@ import pytest
 import dovetail_lax as lax
 from dovetail_core import config, hookimpl
 from dovetail_core.registry.hooks import manager
-from dovetail_core.xla.options import CompilerOptionError
 from dovetail_jit import ShapeDtypeStruct, jit
 from dovetail_random import key
 from dovetail_refs import new_ref
 from dovetail_sharding import Mesh, NamedSharding, PartitionSpec as P
 from dovetail_warming import compile_all
+from dovetail_xla.options import CompilerOptionError
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
 SHAPE = ShapeDtypeStruct((4,), np.float32)

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import dovetail_lax as lax
+from dovetail_cli import main
 from dovetail_core import config
-from dovetail_core.cli import main
 from dovetail_jit import jit
 from dovetail_warming.manifest.entry import Entry, UnreadableLine, decode, encode, key_of
 from dovetail_warming.manifest.file import Appender, read
@@ -79,7 +79,7 @@ def ran(tmp_path: Path, **environment: str) -> list[str]:
 def warm(*arguments: Any) -> tuple[int, str, str]:
     clean = {k: v for k, v in os.environ.items() if k != "XLA_FLAGS"}
     done = subprocess.run(
-        [sys.executable, "-m", "dovetail_core.cli", "warm", *map(str, arguments)], env=clean,
+        [sys.executable, "-m", "dovetail_cli", "warm", *map(str, arguments)], env=clean,
         capture_output=True, text=True, check=False, timeout=120,
     )  # fmt: skip
     return done.returncode, done.stdout, done.stderr

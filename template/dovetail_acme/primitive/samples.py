@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from dovetail_core.testing import Sample
+from dovetail_testing import Sample
 
 from .shift import shift_p
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from dovetail_core import MissingRule, lift_call
-from dovetail_core.testing import Sample, law, skip
+from dovetail_testing import Sample, law, skip
 
 from .bounds import CARRIER, bounds_rules
 

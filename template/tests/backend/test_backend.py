@@ -7,7 +7,7 @@ import dovetail.numpy as dnp
 import numpy as np
 from dovetail_backends import evaluate
 from dovetail_core import lower_to_lo, lower_values, stage_closed
-from dovetail_core.testing import Sample, assert_close, law, matrix
+from dovetail_testing import Sample, assert_close, law, matrix
 
 from dovetail_acme import BACKEND
 

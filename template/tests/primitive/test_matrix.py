@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from dovetail_core.cli import main
-from dovetail_core.testing import matrix
+from dovetail_cli import main
+from dovetail_testing import matrix
 
 test_product = matrix(primitives="acme")
 

@@ -7,7 +7,7 @@ import dovetail.numpy as dnp
 import numpy as np
 import pytest
 from dovetail_core import MissingRule
-from dovetail_core.testing import matrix
+from dovetail_testing import matrix
 
 from dovetail_acme import bounds
 

@@ -70,7 +70,7 @@ def _check_strict(folder: Path, variables: dict[str, str], made: list[Distributi
     if blamed:
         assert strict.returncode == 1, strict.stderr
         last = strict.stderr.strip().splitlines()[-1]
-        assert "dovetail_core.base.errors.PluginError: " in last, strict.stderr
+        assert "dovetail_base.errors.PluginError: " in last, strict.stderr
         assert any(d.said in last for d in blamed), strict.stderr
     else:
         assert strict.returncode == 0, strict.stderr

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_base.foreign import names_itself
 from dovetail_core import ShapedArray, registry
-from dovetail_core.base.foreign import names_itself
-from dovetail_core.xla import arrays, fork
-from dovetail_core.xla.arrays import ArrayCopySemantics, ArrayImpl, install
+from dovetail_xla import arrays, fork
+from dovetail_xla.arrays import ArrayCopySemantics, ArrayImpl, install
 
 from .layouts import in_usual_layout
 from .state import check_usable, spelled

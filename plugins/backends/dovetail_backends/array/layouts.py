@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from dovetail_core import Cache, ShapedArray
-from dovetail_core.xla import client as xla_client, execution, options as xla_options
-from dovetail_core.xla.arrays import ArrayImpl, assemble, shards_of
+from dovetail_xla import client as xla_client, execution, options as xla_options
+from dovetail_xla.arrays import ArrayImpl, assemble, shards_of
 
 _unusual: list[bool] = []  # not empty once an array was laid out in another way than usual
 

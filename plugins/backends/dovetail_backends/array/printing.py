@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core.xla.arrays import ArrayImpl, install
+from dovetail_xla.arrays import ArrayImpl, install
 
 from .state import spelled
 from .values import value_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dovetail_core.xla import shardings
-from dovetail_core.xla.arrays import ArrayImpl, shards_of
-from dovetail_core.xla.shardings import (
+from dovetail_xla import shardings
+from dovetail_xla.arrays import ArrayImpl, shards_of
+from dovetail_xla.shardings import (
     GSPMDSharding,
     NamedSharding,
     Sharding,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from dovetail_base.errors import JaxRuntimeError
 from dovetail_core import ShapedArray, current_source, describe_source, here
-from dovetail_core.base.errors import JaxRuntimeError
-from dovetail_core.xla import fork
-from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError, install
-from dovetail_core.xla.callbacks import exception_behind
+from dovetail_xla import fork
+from dovetail_xla.arrays import ArrayImpl, XlaRuntimeError, install
+from dovetail_xla.callbacks import exception_behind
 
 _is_deleted: Callable[[Any], bool] = ArrayImpl.is_deleted
 _delete: Callable[[Any], None] = ArrayImpl.delete

@@ -14,7 +14,7 @@ from dovetail_core import (
     register_type,
 )
 from dovetail_core.dispatch.operators import install_first_use, load_methods
-from dovetail_core.xla.arrays import (
+from dovetail_xla.arrays import (
     Array as _Array,
     ArrayImpl,
     install,

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_base.source import called
 from dovetail_core import here
-from dovetail_core.base.source import called
-from dovetail_core.xla import arrays
-from dovetail_core.xla.arrays import ArrayImpl, XlaRuntimeError, install
-from dovetail_core.xla.callbacks import exception_behind
+from dovetail_xla import arrays
+from dovetail_xla.arrays import ArrayImpl, XlaRuntimeError, install
+from dovetail_xla.callbacks import exception_behind
 
 from .state import check_usable, deleted_error, refuse_summands, spelled
 

@@ -6,11 +6,11 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from dovetail_base.environment import flag
+from dovetail_base.source import called, short_repr
 from dovetail_core import ShapedArray
-from dovetail_core.base.environment import flag
-from dovetail_core.base.source import called, short_repr
-from dovetail_core.xla import client as xla_client, execution, fork, options as xla_options, startup
-from dovetail_core.xla.config import set_tracebacks_enabled
+from dovetail_xla import client as xla_client, execution, fork, options as xla_options, startup
+from dovetail_xla.config import set_tracebacks_enabled
 
 from .module import LoweredModule
 

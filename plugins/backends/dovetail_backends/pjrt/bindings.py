@@ -54,7 +54,7 @@ class MlirFunction:
 
     def type(self, aval: AbstractValue) -> Any:
         """The ``ir.Type`` of an array type, for operations that take their results' types."""
-        from dovetail_core.xla.mlir_functions import ir
+        from dovetail_xla.mlir_functions import ir
 
         return ir().Type.parse(tensor_type(aval))
 
@@ -67,7 +67,7 @@ class MlirFunction:
     ) -> list[Any]:
         """The results of a call of what ``write(b, *operands)`` emits through a builder, with
         operands (``ir.Value``) of types ``avals``: the way from here to all that rules can do."""
-        from dovetail_core.xla import mlir_functions
+        from dovetail_xla import mlir_functions
 
         ordered = self.clock is not None
         avals = [*avals, effects.CLOCK] if ordered else avals
@@ -142,7 +142,7 @@ def _call(
     outs: Sequence[AbstractValue],
     build: Callable[..., list[Any]],
 ) -> list[Val]:
-    from dovetail_core.xla.mlir_functions import InvalidFunction, function_texts
+    from dovetail_xla.mlir_functions import InvalidFunction, function_texts
 
     spliced, fresh = b.module.spliced, b.module.fresh
 

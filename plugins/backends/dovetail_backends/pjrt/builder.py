@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_base.source import run_at
 from dovetail_core import (
     AbstractValue,
     ClosedJaxpr,
@@ -20,8 +21,7 @@ from dovetail_core import (
     describe_source,
     typeof,
 )
-from dovetail_core.base.source import run_at
-from dovetail_core.xla.guards import explicit_get
+from dovetail_xla.guards import explicit_get
 
 from ..tables import StablehloRule, stablehlo_rules
 from . import bindings, calls, effects

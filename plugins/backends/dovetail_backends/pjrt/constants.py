@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import float0, typeof
-from dovetail_core.xla.arrays import ArrayImpl, to_numpy
-from dovetail_core.xla.guards import explicit_get
+from dovetail_xla.arrays import ArrayImpl, to_numpy
+from dovetail_xla.guards import explicit_get
 
 SMALL = 1024
 """Bytes. XLA knows what such a constant is, and text of that length is read in no time; larger ones

@@ -23,7 +23,7 @@ def explain_failure(
 
     Where a rule raised ``error`` itself, a note is added to it instead.
     """
-    from dovetail_core.xla import mlir
+    from dovetail_xla import mlir
 
     try:
         text = lower_module(program, platform, name, annotated=True).text

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import ClosedJaxpr, InputEffect, ShapedArray
-from dovetail_core.xla.callbacks import (
+from dovetail_xla.callbacks import (
     BUFFER_TARGET,
     PARTITIONED_TARGET,
     TARGET,
     checked_callback,
     remembering,
 )
-from dovetail_core.xla.shardings import HloSharding
+from dovetail_xla.shardings import HloSharding
 
 from .attributes import integer, operand_aliases
 from .calls import custom_call

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any
 
+from dovetail_base.naming import inside
 from dovetail_core import ClosedJaxpr, Eqn
-from dovetail_core.base.naming import inside
 
 from ..tables import StablehloRule
 from .attributes import string

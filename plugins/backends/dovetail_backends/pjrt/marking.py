@@ -1,6 +1,6 @@
 """Operations marked with the annotations of the equations that they come from.
 
-Annotations (``dovetail_core.base.annotations``) become ``mhlo.frontend_attributes``, which XLA and
+Annotations (``dovetail_base.annotations``) become ``mhlo.frontend_attributes``, which XLA and
 those who read its modules see. Modules are written by this builder only where annotations are used.
 """
 
@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dovetail_base.annotations import annotations_of
 from dovetail_core import ClosedJaxpr, Eqn
-from dovetail_core.base.annotations import annotations_of
 from dovetail_core.ir.programs import open_program, programs_in
 
 from ..tables import StablehloRule

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any, NamedTuple
 
+from dovetail_base.annotations import are_used
 from dovetail_core import ClosedJaxpr, Effect, InputEffect, Literal, ShapedArray, dce_jaxpr
-from dovetail_core.base.annotations import are_used
 from dovetail_core.interpret.mutable import without_mutable
 
 from .attributes import Attribute, boolean, i32, spelled, string

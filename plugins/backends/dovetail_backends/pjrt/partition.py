@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from dovetail_core.xla.client import Device
-from dovetail_core.xla.shardings import HloSharding
+from dovetail_xla.client import Device
+from dovetail_xla.shardings import HloSharding
 
 from .attributes import Attribute
 

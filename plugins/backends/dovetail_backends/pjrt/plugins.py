@@ -16,9 +16,9 @@ from typing import Any
 
 from dovetail_core import registry
 from dovetail_core.registry.entries import installed_version
-from dovetail_core.xla import client as xla_client, ffi
-from dovetail_core.xla.arrays import XlaRuntimeError
-from dovetail_core.xla.version import JAXLIB_VERSION, parse
+from dovetail_xla import client as xla_client, ffi
+from dovetail_xla.arrays import XlaRuntimeError
+from dovetail_xla.version import JAXLIB_VERSION, parse
 
 from .backend import PjrtBackend
 

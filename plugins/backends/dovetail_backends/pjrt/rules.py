@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from dovetail_base.source import run_at
 from dovetail_core import (
     MissingRule,
     Primitive,
     stage_closed,
 )
-from dovetail_core.base.source import run_at
 from dovetail_core.rules.tables import within
 from dovetail_core.types.avals import undivided
 

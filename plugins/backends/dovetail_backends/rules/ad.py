@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_ad import jvp_rules, transpose_rules
-from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_xla.arrays import ArrayImpl
 
 from ..constraints import sharding_constraint_p
 from ..placement import device_put_p

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_batching import batch_rules
-from dovetail_core.xla.shardings import GSPMDSharding
+from dovetail_xla.shardings import GSPMDSharding
 
 from ..constraints import sharding_constraint_p
 from ..placement import device_put_p

@@ -8,7 +8,7 @@ import numpy as np
 
 from dovetail_backends import put_host, reference_rules, stablehlo_rules
 from dovetail_core import def_impl, typeof
-from dovetail_core.xla.callbacks import as_reported
+from dovetail_xla.callbacks import as_reported
 
 from ..host import HostFunction
 from ..primitives import buffer_callback_p, debug_callback_p, io_callback_p, pure_callback_p

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dovetail_base.source import BackwardSource, Source
 from dovetail_core import DovetailError, describe_source, typeof
-from dovetail_core.base.source import BackwardSource, Source
 
 from .kinds import Kind, has_numbers, is_floating
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from types import FrameType
 
+from dovetail_base.source import Source
 from dovetail_core import ClosedJaxpr, Trace, current_source, describe_source
-from dovetail_core.base.source import Source
-from dovetail_core.xla.arrays import ArrayImpl
 from dovetail_jit import Run
+from dovetail_xla.arrays import ArrayImpl
 
 from .finding import Finding, NumericError, concrete_finding, first_place
 from .kinds import Kind

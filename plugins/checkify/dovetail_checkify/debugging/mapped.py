@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any
 
+from dovetail_base.scopes import run_with
+from dovetail_base.source import BackwardSource, Source
 from dovetail_batching import BatchTrace
 from dovetail_core import Eqn, LiftTracer, Primitive, Tracer
-from dovetail_core.base.scopes import run_with
-from dovetail_core.base.source import BackwardSource, Source
 from dovetail_core.rules.staging import StagedTracer
 
 from .finding import Finding, Mapped, NumericError, concrete_finding

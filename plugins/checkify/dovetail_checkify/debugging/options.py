@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from dovetail_base.environment import as_bool
 from dovetail_batching import BatchTrace, trace_makers
 from dovetail_core import Option, Trace
-from dovetail_core.base.environment import as_bool
 from dovetail_jit import watch_results
 
 from .kinds import INF, NAN

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base.source import BackwardSource, Source, get_override
 from dovetail_core import ClosedJaxpr, Eqn, Interpreter, RegionInterface, stage, typeof
-from dovetail_core.base.source import BackwardSource, Source, get_override
 from dovetail_core.interpret.mutable import without_mutable
 from dovetail_core.ir.regions import CONTROL
 from dovetail_jit import jit

@@ -6,7 +6,7 @@ import sys
 from argparse import REMAINDER, ArgumentParser, ArgumentTypeError, Namespace
 from math import inf, nan
 
-from dovetail_core.cli.scripts import check_script
+from dovetail_cli.scripts import check_script
 
 help = "run a script by several processes on this machine, which compute together"
 _EXAMPLE = "dovetail launch -n 4 --devices-per-process 2 train.py --steps 10"

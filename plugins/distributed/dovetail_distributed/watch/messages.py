@@ -12,7 +12,7 @@ import threading
 from contextlib import suppress
 from typing import Any
 
-from dovetail_core.base.source import is_hidden, source_of
+from dovetail_base.source import is_hidden, source_of
 
 LONGEST = 1 << 16
 """Bytes of a line; a connection that sends more is closed."""

@@ -7,7 +7,7 @@ from functools import partial
 from math import factorial
 from typing import Any
 
-import dovetail_core.tree.util as tree
+import dovetail_tree.util as tree
 from dovetail_core import algebra, canonical_dtype, here, is_inexact, lift_call, typeof
 
 from .series import Series, SeriesCarrier, ZeroTerm, coefficient, scaled

@@ -10,7 +10,7 @@ import numpy as np
 
 from dovetail_ad import jvp_values
 from dovetail_core import MissingRule, is_inexact, lift_call, typeof
-from dovetail_core.testing import (
+from dovetail_testing import (
     Sample,
     assert_close,
     assert_near,

@@ -13,9 +13,9 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_ad import vjp
 from dovetail_core import float0, here
-from dovetail_core.tree.util import tree_flatten, tree_leaves, tree_map, tree_unflatten
 from dovetail_custom_rules import closure_convert, custom_vjp
 from dovetail_lax import dtypes
+from dovetail_tree.util import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 from .dormand_prince import interp_fit_dopri, runge_kutta_step
 from .steps import initial_step_size, mean_error_ratio, optimal_step_size

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import dovetail_numpy as dnp
-from dovetail_core.tree.util import tree_leaves, tree_map
+from dovetail_tree.util import tree_leaves, tree_map
 
 
 def l2_norm(tree: Any) -> Any:

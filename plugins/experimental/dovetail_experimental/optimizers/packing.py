@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dovetail_core import here
-from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
+from dovetail_tree.util import tree_flatten, tree_structure, tree_unflatten
 
 from .state import OptimizerState
 

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any, NamedTuple
 
 from dovetail_core import here
-from dovetail_core.tree.util import (
+from dovetail_tree.util import (
     register_pytree_node,
     tree_flatten,
     tree_unflatten,

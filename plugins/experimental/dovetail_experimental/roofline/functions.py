@@ -8,8 +8,8 @@ from typing import Any
 import dovetail_ad as ad
 import dovetail_numpy as dnp
 from dovetail_core import dce_closed, here, is_inexact
-from dovetail_core.tree.util import tree_map
 from dovetail_jit import ShapeDtypeStruct, eval_shape, make_jaxpr
+from dovetail_tree.util import tree_map
 
 from .counting import Options, count
 from .results import RooflineResult

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import isfinite
 
-from dovetail_core.testing import Sample, law
-from dovetail_core.testing.kernel_laws import staged
+from dovetail_testing import Sample, law
+from dovetail_testing.kernel_laws import staged
 
 from .cost import Nested, cost_rules, nbytes
 from .counting import Options, count

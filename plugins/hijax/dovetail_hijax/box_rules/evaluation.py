@@ -6,7 +6,7 @@ from typing import Any
 
 from dovetail_core import eval_rules
 from dovetail_core.dispatch.tracer import Tracer, check_alive
-from dovetail_core.tree.util import tree_unflatten
+from dovetail_tree.util import tree_unflatten
 
 from ..box import Box, BoxType, get_p, new_p, set_p
 

@@ -6,8 +6,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
+from dovetail_cli.render import count, table
 from dovetail_core import DovetailError
-from dovetail_core.cli.render import count, table
 
 from ..hook import install
 from ..scanning import (

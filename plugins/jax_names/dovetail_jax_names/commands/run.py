@@ -6,7 +6,7 @@ import os
 import sys
 from argparse import REMAINDER, ArgumentParser, Namespace
 
-from dovetail_core.cli.scripts import as_program, check_module, check_script, run_program
+from dovetail_cli.scripts import as_program, check_module, check_script, run_program
 
 from ..hook import VARIABLE, install
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from dovetail_core import AbstractValue, ShapedArray, callable_name, is_value, typeof
 from dovetail_core.ir.debug_info import DebugInfo
-from dovetail_core.tree.util import (
+from dovetail_tree.util import (
     keystr,
     tree_flatten,
     tree_flatten_with_path,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_ad import partial_eval_rules
+from dovetail_base.wrapping import alias
 from dovetail_core import (
     AbstractValue,
     ClosedJaxpr,
@@ -24,7 +25,6 @@ from dovetail_core import (
     stage,
     typeof,
 )
-from dovetail_core.base.wrapping import alias
 from dovetail_core.ir.regions import RegionInterface
 
 from .functions import WrappedFun

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from dovetail_core.base.places import NameStack, SourceInfo
-from dovetail_core.base.scopes import Scope
-from dovetail_core.base.source import (
+from dovetail_base.places import NameStack, SourceInfo
+from dovetail_base.scopes import Scope
+from dovetail_base.source import (
     Source,
     get_override,
     get_scope,

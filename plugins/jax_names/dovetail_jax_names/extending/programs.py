@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from dovetail_base.places import SourceInfo
+from dovetail_base.source import Source, current_source
 from dovetail_core import (
     AbstractValue,
     ClosedJaxpr,
@@ -15,8 +17,6 @@ from dovetail_core import (
     Var,
     eval_jaxpr as _eval_jaxpr,
 )
-from dovetail_core.base.places import SourceInfo
-from dovetail_core.base.source import Source, current_source
 from dovetail_core.ir.debug_info import DebugInfo
 from dovetail_core.ir.programs import open_program, programs_in
 

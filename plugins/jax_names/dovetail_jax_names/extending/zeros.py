@@ -9,8 +9,8 @@ from typing import Any
 
 from dovetail_ad import SymbolicZero
 from dovetail_core import AbstractValue, float0, typeof
-from dovetail_core.tree.util import register_pytree_node
 from dovetail_core.types.algebra import add, zeros
+from dovetail_tree.util import register_pytree_node
 
 
 class Zero:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from dovetail_backends import Builder, MlirFunction, ModuleText, backend as _backend
 from dovetail_core import Effect
-from dovetail_core.xla import mlir_functions as bindings
+from dovetail_xla import mlir_functions as bindings
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dovetail_backends import Builder, ModuleText, Val, module_text
 from dovetail_core import ClosedJaxpr, Jaxpr, callable_name, stage_closed
 from dovetail_core.interpret.lowering import lower_to_lo
 from dovetail_core.interpret.mutable import without_mutable
-from dovetail_core.xla import mlir_functions as bindings
+from dovetail_xla import mlir_functions as bindings
 
 from .contexts import LoweringResult, LoweringRuleContext, ModuleContext, TokenSet
 from .values import flatten_ir_values

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from dovetail_backends import FAMILIES, MlirFunction, stablehlo_rules
+from dovetail_base.source import registering_place, user_source
 from dovetail_core import Primitive, callable_name
-from dovetail_core.base.source import registering_place, user_source
 
 from .contexts import LoweringRuleContext, LoweringRuleEntry, ModuleContext, TokenSet
 from .programs import LoweredFunction

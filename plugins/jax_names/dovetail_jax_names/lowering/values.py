@@ -9,7 +9,7 @@ import numpy as np
 
 from dovetail_backends import dense, element_type, tensor_type
 from dovetail_core import ShapedArray, low_types, lower_values, typeof
-from dovetail_core.xla import mlir_functions as bindings
+from dovetail_xla import mlir_functions as bindings
 
 _constant_handlers: dict[type, Callable[..., Any]] = {}
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core.xla import execution
+from dovetail_xla import execution
 
 from ..absent_names import public
 

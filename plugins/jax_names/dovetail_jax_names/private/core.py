@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from dovetail_base.errors import ShardingTypeError as ShardingTypeError
+from dovetail_base.source import here
 from dovetail_core import (
     EVAL,
     AbstractValue as AbstractValue,
@@ -15,8 +17,6 @@ from dovetail_core import (
     ShapedArray as ShapedArray,
     Tracer as Tracer,
 )
-from dovetail_core.base.errors import ShardingTypeError as ShardingTypeError
-from dovetail_core.base.source import here
 from dovetail_core.dispatch.primitive import get_trace, set_trace
 
 from ..absent_names import public

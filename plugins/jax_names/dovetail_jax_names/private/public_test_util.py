@@ -8,7 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from dovetail_core.tree.util import tree_flatten
+from dovetail_tree.util import tree_flatten
 
 from ..absent_names import public
 

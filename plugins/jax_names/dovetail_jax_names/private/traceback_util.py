@@ -12,8 +12,8 @@ from traceback import walk_tb
 from types import FrameType
 from typing import Any, TypeVar, cast
 
+from dovetail_base.source import hide_files, is_hidden, show_files, without_hidden
 from dovetail_core import config
-from dovetail_core.base.source import hide_files, is_hidden, show_files, without_hidden
 
 from ..absent_names import public
 

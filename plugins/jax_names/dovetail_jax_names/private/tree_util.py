@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from dovetail_core.tree.errors import prefix_differences
-from dovetail_core.tree.registry import node_functions
-from dovetail_core.tree.util import (
+from dovetail_tree.errors import prefix_differences
+from dovetail_tree.registry import node_functions
+from dovetail_tree.util import (
     PyTreeDef,
     default_registry as default_registry,
     flatten_one_level as flatten_one_level,

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dovetail_backends import LoweredModule, backend_of
-from dovetail_core.xla import client as xla_client, execution
-from dovetail_core.xla.lighter import lighter
+from dovetail_xla import client as xla_client, execution
+from dovetail_xla.lighter import lighter
 
 from ..provisional import Provisional
 from .identity import environment, program_key

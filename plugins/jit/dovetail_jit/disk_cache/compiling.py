@@ -9,7 +9,7 @@ from typing import Any
 from dovetail_backends import LoweredModule, backend_of
 from dovetail_core import ClosedJaxpr, registry
 from dovetail_core.registry.hooked import has_hooks, manager
-from dovetail_core.xla import fork
+from dovetail_xla import fork
 
 from ..compiled_before import found_or_made
 from ..optimizations import fewer_optimizations

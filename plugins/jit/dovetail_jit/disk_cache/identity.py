@@ -14,8 +14,8 @@ from dovetail_backends import LoweredModule
 from dovetail_core import registry
 from dovetail_core.registry.entries import installed_version
 from dovetail_core.registry.hooked import has_hooks, manager
-from dovetail_core.xla import client, transforms
-from dovetail_core.xla.version import JAXLIB_VERSION
+from dovetail_xla import client, transforms
+from dovetail_xla.version import JAXLIB_VERSION
 
 _VARIABLES = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
 

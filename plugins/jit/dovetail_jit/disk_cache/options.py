@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from dovetail_base.options import as_bool
 from dovetail_core import Option, config
-from dovetail_core.base.options import as_bool
 
 
 def _directory(value: Any) -> str | None:

@@ -18,8 +18,8 @@ import numpy as np
 
 from dovetail_backends import LoweredModule
 from dovetail_core import ShapedArray
-from dovetail_core.tree.registry import named_tuple_fields
-from dovetail_core.tree.util import tree_structure
+from dovetail_tree.registry import named_tuple_fields
+from dovetail_tree.util import tree_structure
 
 _LENGTH = struct.Struct("<Q")
 _ONE = tree_structure(0)

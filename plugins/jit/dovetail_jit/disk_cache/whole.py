@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from dovetail_backends import LoweredModule
-from dovetail_core.xla import execution
-from dovetail_core.xla.lighter import is_lighter
+from dovetail_xla import execution
+from dovetail_xla.lighter import is_lighter
 
 from .cache import key_of_whole, load_executable
 from .compiling import all_options, compile_anew
@@ -19,7 +19,7 @@ def whole_executable(
     module: LoweredModule, device: Any, options: Mapping[str, Any], loaded: Any
 ) -> Any:
     """The executable of a module to look at: ``loaded``, unless that is a lighter one (see
-    ``dovetail_core.xla.lighter``), in whose place the whole one is read, or else made again."""
+    ``dovetail_xla.lighter``), in whose place the whole one is read, or else made again."""
     if module.platform != "cpu" or not is_lighter(execution.hlo_text(loaded)):
         return loaded
     given = all_options(module.platform, options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_backends import evaluate, reference_rules, stablehlo_rules
-from dovetail_core.base.source import Source, current_source, describe
+from dovetail_base.source import Source, current_source, describe
 
 from ..primitive import jit_p
 

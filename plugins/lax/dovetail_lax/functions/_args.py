@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from dovetail_core import Primitive, ShapedArray, Tracer, get_trace, typeof
-from dovetail_core.xla.config import enable_x64_state
+from dovetail_xla.config import enable_x64_state
 
 from ..primitives._elementwise import ShapeMismatch
 from ..scalars import FLOATS, PYTHON_SCALARS, adapt, check_int

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from dovetail_core import EVAL, get_trace, registry
-from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_xla.arrays import ArrayImpl
 
 F = TypeVar("F", bound=Callable[..., Any])
 _ARRAYS = (ArrayImpl, np.ndarray)

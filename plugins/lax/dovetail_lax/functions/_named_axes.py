@@ -6,8 +6,8 @@ from collections.abc import Hashable, Sequence
 from math import prod
 from typing import Any
 
+from dovetail_base import arguments
 from dovetail_core import axis_size_of
-from dovetail_core.base import arguments
 from dovetail_core.dispatch.axes import manual_axes
 
 from ..primitives._elementwise import place

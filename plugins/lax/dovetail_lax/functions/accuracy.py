@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from dovetail_core.base import arguments
-from dovetail_core.base.source import called
+from dovetail_base import arguments
+from dovetail_base.source import called
 
 
 class AccuracyMode(Enum):

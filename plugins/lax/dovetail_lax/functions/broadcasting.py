@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dovetail_base import arguments
 from dovetail_core import get_trace
-from dovetail_core.base import arguments
 from dovetail_core.types.dividing import divided_result
 
 from ..primitives._elementwise import place

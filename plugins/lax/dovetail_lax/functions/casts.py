@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from dovetail_base.foreign import names_itself
 from dovetail_core import typeof
-from dovetail_core.base.foreign import names_itself
 from dovetail_core.dispatch.axes import manual_axes
-from dovetail_core.tree.util import tree_map
 from dovetail_core.types.roles import Reduced, reduced_in, unreduced_in
+from dovetail_tree.util import tree_map
 
 from ..primitives._elementwise import place
 from ..primitives.collectives import pcast_p, pvary_p

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_base.foreign import names_itself
 from dovetail_core import Primitive, is_inexact, typeof
-from dovetail_core.base.foreign import names_itself
 from dovetail_core.dispatch.axes import manual_axes
-from dovetail_core.tree.util import tree_map
+from dovetail_tree.util import tree_map
 
 from ..primitives._elementwise import place
 from ..primitives.arithmetic import div_p

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import stage_closed, typeof
-from dovetail_core.tree.util import tree_flatten, tree_unflatten
+from dovetail_tree.util import tree_flatten, tree_unflatten
 
 from ..primitives._elementwise import place
 from ..primitives.composite import ArrayAttribute, TypeAttribute, composite_p

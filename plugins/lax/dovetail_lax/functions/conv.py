@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core.base import arguments
-from dovetail_core.base.arguments import integers
-from dovetail_core.base.foreign import names_itself
+from dovetail_base import arguments
+from dovetail_base.arguments import integers
+from dovetail_base.foreign import names_itself
 from dovetail_core.types.dividing import divided_result
 
 from ..dtypes import as_dtype

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+from dovetail_base import arguments
+from dovetail_base.foreign import names_itself
+from dovetail_base.source import called
 from dovetail_core import cached
-from dovetail_core.base import arguments
-from dovetail_core.base.foreign import names_itself
-from dovetail_core.base.source import called
 
 from ..primitives._elementwise import place
 from ..primitives.contractions import ConvDimensionNumbers

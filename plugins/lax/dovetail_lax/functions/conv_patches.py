@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core.base.arguments import integers
-from dovetail_core.base.foreign import names_itself
+from dovetail_base.arguments import integers
+from dovetail_base.foreign import names_itself
 
 from ..dtypes import as_dtype
 from ..primitives._elementwise import place

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_base import arguments
+from dovetail_base.foreign import names_itself
+from dovetail_base.placements import resolve_placement
 from dovetail_core import (
     EVAL,
     ExtendedDType,
@@ -18,13 +21,10 @@ from dovetail_core import (
     here,
     high_algebra,
 )
-from dovetail_core.base import arguments
-from dovetail_core.base.foreign import names_itself
-from dovetail_core.base.placements import resolve_placement
 from dovetail_core.types.dividing import divided_result
 from dovetail_core.types.roles import varying_in
-from dovetail_core.xla.arrays import ArrayImpl, put_equal
-from dovetail_core.xla.shardings import NamedSharding, Sharding
+from dovetail_xla.arrays import ArrayImpl, put_equal
+from dovetail_xla.shardings import NamedSharding, Sharding
 
 from ..dtypes import as_dtype, dtype_of, kind_of
 from ..primitives.collectives import vary_over

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dovetail_core.base import arguments
-from dovetail_core.base.foreign import names_itself
-from dovetail_core.tree.util import tree_flatten, tree_unflatten
+from dovetail_base import arguments
+from dovetail_base.foreign import names_itself
+from dovetail_tree.util import tree_flatten, tree_unflatten
 
 from ..primitives._elementwise import place
 from ..primitives.moves import reversed_along

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dovetail_core.base import arguments
-from dovetail_core.base.source import here, short_repr
+from dovetail_base import arguments
+from dovetail_base.source import here, short_repr
 
 from ..primitives.discrete import (
     RoundingMethod,

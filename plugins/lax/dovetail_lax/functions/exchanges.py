@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_base.foreign import names_itself
 from dovetail_core import typeof
-from dovetail_core.base.foreign import names_itself
 from dovetail_core.dispatch.axes import manual_axes
-from dovetail_core.tree.util import tree_map
 from dovetail_core.types.roles import Unreduced
+from dovetail_tree.util import tree_map
 
 from ..primitives._elementwise import place
 from ..primitives.collectives import (

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_base.arguments import integers
 from dovetail_core import canonical_dtype
-from dovetail_core.base.arguments import integers
 
 from ..dtypes import kind_of
 from ..primitives._elementwise import place

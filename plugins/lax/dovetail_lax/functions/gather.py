@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_base.arguments import items
+from dovetail_base.source import called, short_repr
 from dovetail_core import ExtendedDType, canonical_dtype, is_inexact
-from dovetail_core.base.arguments import items
-from dovetail_core.base.source import called, short_repr
 
 from ..dtypes import dtype_of, iinfo
 from ..primitives._elementwise import place

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dovetail_base.arguments import items
 from dovetail_core import get_trace
-from dovetail_core.base.arguments import items
 
 from ..dtypes import dtype_of
 from ..primitives._elementwise import place

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_base import arguments
 from dovetail_core import (
     ClosedJaxpr,
     Primitive,
@@ -16,10 +17,9 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_core.base import arguments
 from dovetail_core.rules import traced
-from dovetail_core.tree.util import tree_flatten, tree_unflatten
 from dovetail_core.types.dividing import divided_result
+from dovetail_tree.util import tree_flatten, tree_unflatten
 
 from ..dtypes import as_dtype
 from ..halves import check_sum

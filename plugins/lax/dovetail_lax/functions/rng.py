@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core.base.foreign import names_itself
+from dovetail_base.foreign import names_itself
 from dovetail_core.types.dividing import divided_result
 
 from ..dtypes import as_dtype

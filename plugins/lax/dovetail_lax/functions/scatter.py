@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from dovetail_base import arguments
+from dovetail_base.source import called, not_callable, short_repr
 from dovetail_core import Primitive, ShapedArray, stage_closed
-from dovetail_core.base import arguments
-from dovetail_core.base.source import called, not_callable, short_repr
 
 from ..dtypes import dtype_of
 from ..primitives.gather import (

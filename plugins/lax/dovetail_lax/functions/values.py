@@ -8,7 +8,7 @@ from typing import Any, NoReturn, TypeVar, cast
 import numpy as np
 
 from dovetail_core import ExtendedDType, Tracer, get_trace, here, high_algebra
-from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
+from dovetail_tree.util import tree_flatten, tree_map, tree_unflatten
 
 from ..dtypes import as_dtype, dtype_of
 from ..narrowing import warn_imaginary

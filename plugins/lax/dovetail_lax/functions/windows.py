@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dovetail_core.base.arguments import integers
-from dovetail_core.base.foreign import names_itself
-from dovetail_core.tree.util import tree_flatten, tree_unflatten
+from dovetail_base.arguments import integers
+from dovetail_base.foreign import names_itself
+from dovetail_tree.util import tree_flatten, tree_unflatten
 
 from ..primitives.window_shapes import dilated, pads_of, window_counts
 from ..primitives.windows import (

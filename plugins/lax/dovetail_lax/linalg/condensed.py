@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail_core.base.foreign import names_itself
+from dovetail_base.foreign import names_itself
 
 from ..functions._args import Array, ArrayLike, check
 from ..primitives._elementwise import place

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core.base import arguments
-from dovetail_core.base.foreign import names_itself
+from dovetail_base import arguments
+from dovetail_base.foreign import names_itself
 
 from ..dtypes import kind_of
 from ..functions._args import Array, ArrayLike, check

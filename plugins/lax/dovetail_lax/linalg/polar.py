@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core.base import arguments
-from dovetail_core.base.foreign import names_itself
+from dovetail_base import arguments
+from dovetail_base.foreign import names_itself
 
 from ..dtypes import finfo
 from ..functions._args import Array, ArrayLike, check

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dovetail_core.base.foreign import names_itself
+from dovetail_base.foreign import names_itself
 
 from ..functions._args import Array, ArrayLike, check
 from ..numerics.matrices import lower, transposed_matrix, upper

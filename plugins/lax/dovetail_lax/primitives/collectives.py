@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_base.source import here
 from dovetail_core import Primitive, ShapedArray, typeof
-from dovetail_core.base.source import here
 from dovetail_core.types.roles import (
     Reduced,
     Unreduced,

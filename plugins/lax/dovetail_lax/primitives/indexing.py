@@ -6,8 +6,8 @@ import enum
 from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
+from dovetail_base import arguments
 from dovetail_core import ShapedArray
-from dovetail_core.base import arguments
 
 from ..errors import ElementTypeError
 from ._elementwise import place

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core.base import arguments
-from dovetail_core.base.source import called
+from dovetail_base import arguments
+from dovetail_base.source import called
 
 from ..errors import ShapeError
 from ._elementwise import place

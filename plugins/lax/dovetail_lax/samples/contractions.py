@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core.testing import Sample
+from dovetail_testing import Sample
 
 from ..primitives.contractions import (
     ConvDimensionNumbers,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import ClosedJaxpr, stage_closed, typeof
-from dovetail_core.testing import Sample
+from dovetail_testing import Sample
 
 from ..primitives.arithmetic import add_p, mul_p, neg_p
 from ..primitives.branches import taken_p

@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 
 from dovetail_core import Primitive
-from dovetail_core.testing import Sample
+from dovetail_testing import Sample
 
 from ..dtypes import iinfo, kind_of
 

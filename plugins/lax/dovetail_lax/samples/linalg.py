@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core.testing import Sample
+from dovetail_testing import Sample
 
 from ..primitives.condensed import hessenberg_p, ormqr_p, schur_p, tridiagonal_p
 from ..primitives.factorizations import (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import Primitive, ShapedArray, stage_closed
-from dovetail_core.testing import Sample
+from dovetail_testing import Sample
 
 from ..primitives.arithmetic import add_p, max_p, mul_p
 from ..primitives.reductions import (

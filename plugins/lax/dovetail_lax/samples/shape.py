@@ -8,7 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from dovetail_core.testing import Sample
+from dovetail_testing import Sample
 
 from ..primitives.joining import concatenate_p, pad_p, split_p, stack_p, tile_p, unstack_p
 from ..primitives.shape import broadcast_in_dim_p, reshape_p, rev_p, squeeze_p, transpose_p

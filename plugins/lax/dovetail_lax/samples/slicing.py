@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core.testing import Sample
+from dovetail_testing import Sample
 
 from ..primitives.shape import dynamic_slice_p, dynamic_update_slice_p, slice_p
 from .shape import DTYPES, EMPTY, numbers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dovetail_core.testing import Sample
+from dovetail_testing import Sample
 
 from ..primitives import slopes as s
 from .kinds import FLOATS, one_operand, undifferentiated

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core.testing import Sample
+from dovetail_testing import Sample
 
 from ..primitives.sorting import approx_top_k_p, sort_p, top_k_p
 from .kinds import awkward

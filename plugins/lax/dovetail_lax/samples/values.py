@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from dovetail_core import is_inexact
-from dovetail_core.testing import Sample
+from dovetail_testing import Sample
 
 from ..primitives import values as v
 from ..primitives.rng import RandomAlgorithm, rng_bit_generator_p

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core.testing import Sample
+from dovetail_testing import Sample
 
 from ..primitives.arithmetic import mul_p
 from ..primitives.discrete import ge_p, le_p

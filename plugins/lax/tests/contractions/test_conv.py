@@ -14,8 +14,8 @@ import dovetail_lax as lax
 from dovetail_ad import grad, jvp, vjp
 from dovetail_batching import vmap
 from dovetail_core import ShapedArray, stage
-from dovetail_core.testing import assert_close, assert_transposes
 from dovetail_lax import ConvDimensionNumbers
+from dovetail_testing import assert_close, assert_transposes
 
 # Operands are standard normal, so that the terms of a contraction are about 1, whatever they leave.
 assert_sums = partial(assert_close, scale=1.0)

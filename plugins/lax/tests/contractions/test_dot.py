@@ -13,7 +13,7 @@ import dovetail_lax as lax
 from dovetail_ad import jvp, vjp
 from dovetail_batching import vmap
 from dovetail_core import ShapedArray, stage
-from dovetail_core.testing import assert_close, assert_same
+from dovetail_testing import assert_close, assert_same
 
 # Operands are standard normal, so that the terms of a contraction are about 1, whatever they leave.
 assert_sums = partial(assert_close, scale=1.0)

@@ -9,8 +9,8 @@ import dovetail_lax as lax
 from dovetail_ad import vjp
 from dovetail_batching import vmap
 from dovetail_core import enable_x64
-from dovetail_core.testing import assert_close, assert_transposes
 from dovetail_lax import FftType
+from dovetail_testing import assert_close, assert_transposes
 
 RNG = np.random.default_rng(0)
 TRANSFORMS = {

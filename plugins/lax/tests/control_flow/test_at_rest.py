@@ -15,9 +15,9 @@ import pytest
 
 import dovetail_lax as lax
 from dovetail_backends import device_put
+from dovetail_base.options import disable_jit
 from dovetail_callbacks import pure_callback
 from dovetail_core import UnexpectedTracerError, enable_x64, get_trace
-from dovetail_core.base.options import disable_jit
 from dovetail_core.rules import at_rest
 from dovetail_core.rules.unchanged import look_at, unchanged
 from dovetail_custom_rules import custom_jvp

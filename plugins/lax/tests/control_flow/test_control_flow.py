@@ -9,9 +9,9 @@ import pytest
 
 import dovetail_lax as lax
 from dovetail_ad import grad, jacfwd, jacrev, jvp
+from dovetail_base.options import disable_jit
 from dovetail_batching import vmap
 from dovetail_core import MissingRule, dce_closed, typeof
-from dovetail_core.base.options import disable_jit
 from dovetail_jit import jit, make_jaxpr
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)

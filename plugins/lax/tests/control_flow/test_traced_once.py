@@ -12,9 +12,9 @@ import pytest
 
 import dovetail_lax as lax
 from dovetail_ad import grad, jvp
+from dovetail_base.options import check_tracer_leaks
 from dovetail_batching import vmap
 from dovetail_core import enable_x64
-from dovetail_core.base.options import check_tracer_leaks
 from dovetail_custom_rules import custom_jvp
 from dovetail_jit import jit, make_jaxpr
 from dovetail_numpy import asarray, ones

@@ -11,10 +11,10 @@ import numpy as np
 
 from dovetail_backends import evaluate
 from dovetail_core import Primitive
-from dovetail_core.testing import Sample
-from dovetail_core.tree.util import tree_leaves, tree_structure, tree_unflatten
 from dovetail_jit import make_jaxpr
 from dovetail_lax.samples import arithmetic, discrete, special, transcendental, values
+from dovetail_testing import Sample
+from dovetail_tree.util import tree_leaves, tree_structure, tree_unflatten
 
 FAMILIES = (arithmetic, transcendental, special, discrete, values)
 FULL = os.environ.get("DOVETAIL_TEST_FULL") == "1"

@@ -11,7 +11,7 @@ import pytest
 import dovetail_lax as lax
 from dovetail_batching import vmap
 from dovetail_core import Primitive, ShapedArray, stage
-from dovetail_core.testing import Sample, assert_close, stacked_loop
+from dovetail_testing import Sample, assert_close, stacked_loop
 
 from .conftest import traced
 

@@ -11,7 +11,7 @@ import pytest
 import dovetail_lax as lax
 from dovetail_ad import jvp, jvp_values, linear_transpose, vjp
 from dovetail_core import enable_x64, is_inexact, typeof
-from dovetail_core.testing import (
+from dovetail_testing import (
     Sample,
     assert_near,
     dot,

@@ -10,8 +10,8 @@ import pytest
 import dovetail_lax as lax
 from dovetail_backends import reference_rules
 from dovetail_core import enable_x64, typeof
-from dovetail_core.testing import Sample, assert_close
 from dovetail_lax.samples.kinds import numbers
+from dovetail_testing import Sample, assert_close
 
 from .conftest import in_double, some
 

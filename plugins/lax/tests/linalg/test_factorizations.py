@@ -11,14 +11,14 @@ import dovetail_lax as lax
 from dovetail_ad import jvp, vjp
 from dovetail_batching import vmap
 from dovetail_core import ShapedArray, enable_x64, stage
-from dovetail_core.testing import (
+from dovetail_jit import jit
+from dovetail_lax import linalg
+from dovetail_testing import (
     assert_close,
     assert_near,
     assert_same,
     finite_difference_with_error,
 )
-from dovetail_jit import jit
-from dovetail_lax import linalg
 
 RNG = np.random.default_rng(0)
 DTYPES = ["float32", "float64", "complex64", "complex128"]

@@ -9,8 +9,8 @@ import dovetail_lax as lax
 from dovetail_ad import grad, jvp
 from dovetail_batching import vmap
 from dovetail_core import enable_x64
-from dovetail_core.testing import assert_close, assert_near, finite_difference_with_error
 from dovetail_lax import linalg
+from dovetail_testing import assert_close, assert_near, finite_difference_with_error
 
 RNG = np.random.default_rng(0)
 DTYPES = ["float32", "float64", "complex64", "complex128"]

@@ -10,8 +10,8 @@ import dovetail_lax as lax
 from dovetail_ad import grad, jvp, vjp
 from dovetail_batching import vmap
 from dovetail_core import ShapedArray, enable_x64, stage, stage_closed, typeof
-from dovetail_core.testing import assert_close, assert_same
 from dovetail_jit import jit
+from dovetail_testing import assert_close, assert_same
 
 X = np.random.default_rng(0).normal(size=(3, 4, 5)).astype(np.float32)
 TIES = np.array([[1, 1, 0, 1], [2, 2, 2, 2], [0, 3, 3, 1]], np.float32)

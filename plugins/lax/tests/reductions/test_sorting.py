@@ -10,7 +10,7 @@ import dovetail_lax as lax
 from dovetail_ad import vjp
 from dovetail_batching import vmap
 from dovetail_core import ShapedArray, dce_jaxpr, stage
-from dovetail_core.testing import assert_close, assert_same
+from dovetail_testing import assert_close, assert_same
 
 RNG = np.random.default_rng(0)
 X = RNG.permutation(60).reshape(3, 4, 5).astype(np.float32)

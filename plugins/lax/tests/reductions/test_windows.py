@@ -8,8 +8,8 @@ import pytest
 import dovetail_lax as lax
 from dovetail_ad import jvp, vjp
 from dovetail_batching import vmap
-from dovetail_core.testing import assert_close, assert_same, assert_transposes
 from dovetail_jit import jit
+from dovetail_testing import assert_close, assert_same, assert_transposes
 
 X = np.random.default_rng(0).normal(size=(5, 7)).astype(np.float32)
 LAYOUTS = [

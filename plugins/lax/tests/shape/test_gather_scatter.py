@@ -11,8 +11,8 @@ from dovetail_ad import grad
 from dovetail_backends.testing import evaluated_by_reference
 from dovetail_batching import vmap
 from dovetail_core import ShapedArray, stage_closed
-from dovetail_core.testing import assert_same
 from dovetail_lax import GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers
+from dovetail_testing import assert_same
 
 M = np.arange(12, dtype=np.float32).reshape(3, 4)
 ROWS = GatherDimensionNumbers((1,), (0,), (0,))

@@ -7,8 +7,8 @@ import pytest
 
 import dovetail_lax as lax
 from dovetail_ad import grad, hessian, jvp, linear_transpose
-from dovetail_core.testing import assert_near, finite_difference_with_error
 from dovetail_lax import ScatterDimensionNumbers
+from dovetail_testing import assert_near, finite_difference_with_error
 
 POINTS = ScatterDimensionNumbers((), (0,), (0,))
 X = np.array([1.5, -2.0, 0.5], np.float32)

@@ -6,9 +6,9 @@ from typing import Any
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_base.arguments import integer, string
+from dovetail_base.source import warn_here
 from dovetail_core import here
-from dovetail_core.base.arguments import integer, string
-from dovetail_core.base.source import warn_here
 from dovetail_jit import fused
 from dovetail_lax import dtypes
 from dovetail_numpy import fusion, operands

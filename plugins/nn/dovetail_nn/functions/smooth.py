@@ -7,8 +7,8 @@ from typing import Any
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_base.arguments import integer
 from dovetail_core import here
-from dovetail_core.base.arguments import integer
 from dovetail_custom_rules import custom_jvp
 from dovetail_jit import fused, one_call
 from dovetail_numpy import fusion

@@ -9,8 +9,8 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_base.options import as_bool
 from dovetail_core import Option, config, get_trace, here
-from dovetail_core.base.options import as_bool
 from dovetail_jit import fused, one_call
 from dovetail_lax import dtypes
 from dovetail_lax.numerics import exponents

@@ -8,8 +8,8 @@ from typing import Any
 
 import dovetail_numpy as dnp
 import dovetail_random as random
+from dovetail_base import arguments
 from dovetail_core import here
-from dovetail_core.base import arguments
 from dovetail_core.types.dividing import divided_result
 
 from .basic import Array, DTypeLike, Initializer, as_dtype, scaled

@@ -11,9 +11,9 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 import dovetail_random as random
+from dovetail_base import arguments
+from dovetail_base.arguments import items
 from dovetail_core import here
-from dovetail_core.base import arguments
-from dovetail_core.base.arguments import items
 from dovetail_core.types.dividing import divided_result
 
 from .basic import Array, DTypeLike, Initializer, as_dtype

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import dovetail_lax as lax
+from dovetail_base.arguments import array_of
+from dovetail_base.foreign import names_itself
 from dovetail_core import Cache
-from dovetail_core.base.arguments import array_of
-from dovetail_core.base.foreign import names_itself
 from dovetail_core.types.dividing import divided_result
 from dovetail_lax import dtypes
 

@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_core.base.foreign import names_itself
+from dovetail_base.foreign import names_itself
 from dovetail_core.types.dividing import divided_result
 
 from ..creation.arrays import as_array

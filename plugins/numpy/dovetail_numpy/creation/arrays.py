@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base import arguments
+from dovetail_base.errors import integer_too_large
 from dovetail_core import ShapedArray, canonical_dtype, here, typeof
-from dovetail_core.base import arguments
-from dovetail_core.base.errors import integer_too_large
-from dovetail_core.tree.errors import too_deep
 from dovetail_core.types.dtypes import dtype_named
 from dovetail_lax import dtypes
+from dovetail_tree.errors import too_deep
 
 from ..operands import (
     PYTHON_SCALARS,

@@ -9,8 +9,8 @@ from typing import Any, cast
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base.errors import integer_too_large
 from dovetail_core import ExtendedDType, ShapedArray, canonical_dtype, float0, typeof
-from dovetail_core.base.errors import integer_too_large
 from dovetail_lax import dtypes
 
 from ..operands import Array, ArrayLike, DTypeLike, operand, shape_tuple

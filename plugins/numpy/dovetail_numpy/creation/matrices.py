@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base.foreign import names_itself
 from dovetail_core import canonical_dtype, here
-from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
 from ..fusion import fused, of_one_array, one_call

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from dovetail_backends import asarray_in, selection
+from dovetail_base import arguments
+from dovetail_base.errors import JaxRuntimeError
+from dovetail_base.placements import resolve_placement, surroundings
+from dovetail_base.source import called, short_repr
 from dovetail_core import EVAL, ShapedArray, float0, get_trace
-from dovetail_core.base import arguments
-from dovetail_core.base.errors import JaxRuntimeError
-from dovetail_core.base.placements import resolve_placement, surroundings
-from dovetail_core.base.source import called, short_repr
-from dovetail_core.xla import arrays as runtime
-from dovetail_core.xla.shardings import NamedSharding
+from dovetail_xla import arrays as runtime
+from dovetail_xla.shardings import NamedSharding
 
 from .. import array_type as array_type  # names it
 

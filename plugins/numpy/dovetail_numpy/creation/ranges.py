@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base.foreign import names_itself
 from dovetail_core import ConcretizationTypeError, ShapedArray, Tracer, is_inexact, typeof
-from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
 from ..fusion import fused, one_call

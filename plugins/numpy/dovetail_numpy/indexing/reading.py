@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base.errors import integer_too_large
 from dovetail_core import EVAL, Cache, ConcretizationTypeError, Tracer, enable_x64, get_trace
-from dovetail_core.base.errors import integer_too_large
-from dovetail_core.xla.config import tracing_state
+from dovetail_xla.config import tracing_state
 
 from ..fusion import fused
 from ..operands import here

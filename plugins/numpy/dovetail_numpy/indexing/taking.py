@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base import arguments
 from dovetail_core import ConcretizationTypeError, Tracer, here
-from dovetail_core.base import arguments
 
 from ..creation.arrays import as_array
 from ..fusion import fused, one_call

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base.arguments import array_of
+from dovetail_base.foreign import names_itself
 from dovetail_core import here
-from dovetail_core.base.arguments import array_of
-from dovetail_core.base.foreign import names_itself
 from dovetail_lax import dtypes
 
 from ..creation import placing

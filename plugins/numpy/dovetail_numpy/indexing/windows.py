@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_base import arguments
 from dovetail_core import ShapedArray
-from dovetail_core.base import arguments
-from dovetail_core.tree.registry import register_pytree_node
 from dovetail_lax import dynamic_slice, dynamic_update_slice
+from dovetail_tree.registry import register_pytree_node
 
 from ..operands import here
 from ..operations import select

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dovetail_base.foreign import names_itself
 from dovetail_core import here
-from dovetail_core.base.foreign import names_itself
 
 from ..contraction import products
 from ..contraction.matmul import matmul as _matmul

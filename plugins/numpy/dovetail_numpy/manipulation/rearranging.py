@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base import arguments
 from dovetail_core import ConcretizationTypeError, Tracer
-from dovetail_core.base import arguments
 from dovetail_core.types.dividing import divided_result
 
 from ..creation.arrays import as_array

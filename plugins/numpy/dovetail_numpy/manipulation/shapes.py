@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base.arguments import items
 from dovetail_core import ShapedArray
-from dovetail_core.base.arguments import items
 from dovetail_core.types.dividing import divided_result
-from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_xla.arrays import ArrayImpl
 
 from ..creation.arrays import as_array, asarray
 from ..fusion import fused, of_one_array, one_call

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base.wrapping import alias
 from dovetail_core import Cache, ShapedArray, here
-from dovetail_core.base.wrapping import alias
 
 from ..creation.arrays import as_array
 from ..fusion import fused, of_one_array, one_call

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base.source import called
 from dovetail_core import Cache, ShapedArray, here
-from dovetail_core.base.source import called
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array

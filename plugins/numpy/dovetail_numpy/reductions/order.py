@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base.foreign import names_itself
 from dovetail_core import here, is_inexact
-from dovetail_core.base.foreign import names_itself
 from dovetail_core.types.dividing import divided_result
 
 from ..creation.arrays import as_array

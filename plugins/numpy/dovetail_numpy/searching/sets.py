@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base.foreign import names_itself
 from dovetail_core import here
-from dovetail_core.base.foreign import names_itself
 
 from ..creation.arrays import as_array
 from ..fusion import fused, one_call

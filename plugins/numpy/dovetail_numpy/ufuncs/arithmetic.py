@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base.wrapping import alias
 from dovetail_core import ShapedArray, here, is_inexact, typeof
-from dovetail_core.base.wrapping import alias
-from dovetail_core.xla.arrays import ArrayImpl
+from dovetail_xla.arrays import ArrayImpl
 
 from ..creation.arrays import as_array
 from ..fusion import fused, of_two_arrays, one_call

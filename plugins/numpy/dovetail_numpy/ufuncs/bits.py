@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, cast
 
 import dovetail_lax as lax
+from dovetail_base.wrapping import alias
 from dovetail_core import ShapedArray, typeof
-from dovetail_core.base.wrapping import alias
 
 from ..creation.arrays import as_array
 from ..fusion import fused, of_two_arrays, one_call

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base.foreign import names_itself
 from dovetail_core import EVAL, Cache, get_trace, here, typeof
-from dovetail_core.base.foreign import names_itself
 
 from ..creation.arrays import as_array
 from ..functional import vectorize

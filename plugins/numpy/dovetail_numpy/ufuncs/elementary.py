@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core.base.wrapping import alias
+from dovetail_base.wrapping import alias
 
 from ..fusion import fused, of_one_array
 from ..operations import number, strong

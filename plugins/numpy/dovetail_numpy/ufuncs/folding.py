@@ -12,7 +12,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import stage, typeof
-from dovetail_core.tree.util import tree_leaves, tree_map
+from dovetail_tree.util import tree_leaves, tree_map
 
 from ..creation.arrays import as_array
 from ..operations import dtype_of, reshape as to_shape, select, strong, transpose, truth

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base.wrapping import alias
 from dovetail_core import cached, here
-from dovetail_core.base.wrapping import alias
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base import arguments
 from dovetail_core import Tracer, callable_name, here
-from dovetail_core.base import arguments
 
 from ..creation.arrays import as_array
 from ..operands import Array, ArrayLike, axis_index, no_out

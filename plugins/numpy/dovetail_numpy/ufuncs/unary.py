@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core.base.wrapping import alias
+from dovetail_base.wrapping import alias
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from dovetail_base.source import Source
+from dovetail_cli.render import count, table
 from dovetail_core import dce_closed
-from dovetail_core.base.source import Source
-from dovetail_core.cli.render import count, table
 from dovetail_jit import Traced
 from dovetail_remat import nbytes
 

@@ -8,8 +8,8 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 from weakref import ref
 
+from dovetail_base.source import callable_name
 from dovetail_core import ClosedJaxpr
-from dovetail_core.base.source import callable_name
 from dovetail_jit import Executable, Signature, executables_of, signatures
 
 from ..functions import is_own

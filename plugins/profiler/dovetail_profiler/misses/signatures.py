@@ -7,12 +7,12 @@ from collections.abc import Iterator, Sequence
 from struct import unpack
 from typing import Any, NamedTuple
 
-from dovetail_core.base.source import short_repr
+from dovetail_base.source import short_repr
 from dovetail_core.dispatch.axes import axes_text
-from dovetail_core.tree.errors import tree_differences
-from dovetail_core.tree.util import keystr, tree_flatten_with_path, tree_unflatten
-from dovetail_core.xla.config import context_by_name
 from dovetail_jit import Signature
+from dovetail_tree.errors import tree_differences
+from dovetail_tree.util import keystr, tree_flatten_with_path, tree_unflatten
+from dovetail_xla.config import context_by_name
 
 
 class Kind(NamedTuple):

@@ -9,8 +9,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from dovetail_cli.scripts import as_program, check_script, run_program
 from dovetail_core import DovetailError
-from dovetail_core.cli.scripts import as_program, check_script, run_program
 
 help = "run a script; show what was traced, compiled and run, how long, and why again"
 _EXAMPLE = "dovetail profile --html profile.html train.py --steps 10"

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from dovetail_base.source import callable_name
 from dovetail_core import WeakTable, current_source, hookimpl
-from dovetail_core.base.source import callable_name
 from dovetail_core.registry.hooked import manager
-from dovetail_core.xla.config import tracing_state
 from dovetail_jit import Executable, Signature, watched_calls
+from dovetail_xla.config import tracing_state
 
 from ..functions import is_own, place_of, shown_types, title_of, where
 from ..misses.history import FIRST, History, Reason, code_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dovetail_core.cli.render import count, table
+from dovetail_cli.render import count, table
 
 from ..functions import shown_time
 from ..misses.history import REASONS

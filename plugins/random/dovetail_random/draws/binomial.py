@@ -8,8 +8,8 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_base.arguments import integers
 from dovetail_core import here
-from dovetail_core.base.arguments import integers
 from dovetail_lax import dtypes
 
 from ..arguments import (

@@ -8,8 +8,8 @@ import ml_dtypes
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base.options import as_bool
 from dovetail_core import Option, config
-from dovetail_core.base.options import as_bool
 from dovetail_core.types.dividing import divided_result
 
 from ..arguments import Shape, check_key, float_dtype, open_key, shape_of

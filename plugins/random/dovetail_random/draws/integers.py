@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+from dovetail_base.errors import integer_too_large
 from dovetail_core import Cache, enable_x64, here
-from dovetail_core.base.errors import integer_too_large
 from dovetail_core.types.dividing import divided_result
 from dovetail_lax import dtypes
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import dovetail_lax as lax
+from dovetail_base.arguments import integers
 from dovetail_core import here
-from dovetail_core.base.arguments import integers
 from dovetail_core.types.dividing import divided_result
 from dovetail_lax.numerics import exponents
 

@@ -8,8 +8,8 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_base import arguments
 from dovetail_core import here
-from dovetail_core.base import arguments
 from dovetail_core.types.dividing import divided_result
 
 from ..arguments import (

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dovetail_base.errors import JAXTypeError
+from dovetail_base.source import Source
 from dovetail_core import ClosedJaxpr, DovetailError, Literal, describe_source
-from dovetail_core.base.errors import JAXTypeError
-from dovetail_core.base.source import Source
 from dovetail_core.ir.programs import Eqn
 from dovetail_core.ir.regions import Kind, RegionInterface
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import typeof
-from dovetail_core.testing import Sample, law
-from dovetail_core.testing.kernel_laws import arrays_of
+from dovetail_testing import Sample, law
+from dovetail_testing.kernel_laws import arrays_of
 
 from .table import Operand, is_of_keys, reuse_rules
 

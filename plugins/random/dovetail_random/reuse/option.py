@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from dovetail_base.environment import as_bool
 from dovetail_core import Option, current_source
-from dovetail_core.base.environment import as_bool
 from dovetail_jit import Run, watch_results
 
 from .analysis import Spent, signature, state_of

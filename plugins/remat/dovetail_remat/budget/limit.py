@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from dovetail_base.arguments import number
 from dovetail_core import here
-from dovetail_core.base.arguments import number
 
 _UNITS = {"": 1} | {
     f"{prefix}{infix}b": base**k

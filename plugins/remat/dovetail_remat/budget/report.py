@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dovetail_base.scopes import run_with
 from dovetail_core import callable_name
-from dovetail_core.base.scopes import run_with
 
 from ..residuals import SavedResidual, linearization, residual_record
 from .plan import Plan, listener

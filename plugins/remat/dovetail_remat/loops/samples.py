@@ -9,7 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_core import ClosedJaxpr, ShapedArray, stage_closed
-from dovetail_core.testing import Sample
+from dovetail_testing import Sample
 
 from .description import Loop
 from .primitives import loop_p, reverse_p

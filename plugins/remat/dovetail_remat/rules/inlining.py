@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_ad import jvp_rules
+from dovetail_base.source import get_override, set_override
 from dovetail_core import (
     ClosedJaxpr,
     Eqn,
@@ -14,7 +15,6 @@ from dovetail_core import (
     Var,
     stage_closed,
 )
-from dovetail_core.base.source import get_override, set_override
 from dovetail_core.rules.evaluation import at_their_types
 
 from ..primitive import remat_p

@@ -10,8 +10,8 @@ import pytest
 
 from dovetail_ad import jvp_rules
 from dovetail_backends import reference_rules, stablehlo_rules
+from dovetail_base.options import enable_checks
 from dovetail_core import Primitive, enable_x64
-from dovetail_core.base.options import enable_checks
 
 mark_p = Primitive("loops_test.mark")
 executed: Counter[int] = Counter()

@@ -21,12 +21,12 @@ from dovetail_ad import (
     vjp,
 )
 from dovetail_backends.testing import evaluated_by_reference
+from dovetail_base.options import disable_jit
 from dovetail_batching import vmap
 from dovetail_core import parse_ir, print_ir
-from dovetail_core.base.options import disable_jit
-from dovetail_core.tree.util import tree_leaves
 from dovetail_jit import jit, make_jaxpr
 from dovetail_remat import Binomial, Online, Periodic, checkpoint
+from dovetail_tree.util import tree_leaves
 
 SCHEMES = [Binomial(3), Periodic(4), Online(2)]
 N = 11

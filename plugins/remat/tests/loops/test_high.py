@@ -12,11 +12,11 @@ import dovetail_lax as lax
 from dovetail_ad import grad, jvp
 from dovetail_batching import vmap
 from dovetail_core import HiType, register_hitype, typeof
-from dovetail_core.tree.util import tree_leaves
 from dovetail_core.types.algebra import algebra, zeros
 from dovetail_hijax import HiPrimitive, instantiate_zeros
 from dovetail_jit import jit
 from dovetail_remat import Binomial, Online, Periodic
+from dovetail_tree.util import tree_leaves
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ import pytest
 import dovetail_lax as lax
 from dovetail_ad import grad, hessian, jacrev, jvp, linear_transpose, linearize
 from dovetail_batching import vmap
-from dovetail_core.tree.util import tree_leaves
 from dovetail_jit import jit
 from dovetail_remat import Binomial, Online
+from dovetail_tree.util import tree_leaves
 
 pytestmark = pytest.mark.usefixtures("x64")
 STARTS = (1.0, 2.0, 60.0, 0.5)

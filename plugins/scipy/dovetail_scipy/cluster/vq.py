@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import dovetail_numpy as dnp
+from dovetail_base.foreign import names_itself
 from dovetail_core import here
-from dovetail_core.base.foreign import names_itself
 from dovetail_jit import fused
 
 from ..arguments import Array, ArrayLike, inexact

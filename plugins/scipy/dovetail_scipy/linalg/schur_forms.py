@@ -8,8 +8,8 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_base.foreign import names_itself
 from dovetail_core import here
-from dovetail_core.base.foreign import names_itself
 from dovetail_jit import fused, one_call
 from dovetail_lax import dtypes
 

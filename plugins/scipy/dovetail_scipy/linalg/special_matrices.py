@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 import dovetail_numpy as dnp
+from dovetail_base import arguments
+from dovetail_base.foreign import names_itself
 from dovetail_core import canonical_dtype, here
-from dovetail_core.base import arguments
-from dovetail_core.base.foreign import names_itself
 from dovetail_jit import one_call
 from dovetail_lax import dtypes
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_base.foreign import names_itself
 from dovetail_core import here
-from dovetail_core.base.foreign import names_itself
 from dovetail_custom_rules import custom_linear_solve
 from dovetail_jit import fused
 

@@ -9,9 +9,9 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_base import arguments
+from dovetail_base.foreign import names_itself
 from dovetail_core import here
-from dovetail_core.base import arguments
-from dovetail_core.base.foreign import names_itself
 from dovetail_custom_rules import custom_jvp
 from dovetail_jit import fused
 from dovetail_lax import dtypes

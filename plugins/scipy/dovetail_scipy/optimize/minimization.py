@@ -8,9 +8,9 @@ from typing import Any
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_base.foreign import names_itself
+from dovetail_base.source import not_callable, short_repr
 from dovetail_core import here
-from dovetail_core.base.foreign import names_itself
-from dovetail_core.base.source import not_callable, short_repr
 
 from ..arguments import Array, array
 from .bfgs import minimize_bfgs, minimize_lbfgs

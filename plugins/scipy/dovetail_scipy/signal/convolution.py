@@ -6,9 +6,9 @@ from typing import Any
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_base import arguments
+from dovetail_base.foreign import names_itself
 from dovetail_core import here
-from dovetail_core.base import arguments
-from dovetail_core.base.foreign import names_itself
 from dovetail_jit import fused
 
 from ..inputs import Array, ArrayLike, inexact, one_of

@@ -10,9 +10,9 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_base import arguments
+from dovetail_base.source import short_repr
 from dovetail_core import here
-from dovetail_core.base import arguments
-from dovetail_core.base.source import short_repr
 from dovetail_lax import dtypes
 
 from ..inputs import one_of

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dovetail_numpy as dnp
+from dovetail_base.arguments import integer
 from dovetail_core import cached, here
-from dovetail_core.base.arguments import integer
 
 from .evaluation import Array
 

@@ -15,7 +15,7 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_core.base.arguments import integer
+from dovetail_base.arguments import integer
 from dovetail_jit import fused
 
 from .coefficients import GAMMA, LOG_GAMMA, STIRLING

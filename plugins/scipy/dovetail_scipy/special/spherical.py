@@ -9,8 +9,8 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_base.arguments import integer
 from dovetail_core import Tracer, here
-from dovetail_core.base.arguments import integer
 from dovetail_jit import fused
 
 from .evaluation import Array, ArrayLike, evaluate

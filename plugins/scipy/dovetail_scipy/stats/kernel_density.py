@@ -10,12 +10,12 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_base.foreign import names_itself
+from dovetail_base.source import short_repr
 from dovetail_core import here
-from dovetail_core.base.foreign import names_itself
-from dovetail_core.base.source import short_repr
-from dovetail_core.tree.registry import register_pytree_node_class
 from dovetail_jit import fused
 from dovetail_nn import logsumexp
+from dovetail_tree.registry import register_pytree_node_class
 
 from ..arguments import Array, ArrayLike, inexact
 from ..special import ndtr

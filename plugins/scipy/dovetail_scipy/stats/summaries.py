@@ -9,8 +9,8 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_base.source import short_repr
 from dovetail_core import canonical_dtype, here
-from dovetail_core.base.source import short_repr
 from dovetail_jit import fused, one_call
 
 from ..arguments import Array, ArrayLike, array, inexact

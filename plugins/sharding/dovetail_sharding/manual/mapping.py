@@ -8,12 +8,12 @@ from functools import partial
 from typing import Any
 
 from dovetail_backends import device_put
+from dovetail_base.wrapping import wraps
 from dovetail_core import HiType, bound_axis, callable_name, consts_to_inputs, here, stage, typeof
-from dovetail_core.base.wrapping import wraps
-from dovetail_core.tree.util import tree_flatten, tree_map, tree_unflatten
-from dovetail_core.xla.arrays import ArrayImpl
-from dovetail_core.xla.shardings import NamedSharding
 from dovetail_lax import pcast_p
+from dovetail_tree.util import tree_flatten, tree_map, tree_unflatten
+from dovetail_xla.arrays import ArrayImpl
+from dovetail_xla.shardings import NamedSharding
 
 from ..contexts import use_abstract_mesh
 from ..meshes import Mesh

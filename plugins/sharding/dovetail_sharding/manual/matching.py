@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dovetail_base.source import describe
 from dovetail_core import ClosedJaxpr
-from dovetail_core.base.source import describe
 from dovetail_core.ir.programs import open_program, walk
 
 

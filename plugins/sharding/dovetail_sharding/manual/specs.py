@@ -6,9 +6,9 @@ from collections.abc import Sequence, Set
 from math import prod
 from typing import Any, NamedTuple, final
 
+from dovetail_base.source import here, short_repr
 from dovetail_core import EVAL, HiType, get_trace
-from dovetail_core.base.source import here, short_repr
-from dovetail_core.tree.util import broadcast_prefix, keystr, tree_flatten_with_path, tree_unflatten
+from dovetail_tree.util import broadcast_prefix, keystr, tree_flatten_with_path, tree_unflatten
 
 from ..axis_types import AxisType
 from ..contexts import concrete_mesh, get_abstract_mesh

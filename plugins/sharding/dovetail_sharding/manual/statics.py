@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail_core.base.wrapping import wraps
-from dovetail_core.tree.util import tree_flatten, tree_unflatten
+from dovetail_base.wrapping import wraps
+from dovetail_tree.util import tree_flatten, tree_unflatten
 
 from .specs import INFER, Mapping, given_specs
 

@@ -6,7 +6,7 @@ from collections.abc import Set
 from itertools import combinations
 from typing import Any
 
-from dovetail_core.base.source import here
+from dovetail_base.source import here
 from dovetail_core.dispatch.axes import manual_axes
 from dovetail_core.types.roles import reduced_in, unreduced_in, varying_in
 

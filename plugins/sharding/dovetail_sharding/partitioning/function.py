@@ -6,10 +6,10 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from dovetail_base.source import here
+from dovetail_base.wrapping import wraps
 from dovetail_core import callable_name, stage_closed, typeof
-from dovetail_core.base.source import here
-from dovetail_core.base.wrapping import wraps
-from dovetail_core.tree.util import tree_flatten, tree_unflatten
+from dovetail_tree.util import tree_flatten, tree_unflatten
 
 from .primitive import custom_partitioning_p
 from .rule import SdyShardingRule, parsed

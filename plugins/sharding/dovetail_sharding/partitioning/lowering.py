@@ -10,10 +10,10 @@ from weakref import WeakValueDictionary
 from dovetail_backends import Attribute, i32, lower_module, stablehlo_rules, tensor_type
 from dovetail_batching import vmap
 from dovetail_core import ClosedJaxpr, ShapedArray, WeakTable, bound_axis, stage_closed
-from dovetail_core.tree.util import tree_flatten, tree_leaves, tree_unflatten
-from dovetail_core.xla import ffi, mlir
-from dovetail_core.xla.shardings import HloSharding, sharding_of_tuple
 from dovetail_jit import ShapeDtypeStruct
+from dovetail_tree.util import tree_flatten, tree_leaves, tree_unflatten
+from dovetail_xla import ffi, mlir
+from dovetail_xla.shardings import HloSharding, sharding_of_tuple
 
 from ..grids import NamedSharding
 from ..meshes import Mesh

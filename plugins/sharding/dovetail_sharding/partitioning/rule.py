@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 from typing import Any
 
-from dovetail_core.base.source import here, short_repr
+from dovetail_base.source import here, short_repr
 
 BATCHING = "…"
 """Stands, at the beginning of a mapping, for all dimensions that it does not name."""

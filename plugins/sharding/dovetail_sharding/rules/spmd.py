@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, NoReturn
 
+from dovetail_base.errors import ShardingTypeError
 from dovetail_batching import Axis, batch_rules, batch_values
 from dovetail_core import ClosedJaxpr, Eqn, Jaxpr, Var, eval_jaxpr, here, stage_closed, typeof
-from dovetail_core.base.errors import ShardingTypeError
 from dovetail_core.ir.programs import open_program, walk
 from dovetail_core.types.algebra import algebra
 

@@ -8,12 +8,12 @@ from functools import partial
 from typing import Any
 
 from dovetail_backends import device_put
+from dovetail_base.arguments import placement
+from dovetail_base.placements import resolve_placement
+from dovetail_base.source import callable_name
+from dovetail_base.wrapping import wraps
 from dovetail_core import EVAL, ShardingTypeError, get_trace, here, is_value, typeof
-from dovetail_core.base.arguments import placement
-from dovetail_core.base.placements import resolve_placement
-from dovetail_core.base.source import callable_name
-from dovetail_core.base.wrapping import wraps
-from dovetail_core.tree.util import broadcast_prefix, tree_flatten, tree_map, tree_unflatten
+from dovetail_tree.util import broadcast_prefix, tree_flatten, tree_map, tree_unflatten
 
 from ..axis_types import AxisType
 from ..contexts import get_abstract_mesh, use_abstract_mesh

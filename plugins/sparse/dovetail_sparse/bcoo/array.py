@@ -10,7 +10,7 @@ import numpy as np
 import dovetail_numpy as dnp
 from dovetail_batching import register_vmappable
 from dovetail_core import here
-from dovetail_core.tree.util import register_pytree_node
+from dovetail_tree.util import register_pytree_node
 
 from ..base import Array
 from . import operators

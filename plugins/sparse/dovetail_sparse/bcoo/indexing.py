@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dovetail_base.source import short_repr
 from dovetail_core import here
-from dovetail_core.base.source import short_repr
 
 from .axes import bcoo_broadcast_in_dim, bcoo_rev, bcoo_squeeze
 from .slicing import bcoo_dynamic_slice, bcoo_slice, moved, windows

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import dovetail_numpy as dnp
+from dovetail_base.source import short_repr
 from dovetail_core import here, is_inexact, is_value
-from dovetail_core.base.source import short_repr
 
 from .axes import bcoo_broadcast_in_dim
 from .dense import todense

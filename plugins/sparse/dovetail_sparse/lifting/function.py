@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-import dovetail_core.tree.util as tree
+import dovetail_tree.util as tree
 from dovetail_core import lift_call
 
 from ..base import JAXSparse

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import lift_call, typeof
-from dovetail_core.testing import Sample, assert_close, law, skip
+from dovetail_testing import Sample, assert_close, law, skip
 
 from ..base import JAXSparse
 from ..bcoo.array import BCOO

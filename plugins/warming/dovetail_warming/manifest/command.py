@@ -86,7 +86,7 @@ def _run_each(args: Namespace, counts: list[int]) -> int:
     status = 0
     for count in counts:
         print(f"programs of processes with {devices(count)}:", flush=True)
-        command = [sys.executable, "-m", "dovetail_core.cli", "warm", args.path]
+        command = [sys.executable, "-m", "dovetail_cli", "warm", args.path]
         command += ["--devices", str(count)]
         if args.cache:
             command += ["--cache", args.cache]

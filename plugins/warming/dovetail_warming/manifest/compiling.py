@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from dovetail_backends import LoweredModule, Partition, backend as backend_named
-from dovetail_core.xla import ffi, lapack
-from dovetail_core.xla.client import device_list
 from dovetail_jit import compile_with_cache
+from dovetail_xla import ffi, lapack
+from dovetail_xla.client import device_list
 
 from .entry import Entry, devices, flags_now, versions_now
 

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, cast
 
 from dovetail_core.registry.entries import installed_version
-from dovetail_core.xla.version import JAXLIB_VERSION
+from dovetail_xla.version import JAXLIB_VERSION
 
 FORMAT = 1
 LARGEST = 1 << 30

@@ -7,8 +7,8 @@ import threading
 import warnings
 from typing import Any
 
+from dovetail_base.source import here
 from dovetail_core import Option, hookimpl
-from dovetail_core.base.source import here
 
 from .entry import Entry, Parts, encode, flags_now, versions_now
 from .file import Appender

@@ -1,3 +1,3 @@
 """``jax.extend.ifrt_programs``: programs of the runtime beside those of XLA (orbax asks for it)."""
 
-from dovetail_core.xla.execution import ifrt_programs as ifrt_programs
+from dovetail_xla.execution import ifrt_programs as ifrt_programs

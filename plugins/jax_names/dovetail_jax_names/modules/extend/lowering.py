@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core.xla import mlir_functions as _bindings
+from dovetail_xla import mlir_functions as _bindings
 
 from ...lowering.contexts import LoweringRuleContext as LoweringRuleContext
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core.xla.shardings import (
+from dovetail_xla.shardings import (
     GSPMDSharding as GSPMDSharding,
     HloSharding as _HloSharding,
     OpSharding as _OpSharding,

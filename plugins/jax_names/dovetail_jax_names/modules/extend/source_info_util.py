@@ -1,8 +1,8 @@
 """``jax.extend.source_info_util``."""
 
-from dovetail_core.base.places import NameStack as NameStack, SourceInfo as SourceInfo
-from dovetail_core.base.source import hide_files as _hide_files
-from dovetail_core.base.wrapping import alias as _alias
+from dovetail_base.places import NameStack as NameStack, SourceInfo as SourceInfo
+from dovetail_base.source import hide_files as _hide_files
+from dovetail_base.wrapping import alias as _alias
 
 from ...extending.places import (
     current as current,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dovetail_core import here as _here
-from dovetail_core.xla import transforms as _transforms
-from dovetail_core.xla.transforms import PipelineStage as PipelineStage
+from dovetail_xla import transforms as _transforms
+from dovetail_xla.transforms import PipelineStage as PipelineStage
 
 from ...lookup import attributes as _attributes
 from .backend import backends as _backends

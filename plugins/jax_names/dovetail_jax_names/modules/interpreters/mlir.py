@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from importlib import import_module
 from typing import Any
 
-from dovetail_core.xla import mlir_functions as _bindings
+from dovetail_xla import mlir_functions as _bindings
 
 from ...lowering.callbacks import emit_python_callback as emit_python_callback
 from ...lowering.contexts import (
@@ -75,7 +75,7 @@ def module_to_string(module: Any, enable_debug_info: bool | None = None) -> str:
 
 def module_to_bytecode(module: Any) -> bytes:
     """A module as MLIR's bytecode."""
-    from dovetail_core.xla import mlir
+    from dovetail_xla import mlir
 
     return mlir.bytecode(module)
 

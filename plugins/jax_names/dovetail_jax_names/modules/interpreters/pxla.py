@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from dovetail_core.xla import options
+from dovetail_xla import options
 
 from ... import results
 from ...absence import VERSION

@@ -1,6 +1,6 @@
 """``jax.interpreters.xla``."""
 
-from dovetail_core.xla.client import Client as Backend
+from dovetail_xla.client import Client as Backend
 
 from ...extending.running import apply_primitive as apply_primitive
 from ...extending.types import canonicalize_dtype_handlers as canonicalize_dtype_handlers

@@ -26,14 +26,14 @@ from dovetail_core import (
 from dovetail_core.dispatch.axes import manual_axes, seen_over
 from dovetail_core.ir.programs import open_program, walk
 from dovetail_core.rules import traced
-from dovetail_core.tree.util import (
+from dovetail_core.types.avals import NOWHERE, varied
+from dovetail_tree.util import (
     keystr,
     tree_differences,
     tree_flatten,
     tree_flatten_with_path,
     tree_unflatten,
 )
-from dovetail_core.types.avals import NOWHERE, varied
 
 from ...promotion import TypePromotionError, common_type
 

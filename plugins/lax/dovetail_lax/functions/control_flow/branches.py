@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_base.options import disable_jit
 from dovetail_core import EVAL, ClosedJaxpr, ShapedArray, Tracer, float0, get_trace, typeof
-from dovetail_core.base.options import disable_jit
 from dovetail_core.dispatch.axes import varying_around
 from dovetail_core.interpret.mutable import check_aliases
 from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
-from dovetail_core.tree.util import tree_flatten, tree_structure, tree_unflatten
 from dovetail_core.types.avals import varied
+from dovetail_tree.util import tree_flatten, tree_structure, tree_unflatten
 
 from ...primitives.collectives import vary_over
 from ...primitives.control_flow import cond_p

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_base.options import disable_jit
 from dovetail_core import EVAL, ConcretizationTypeError, Tracer, get_trace, typeof
-from dovetail_core.base.options import disable_jit
 from dovetail_core.dispatch.axes import varying_around
 from dovetail_core.interpret.mutable import writes
 from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
 from dovetail_core.rules.traced import stands_for
-from dovetail_core.tree.util import tree_flatten, tree_map, tree_structure, tree_unflatten
 from dovetail_core.types.algebra import algebra
 from dovetail_core.types.avals import NOWHERE
+from dovetail_tree.util import tree_flatten, tree_map, tree_structure, tree_unflatten
 
 from ...dtypes import kind_of
 from ...primitives.arithmetic import add_p

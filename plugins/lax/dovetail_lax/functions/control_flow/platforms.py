@@ -7,7 +7,7 @@ from typing import Any
 
 from dovetail_core import EVAL, get_trace
 from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
-from dovetail_core.tree.util import tree_flatten, tree_unflatten
+from dovetail_tree.util import tree_flatten, tree_unflatten
 
 from ...primitives.platforms import platform_dependent_p
 from ._staging import check_function, close_together, operand_types, place, stage_function

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Any
 
+from dovetail_base import arguments
+from dovetail_base.options import disable_jit
 from dovetail_core import EVAL, get_trace, leading_size, typeof, without_leading
-from dovetail_core.base import arguments
-from dovetail_core.base.options import disable_jit
 from dovetail_core.interpret.mutable import check_aliases
 from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
-from dovetail_core.tree.util import (
+from dovetail_tree.util import (
     keystr,
     tree_flatten,
     tree_flatten_with_path,

@@ -10,7 +10,7 @@ import numpy as np
 
 from dovetail_backends import Attribute, operand_aliases
 from dovetail_core import ShapedArray
-from dovetail_core.xla import ffi, lapack
+from dovetail_xla import ffi, lapack
 
 from .kinds import compare, select
 

@@ -10,11 +10,11 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_base.arguments import integer
+from dovetail_base.foreign import names_itself
+from dovetail_base.source import short_repr
 from dovetail_core import here
-from dovetail_core.base.arguments import integer
-from dovetail_core.base.foreign import names_itself
-from dovetail_core.base.source import short_repr
-from dovetail_core.tree.util import tree_leaves
+from dovetail_tree.util import tree_leaves
 
 from ...arguments import ArrayLike
 from .systems import Equation, norm, solve

@@ -6,7 +6,7 @@ from typing import Any
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_core.base.foreign import names_itself
+from dovetail_base.foreign import names_itself
 
 from ...arguments import ArrayLike
 from .systems import Equation, inner, norm, solve, squared_norm

@@ -13,11 +13,11 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_ad import linear_transpose
+from dovetail_base.arguments import integer
+from dovetail_base.source import short_repr
 from dovetail_core import MissingRule, here, is_value
-from dovetail_core.base.arguments import integer
-from dovetail_core.base.source import short_repr
-from dovetail_core.tree.util import tree_flatten, tree_leaves, tree_structure, tree_unflatten
 from dovetail_custom_rules import custom_linear_solve
+from dovetail_tree.util import tree_flatten, tree_leaves, tree_structure, tree_unflatten
 
 from ...arguments import array, inexact
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dovetail_numpy as dnp
+from dovetail_base.arguments import integer
+from dovetail_base.source import short_repr
 from dovetail_core import here
-from dovetail_core.base.arguments import integer
-from dovetail_core.base.source import short_repr
 
 from ...arguments import Array, ArrayLike, inexact
 from . import quaternions

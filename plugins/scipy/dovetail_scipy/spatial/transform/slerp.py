@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import dovetail_numpy as dnp
+from dovetail_base.source import short_repr
 from dovetail_core import here
-from dovetail_core.base.source import short_repr
 
 from ...arguments import Array, ArrayLike
 from .rotations import Rotation, floats

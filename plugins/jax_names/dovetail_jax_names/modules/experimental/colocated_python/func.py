@@ -9,7 +9,7 @@ from typing import Any
 
 from dovetail_backends import device_put
 from dovetail_core import Tracer
-from dovetail_core.tree.util import tree_leaves, tree_map
+from dovetail_tree.util import tree_leaves, tree_map
 
 
 def colocated_python(fun: Callable[..., Any]) -> Callable[..., Any]:

@@ -3,4 +3,4 @@
 orbax names ``DeviceList`` in signatures.
 """
 
-from dovetail_core.xla.client import DeviceList as DeviceList
+from dovetail_xla.client import DeviceList as DeviceList

@@ -2,6 +2,7 @@
 
 from collections.abc import Set as _Set
 
+from dovetail_base.errors import JaxprTypeError as JaxprTypeError
 from dovetail_core import (
     NO_EFFECTS as no_effects,
     ClosedJaxpr as ClosedJaxpr,
@@ -11,7 +12,6 @@ from dovetail_core import (
     Var as Var,
     check_jaxpr as check_jaxpr,
 )
-from dovetail_core.base.errors import JaxprTypeError as JaxprTypeError
 from dovetail_core.ir.debug_info import DebugInfo as DebugInfo
 
 from ....extending.dimensions import (

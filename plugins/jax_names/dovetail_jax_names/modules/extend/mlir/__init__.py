@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core.xla.mlir import (
+from dovetail_xla.mlir import (
     deserialize_portable_artifact as deserialize_portable_artifact,
     hlo_to_stablehlo as hlo_to_stablehlo,
     refine_polymorphic_shapes as refine_polymorphic_shapes,

@@ -1,0 +1,161 @@
+"""Every error that the kernel raises on purpose; messages name the thing, the place, the remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from dovetail_base.source import called, here, short_repr
+from dovetail_xla._bindings import JaxRuntimeError as JaxRuntimeError
+
+
+class DovetailError(Exception):
+    """Base of the errors that belong to Dovetail alone."""
+
+
+class RegistryError(DovetailError):
+    """Something is wrong with what plugins declare: names, versions, contents."""
+
+
+class PluginError(RegistryError):
+    """A plugin cannot be loaded, or a name is asked for that only an absent plugin provides."""
+
+
+class RuleConflict(RegistryError):
+    """Two distributions fill the same rule."""
+
+
+def masked_array() -> ValueError:
+    """The error for a NumPy array with a mask."""
+    return ValueError(
+        "a masked array is not a valid array value: its mask would be lost"
+        f"{called()}. Pass x.filled(value), or the mask as an array of its own."
+    )
+
+
+class StandsForArray(TypeError, ValueError):
+    """An object with ``__jax_array__`` is where nothing is converted to an array."""
+
+
+def integer_too_large(value: Any, dtype: Any) -> OverflowError:
+    """The error for a Python integer that arrays of an element type cannot hold."""
+    bits = value.bit_length() if isinstance(value, int) else 0
+    text = f"of {bits} bits" if bits >= 200 else short_repr(value)
+    kind = "integer" if isinstance(value, int) else type(value).__name__
+    return OverflowError(
+        f"the Python {kind} {text} does not fit into {dtype}{here()}. Enable "
+        "64-bit types (dovetail.enable_x64), give a wider dtype, or use a floating-point number."
+    )
+
+
+def array_too_large(shape: Sequence[int], dtype: Any) -> ValueError:
+    """The error for a shape whose number of elements or bytes no machine can count."""
+    spelled = ", ".join(str(d) if d.bit_length() < 200 else "..." for d in shape)
+    return ValueError(
+        f"an array of shape ({spelled}) and element type {dtype} has more than 2**60 bytes"
+        f"{called()}. Correct the shape."
+    )
+
+
+class MissingRule(RegistryError, NotImplementedError):
+    """A transformation met a primitive for which it has no rule and can derive none."""
+
+
+class Unsupported(DovetailError, NotImplementedError):
+    """A backend lacks something that a program needs, as its author says: an element type, say."""
+
+
+class JAXTypeError(TypeError):
+    """Base of the errors about types of traced values."""
+
+
+class JAXIndexError(IndexError):
+    """Base of the errors about traced indices."""
+
+
+class JaxprTypeError(TypeError):
+    """A program is not of the types that it says."""
+
+
+class IRError(DovetailError, JaxprTypeError):
+    """A program breaks a rule of the IR (found by the checker or the parser)."""
+
+
+class TracedValueError(JAXTypeError):
+    """Base of the errors about a value that is not known while tracing and is needed at once."""
+
+
+class ConcretizationTypeError(TracedValueError):
+    """A value that is not known while tracing is needed as a Python value."""
+
+
+class TracerBoolConversionError(ConcretizationTypeError):
+    """A traced value is used as the condition of Python's ``if``, ``while``, ``and`` or ``or``."""
+
+
+class TracerIntegerConversionError(TracedValueError):
+    """A traced value is used where Python needs an integer."""
+
+
+class TracedArgumentError(TracerIntegerConversionError, ConcretizationTypeError):
+    """A traced value is an argument that must be a Python integer."""
+
+
+class TracerArrayConversionError(TracedValueError):
+    """A traced value is handed to NumPy."""
+
+
+class NonConcreteBooleanIndexError(JAXIndexError):
+    """A traced boolean array is used as an index, so the result's shape is unknown."""
+
+
+class ShardingTypeError(DovetailError):
+    """Types do not say how a result is divided along axes of a mesh, or contradict each other.
+
+    Attributes:
+        along: the axes along which operands of a sum are divided, where it is ambiguous therefore.
+        parts: how dimensions of the sum are divided where it is left to be done.
+    """
+
+    along: frozenset[Any] = frozenset()
+    parts: tuple[Any, ...] = ()
+
+
+class UnexpectedTracerError(DovetailError, JAXTypeError):
+    """A tracer outlived the transformation that made it."""
+
+
+class MutableResultError(TypeError, ValueError):
+    """A mutable value is among the results of a function; JAX's error is a ValueError."""
+
+
+def refuse_mutable_result(aval: Any, what: str) -> NoReturn:
+    """Raise for a mutable value of type ``aval`` among the results of the function ``what``."""
+    raise MutableResultError(
+        f"{what} returned {aval.str_short()}, which is mutable: only values leave a transformed "
+        "function. Return what it holds (ref[...], or dovetail.freeze(ref) after its last use), or "
+        "make it outside of the function and pass it in."
+    )
+
+
+__all__ = [
+    "ConcretizationTypeError",
+    "DovetailError",
+    "IRError",
+    "JAXIndexError",
+    "JAXTypeError",
+    "JaxRuntimeError",
+    "JaxprTypeError",
+    "MissingRule",
+    "NonConcreteBooleanIndexError",
+    "PluginError",
+    "RegistryError",
+    "RuleConflict",
+    "ShardingTypeError",
+    "TracedValueError",
+    "TracerArrayConversionError",
+    "TracerBoolConversionError",
+    "TracerIntegerConversionError",
+    "UnexpectedTracerError",
+    "Unsupported",
+]

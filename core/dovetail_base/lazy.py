@@ -1,0 +1,149 @@
+"""Modules whose names load on first use, so that reading a plugin's manifest imports nothing else.
+
+Such a module lists its names once, as the imports that type checkers and editors read::
+
+    if TYPE_CHECKING:
+        from dovetail_base.gradient import grad as grad
+    else:
+        from dovetail_core import lazy_exports
+
+        __getattr__, __dir__ = lazy_exports(__name__)
+
+At run time the same lines say where a name comes from: the module's code is run once more, with an
+``__import__`` that takes notes and imports nothing.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.util import resolve_name
+from opcode import opmap
+from types import CodeType, FrameType, ModuleType, SimpleNamespace
+from typing import Any, NamedTuple
+
+from .caches import cached
+
+
+class Export(NamedTuple):
+    """Where a name comes from: a module, and the name there."""
+
+    module: str
+    name: str
+
+
+class _Unlisted:
+    """Stands for what is no public name: ``TYPE_CHECKING``, and modules (pytest adds some)."""
+
+    def __getattr__(self, name: str) -> _Unlisted:
+        return self
+
+
+def listing(code: CodeType, package: str) -> dict[str, Export]:
+    """The names that a module lists, in order, and where they come from.
+
+    Args:
+        code: of the module, which imports under ``TYPE_CHECKING`` and does nothing else.
+        package: what its relative imports refer to.
+    """
+
+    def note(name: str, _g: Any, _l: Any, names: Sequence[str] | None, level: int) -> Any:
+        if names is None or name in ("typing", "__future__"):
+            return _Unlisted()
+        module = resolve_name("." * level + name, package)
+        taken = import_module(module).__all__ if names == ("*",) else names
+        return SimpleNamespace(**{n: Export(module, n) for n in taken})
+
+    found: dict[str, Any] = {"__builtins__": {"__import__": note}, "__name__": package}
+    exec(code, found)
+    return {n: e for n, e in sorted(found.items()) if isinstance(e, Export)}
+
+
+def lazy_exports(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` (PEP 562) of the calling module, which only lists names.
+
+    A name is imported when it is first used, and is an attribute of the module from then on. All
+    that is listed is the module's ``__all__``, unless it has one of its own.
+
+    Args:
+        module: the calling module, or a package that takes these two from it.
+    """
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    code, package = frame.f_code, frame.f_globals["__package__"]
+    is_all = frame.f_globals["__name__"] == module
+    exports = cached(permanent="a module's code lists the same names")(
+        lambda: listing(code, package)
+    )
+
+    def get(name: str) -> Any:
+        if name == "__all__" and is_all:
+            return list(exports())
+        if _is_private(name) or name not in exports():
+            raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        value = _load(exports()[name], module)
+        setattr(sys.modules[module], name, value)
+        return value
+
+    return get, lambda: sorted({*contents(sys.modules[module]), *exports()})
+
+
+_DICTIONARY: Any = vars(ModuleType)["__dict__"]
+
+
+def contents(module: ModuleType) -> dict[str, Any]:
+    """The dictionary of a module as it is; ``vars`` may first import all that the module lists."""
+    return _DICTIONARY.__get__(module)
+
+
+def _is_private(name: str) -> bool:
+    """Whether a name is Python's, which asks modules for it; the array API has such names, too."""
+    return name.startswith("__") and not name.startswith("__array_")
+
+
+def _load(export: Export, module: str) -> Any:
+    """An attribute or a sub-module, as ``from`` imports it. To ask the module leads back here."""
+    if export.module != module:
+        found = import_part(export.module)
+        if hasattr(found, export.name):
+            return getattr(found, export.name)
+    return import_part(f"{export.module}.{export.name}")
+
+
+def absent_name(text: str, module: str, name: str, asking: FrameType) -> Exception:
+    """The error for a name that a module lacks.
+
+    To ``from module import name`` Python would tell nothing but the name of both.
+
+    Args:
+        asking: the frame that the module's ``__getattr__`` was called from; another ``__getattr__``
+            that only passes the question on does not count.
+    """
+    while asking.f_code.co_name == "__getattr__" and asking.f_back is not None:
+        asking = asking.f_back
+    if asking.f_code.co_code[asking.f_lasti] == opmap["IMPORT_FROM"]:
+        return ImportError(text, name=module)
+    return AttributeError(text, name=name, obj=sys.modules[module])
+
+
+def import_part(name: str) -> ModuleType:
+    """Import a module, its packages first.
+
+    Python begins with the module: a thread that has begun so waits for one that imports the
+    package, which may come to the module and wait for this one.
+
+    Meanwhile Python does not look for garbage: what modules are made of is none, and at a program's
+    first operations to look through all of it would take as long as to import it.
+    """
+    collects = gc.isenabled()
+    try:
+        if collects:
+            gc.disable()
+        for i, letter in enumerate(name):
+            if letter == ".":
+                import_module(name[:i])
+        return import_module(name)
+    finally:
+        if collects:
+            gc.enable()

@@ -1,0 +1,79 @@
+"""Names of scopes: one in another, joined by slashes; transformations stand around what is in them.
+
+``jvp(model)/layer`` is the scope ``layer`` of ``model``, differentiated. A transformation that no
+scope was opened in yet ends in empty parentheses, ``jvp()``: the next name goes there.
+"""
+
+from __future__ import annotations
+
+import re
+
+from dovetail_base.caches import cached
+
+
+def inside(outer: str, name: str) -> str:
+    """The scope ``name`` within ``outer``."""
+    if not outer:
+        return name
+    at = _place(outer)
+    return f"{outer}/{name}" if at < 0 else outer[:at] + name + outer[at:]
+
+
+def transformed(outer: str, transformation: str) -> str:
+    """The scope of what a transformation is applied to within ``outer``."""
+    return inside(outer, f"{transformation}()")
+
+
+def parts(scope: str) -> list[str]:
+    """The names of a scope, outermost first, each with the transformations around it."""
+    if "(" not in scope:
+        return scope.split("/") if scope else []
+    found, depth = [""], 0
+    for c in scope:
+        depth += (c == "(") - (c == ")")
+        if c == "/" and depth <= 0:
+            found.append("")
+        else:
+            found[-1] += c
+    return found
+
+
+@cached
+def moved(scope: str, outer: str, to: str) -> str:
+    """``scope``, as seen from within ``outer`` if it is in there, as a scope within ``to``."""
+    first, *rest = parts(beyond(scope, outer)) or [""]
+    return "/".join([inside(to, first) if first else to, *rest])
+
+
+def beyond(scope: str, outer: str) -> str:
+    """``scope`` as seen from within ``outer``; itself if it is not in there."""
+    at = _place(outer)
+    if at < 0:
+        if outer and (scope + "/").startswith(outer + "/"):
+            return scope[len(outer) + 1 :]
+        return scope
+    if not scope.startswith(outer[:at]):
+        return scope
+    depth = len(outer) - at  # the parentheses around the first name that end behind it
+    for i, c in enumerate(scope[at:], at):
+        depth += (c == "(") - (c == ")")
+        if depth == 0:
+            end = i + 1 - (len(outer) - at)
+            return scope[at:end] + scope[i + 1 :]
+    return scope
+
+
+def without_transformations(scope: str) -> str:
+    """The names alone, for those who know what they called and not what became of it."""
+    if "(" not in scope:
+        return scope
+    names = re.sub(r"\w+\(", "", scope).replace(")", "")
+    return "/".join(filter(None, names.split("/")))
+
+
+def _place(outer: str) -> int:
+    """Where in ``outer`` the next name goes; -1: behind it."""
+    if not outer.endswith(")"):
+        return -1
+    at = outer.rfind("()") + 1
+    return at if at and not outer[at:].strip(")") else -1

@@ -1,0 +1,7 @@
+"""``python -m dovetail_cli``, where the script ``dovetail`` is not installed."""
+
+import sys
+
+from . import main
+
+sys.exit(main())

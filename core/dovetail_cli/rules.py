@@ -1,0 +1,116 @@
+"""The matrix as it is in this installation: every primitive, every table, and what each rule is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple, cast
+
+from dovetail_base.errors import DovetailError, MissingRule, PluginError, RegistryError
+from dovetail_core.dispatch.primitive import Primitive, import_primitives, primitives
+from dovetail_core.registry.discovery import registry
+from dovetail_core.registry.plugins import KERNEL_TABLES
+from dovetail_core.rules.tables import Origin, RuleTable
+
+DECLARED, OVERRIDE, DERIVED, EMPTY, HOLE = "declared", "override", "derived", "empty", "hole"
+BROKEN = "broken"
+
+
+class Rule(NamedTuple):
+    """What one rule is: its kind, where it came from, and what a derived one follows from.
+
+    Of a declared rule without an origin the source is ``"primitive"``, which carries it, or
+    ``"platforms"``: there are those of ``platforms`` alone, each with its origin.
+    """
+
+    kind: str
+    origin: Origin | None = None
+    source: str = ""
+    platforms: Mapping[str, Origin] = MappingProxyType({})
+
+
+def all_primitives() -> dict[str, Primitive]:
+    """All primitives, by name: the modules that plugins name are imported."""
+    import_primitives()
+    return dict(sorted(primitives().items()))
+
+
+def table_names() -> list[str]:
+    """The names of all tables, the kernel's last."""
+    return [*sorted(registry().entries("tables")), *sorted(KERNEL_TABLES)]
+
+
+def load_table(name: str) -> RuleTable[Any]:
+    """A table with all its rules.
+
+    Raises:
+        RegistryError: it cannot be loaded, or two plugins add one rule.
+    """
+    table: Any = registry().table(name)
+    if not isinstance(table, RuleTable):
+        raise RegistryError(f"tables entry {name!r} names a {type(table).__name__}: no RuleTable.")
+    try:
+        table.fill()
+    except PluginError as e:  # of strict mode; the table itself is there
+        raise RegistryError(str(e)) from e
+    return cast("RuleTable[Any]", table)
+
+
+def load_tables(names: list[str]) -> tuple[dict[str, RuleTable[Any]], list[str]]:
+    """Tables by their names, and what is wrong with those that are left out."""
+    found: dict[str, RuleTable[Any]] = {}
+    problems: list[str] = []
+    for name in names:
+        try:
+            found[name] = load_table(name)
+        except DovetailError as e:
+            problems.append(f"table {name!r} is left out: {e}")
+    return found, problems
+
+
+SHOWN = 5
+"""How many different problems of one table are told."""
+
+
+def broken(found: Mapping[str, Rule]) -> list[str]:
+    """What is wrong with the rules of some primitives, by name, that cannot be derived: what is
+    wrong with many is said once."""
+    alike: dict[str, list[str]] = {}
+    for name, r in found.items():
+        if r.kind == BROKEN:
+            alike.setdefault(r.source.replace(repr(name), "..."), []).append(name)
+    lines: list[str] = []
+    for names in [*alike.values()][:SHOWN]:
+        first, *rest = names
+        more = f" So it does for {len(rest)} more primitives, as {rest[0]!r}." if rest else ""
+        lines.append(f"{found[first].source}{more}")
+    if len(alike) > SHOWN:
+        left = sum(len(names) for names in [*alike.values()][SHOWN:])
+        lines.append(f"and {left} more primitives cannot be given a rule, each for another reason")
+    return lines
+
+
+def rule(table: RuleTable[Any], primitive: Primitive) -> Rule:
+    """The rule of ``primitive``, derived if it must be, and those of platforms."""
+    own = {p: origin for p, (_, origin) in sorted(table.platforms(primitive).items())}
+    found = _general(table, primitive)
+    if own and found.kind in (EMPTY, HOLE):
+        return Rule(DECLARED, None, "platforms", own)
+    return found._replace(platforms=own) if own else found
+
+
+def _general(table: RuleTable[Any], primitive: Primitive) -> Rule:
+    origin = table.origins.get(primitive)
+    if origin is not None and origin.kind in (DECLARED, OVERRIDE):
+        return Rule(origin.kind, origin)
+    if table.name in (primitive.rules or {}):
+        return Rule(DECLARED, None, "primitive")
+    try:
+        table.general(primitive)
+    except MissingRule:
+        return Rule(EMPTY, None, table.empty) if table.empty else Rule(HOLE)
+    except DovetailError as e:  # a deriver fails
+        return Rule(BROKEN, None, str(e))
+    if primitive.regions is not None:
+        return Rule(DERIVED, origin, "regions")
+    return Rule(DERIVED, origin, "decomposition" if primitive.decomposition else "table")

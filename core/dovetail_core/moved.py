@@ -1,0 +1,72 @@
+"""The old names of modules that became packages of their own: each is the new module itself."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
+from types import CodeType, ModuleType
+from typing import Any, cast
+
+MOVED = {
+    "dovetail_core.base": "dovetail_base",
+    "dovetail_core.cli": "dovetail_cli",
+    "dovetail_core.testing": "dovetail_testing",
+    "dovetail_core.text": "dovetail_text",
+    "dovetail_core.tree": "dovetail_tree",
+    "dovetail_core.xla": "dovetail_xla",
+}
+"""From old names to new ones; what is below them is below these."""
+
+
+def new_name(module: str) -> str | None:
+    """The name that a module has now, or None if it is not one that has moved."""
+    name, rest = module, ""
+    while name.startswith("dovetail_core."):
+        if name in MOVED:
+            return MOVED[name] + rest
+        name, _, last = name.rpartition(".")
+        rest = f".{last}{rest}"
+    return None
+
+
+class _MovedFinder:
+    """Finds modules by their old names. It is asked first: a folder that was left behind by an
+    older version would be found as a package without modules."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: object = None
+    ) -> ModuleSpec | None:
+        new = new_name(name)
+        found = find_spec(new) if new is not None else None
+        if found is None:
+            return None
+        is_package = found.submodule_search_locations is not None
+        return ModuleSpec(
+            name, cast("Any", _MovedLoader(found)), origin=found.origin, is_package=is_package
+        )
+
+
+class _MovedLoader:
+    # Not of importlib.abc, which imports a quarter of the standard library.
+
+    def __init__(self, spec: ModuleSpec) -> None:
+        self._spec = spec
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return import_module(self._spec.name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._spec  # the import has put that of the old name there
+
+    def get_code(self, name: str) -> CodeType | None:
+        """The code of the module, for ``python -m``."""
+        return cast("Any", self._spec.loader).get_code(self._spec.name)
+
+
+def find_moved_modules() -> None:
+    """Let old names be imported."""
+    if not any(isinstance(finder, _MovedFinder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, cast("Any", _MovedFinder()))

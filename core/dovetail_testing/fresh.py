@@ -1,0 +1,74 @@
+"""Running code as in a new process: another set of installed plugins, another environment."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+
+from dovetail_core.registry.claims import settle_claims
+from dovetail_core.registry.discovery import registry, swap_registry
+from dovetail_core.registry.hooked import manager
+from dovetail_core.registry.manifest import Manifest
+from dovetail_core.registry.plugins import Plugin, Registry
+from dovetail_core.rules.filling import tell_caches
+from dovetail_core.types.algebra import forget_provider
+
+Passes = dict[str, Mapping[str, str]]
+
+
+@contextmanager
+def fresh_registry() -> Generator[Registry, None, None]:
+    """Context manager: entry points and environment are read anew inside, and the old registry
+    is back afterwards. Tables that the process has filled stay filled; primitives stay defined.
+    """
+    with _swapped(None) as found:
+        yield found
+
+
+@contextmanager
+def with_plugins(*manifests: Manifest) -> Generator[Registry, None, None]:
+    """Context manager: plugins with these manifests are there, too, each of a distribution of its
+    own (``acme-dist 1.0``); a plugin of that name is replaced."""
+    outer = registry()
+    more = {m.name: Plugin(m.name, f"{m.name}-dist", "1.0", f"{m.name}:M", m) for m in manifests}
+    inside = Registry(plugins=dict(sorted({**outer.plugins, **more}.items())))
+    settle_claims(inside)
+    with _swapped(inside) as found:
+        yield found
+
+
+@contextmanager
+def _swapped(new: Registry | None) -> Generator[Registry, None, None]:
+    outer = swap_registry(new)
+    passes = _passes(outer)
+    try:
+        _forget()
+        with _telling(passes, _passes(registry())):
+            yield registry()
+    finally:
+        swap_registry(outer)
+        _forget()
+
+
+def _forget() -> None:
+    forget_provider()
+    manager.cache_clear()
+
+
+@contextmanager
+def _telling(outside: Passes, inside: Passes) -> Generator[None, None, None]:
+    """Let no program be used that other passes have made."""
+    if outside == inside:
+        yield
+        return
+    tell_caches()
+    try:
+        yield
+    finally:
+        tell_caches()
+
+
+def _passes(found: Registry | None) -> Passes:
+    """Whose passes there are."""
+    active = {} if found is None else found.active
+    return {name: m.passes for name, m in active.items() if m.passes}

@@ -1,0 +1,72 @@
+"""The rules of a plugin that no case tries, and why not."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+from dovetail_base.errors import DovetailError
+from dovetail_core.dispatch.primitive import import_primitives, primitives
+from dovetail_core.registry.discovery import registry
+from dovetail_core.registry.manifest import Manifest
+from dovetail_core.registry.plugins import KERNEL_TABLES
+from dovetail_core.rules.tables import RuleTable
+
+from .coverage import UNTRIED, Entry
+from .laws import all_laws
+from .samples import Sample, all_samples
+
+
+def untried(
+    manifest: Manifest, tried: Collection[tuple[str, str]], samples: Iterable[Sample]
+) -> Iterator[Entry]:
+    """Rules of the plugin's primitives in all tables, and of all primitives in its tables, that
+    are not among ``tried``: those that are there, and those that are missing.
+
+    Args:
+        tried: primitives and tables, by name.
+        samples: those of the plugin's primitives.
+    """
+    lawful = {table for _, table, _ in all_laws()}
+    sampled = {s.primitive.name for s in samples}
+    everywhere = sampled | {s.primitive.name for _, s in all_samples()}
+    mine = sorted(sampled | _defined_by(manifest))
+    for name in [*sorted(registry().entries("tables")), *sorted(KERNEL_TABLES)]:
+        table: RuleTable[Any] = registry().table(name)
+        others = _declared(table) if name in manifest.tables else set[str]()
+        for primitive in [*mine, *sorted(others.difference(mine))]:
+            if (primitive, name) not in tried:
+                why = _why(table, primitive, name in lawful, primitive in everywhere)
+                if why:
+                    yield Entry(primitive, name, UNTRIED, why)
+
+
+def _why(table: RuleTable[Any], primitive: str, lawful: bool, sampled: bool) -> str:
+    """Why a rule is not tried; empty where none is needed."""
+    try:
+        rule = table.get(primitives()[primitive])
+    except DovetailError as e:  # a deriver fails
+        return str(e)
+    if rule is None:
+        return "" if table.empty else "there is no rule"
+    if not lawful:
+        return "the table has no law"
+    if not sampled:
+        return "the primitive has no sample"
+    # Of a rule that is derived the table's owner promised nothing.
+    derived = table.is_derived(primitives()[primitive])
+    return "" if derived else "the law speaks of none of its samples"
+
+
+def _defined_by(manifest: Manifest) -> set[str]:
+    """The primitives of the packages in which the manifest's modules of primitives are."""
+    packages = {m.partition(".")[0] for m in manifest.primitives}
+    if packages:
+        import_primitives()
+    return {n for n, p in primitives().items() if p.module.partition(".")[0] in packages}
+
+
+def _declared(table: RuleTable[Any]) -> set[str]:
+    """The primitives of which a rule of the table was written."""
+    table.fill()
+    return {p.name for p in table.rules if not (p.anonymous or table.is_derived(p))}

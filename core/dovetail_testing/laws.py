@@ -1,0 +1,105 @@
+"""Laws: what every rule of a rule table must obey, tried on the samples of primitives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from dovetail_base.errors import RegistryError
+from dovetail_core.registry.discovery import registry
+from dovetail_core.registry.plugins import load_object
+
+from .samples import Sample
+
+Check = Callable[[Sample], None]
+
+
+class Skip(Exception):
+    """A law says that it does not speak of a sample."""
+
+
+def skip(reason: str) -> NoReturn:
+    """Leave a law: it does not speak of this sample, for ``reason``."""
+    raise Skip(reason)
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law: ``check(sample)`` raises (``AssertionError``) where it is broken.
+
+    Attributes:
+        name: for reports.
+        without: tags of samples of which the law does not speak (``"nonsmooth"``, ...).
+        applies: whether it speaks of a sample; such samples are not even counted. A law that finds
+            out on the way calls :func:`skip`.
+        mixed: whether it is worth trying with some operands fixed (``Sample.fixed``): not where
+            nothing is lifted, or where the law itself chooses which operands are.
+    """
+
+    name: str
+    check: Check
+    without: frozenset[str] = frozenset()
+    applies: Callable[[Sample], bool] = lambda sample: True
+    mixed: bool = True
+
+    def speaks_of(self, sample: Sample) -> bool:
+        """Whether to try the law on ``sample``."""
+        if self.without & set(sample.tags) or (sample.fixed and not self.mixed):
+            return False
+        return self.applies(sample)
+
+    def __call__(self, sample: Sample) -> None:
+        """Try the law; an error names the sample."""
+        try:
+            self.check(sample)
+        except Skip:
+            raise
+        except Exception as e:
+            e.add_note(f"the law {self.name!r} on the sample {sample}")
+            raise
+
+
+def law(
+    name: str,
+    *,
+    without: Collection[str] = (),
+    applies: Callable[[Sample], bool] = lambda sample: True,
+    mixed: bool = True,
+) -> Callable[[Check], Law]:
+    """Decorator: make a :class:`Law` of a function on samples, to name in a manifest's ``laws``."""
+    return lambda check: Law(name, check, frozenset(without), applies, mixed)
+
+
+_HERE = "dovetail_testing.kernel_laws"
+KERNEL_LAWS: Mapping[str, str] = {
+    "text": f"{_HERE}:text_law",
+    "check": f"{_HERE}:check_law",
+    "dce": f"{_HERE}:dce_law",
+    "eval": f"{_HERE}:eval_law",
+    "decomposition": f"{_HERE}:decomposition_law",
+    "to_lo": f"{_HERE}:to_lo_law",
+    "types": "dovetail_testing.type_laws:type_law",
+    "traits": "dovetail_testing.trait_laws:trait_law",
+}
+
+
+def all_laws() -> Iterator[tuple[str, str, Law]]:
+    """Plugin (empty for the kernel's), rule table and law, of every rule table that has one.
+
+    Raises:
+        RegistryError: a manifest names a law that is neither a :class:`Law` nor a function.
+    """
+    found = [("", table, target) for table, target in KERNEL_LAWS.items()]
+    for plugin, manifest in registry().active.items():
+        found += [(plugin, table, target) for table, target in manifest.laws.items()]
+    for plugin, table, target in found:
+        made = load_object(target)
+        if not callable(made):
+            raise RegistryError(f"the law of {table!r}, {target}, is not a function: {made!r}")
+        yield plugin, table, as_law(table, made)
+
+
+def as_law(name: str, made: Any) -> Law:
+    """A law as it is; a function as a law called ``name``."""
+    return made if isinstance(made, Law) else Law(name, made)
