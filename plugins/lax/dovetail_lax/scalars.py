@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_base.errors import integer_too_large
-from dovetail_core import Cache, canonical_dtype
+from dovetail_core import Cache, cached, canonical_dtype
 from dovetail_xla.config import enable_x64_state
 
 from .dtypes import kind_of, scalar_dtype
@@ -21,18 +21,17 @@ PYTHON_SCALARS = frozenset([bool, int, float, complex])
 FLOATS = {False: np.dtype(np.float32), True: np.dtype(np.float64)}
 """The element type of a Python float, by whether 64-bit types are enabled."""
 
-_own: dict[bool, dict[tuple[type, Any], bool]] = {False: {}, True: {}}
 _constants: Cache[tuple[Any, ...], Any] = Cache()
 
 
 def has_own_type(cls: type, dtype: Any) -> bool:
     """Whether a Python scalar of class ``cls`` is by itself of element type ``dtype``."""
-    known = _own[enable_x64_state.value]
-    key = (cls, dtype)
-    found = known.get(key)
-    if found is None:
-        found = known[key] = scalar_dtype(cls) == dtype
-    return found
+    return _has_own_type(cls, dtype, enable_x64_state.value)
+
+
+@cached
+def _has_own_type(cls: type, dtype: Any, wide: bool) -> bool:
+    return scalar_dtype(cls) == dtype
 
 
 def cast_scalar(value: Any, dtype: Any) -> Any:
