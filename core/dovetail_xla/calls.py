@@ -120,7 +120,20 @@ def clear_cache(call: PjitFunction) -> None:
     call._clear_cache()
 
 
+_shared: list[PjitFunctionCache] = []
+
+
+def shared_entries(capacity: int) -> PjitFunctionCache:
+    """A cache for the entries of callables that are made of equal functions, which may die before
+    it; made at import, since it lives as long as the process."""
+    found = PjitFunctionCache(capacity)
+    _shared.append(found)
+    return found
+
+
 def clear_all_caches() -> None:
     """Forgets every entry of every callable in the process, and how arrays are cut up."""
-    PjitFunctionCache.clear_all()
+    PjitFunctionCache.clear_all()  # of callables that live
+    for entries in _shared:
+        entries.clear()
     cut_of.cache_clear()

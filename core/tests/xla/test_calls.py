@@ -201,6 +201,17 @@ def test_caches_can_be_cleared_one_by_one_and_all_at_once(harness, x):
         assert [len(first.misses), len(second.misses)] == expected
 
 
+def test_shared_entries_of_callables_that_died_are_cleared_too(harness, x, monkeypatch):
+    monkeypatch.setattr(calls, "_shared", [])
+    cache = calls.shared_entries(8)
+    h = harness(fun=lambda x: x, key=("shared",), cache=cache)
+    h.call(x)
+    del h
+    assert cache.size() == 1 and cache.capacity() == 8
+    calls.clear_all_caches()
+    assert cache.size() == 0
+
+
 def test_an_array_on_the_wrong_number_of_devices_is_handed_to_the_fallback(harness, x, cpu, aval):
     asked = []
 
