@@ -31,7 +31,8 @@ import dovetail
 import run
 import sections
 from dovetail import lax, numpy as dnp, random
-from dovetail_backends.cpu_vectors import are_draws
+from dovetail_backends.cpu_predicates import draws
+from dovetail_backends.pjrt.recorded import facts_of_text
 from dovetail_cpu_kernels import cpu_kernels
 from kernels_torch import FIRST, LAST, Torch
 from least import Program, least
@@ -299,8 +300,8 @@ def _programs(case: Case, given: list[Any]) -> list[Program]:
     programs: list[Program] = []
     texts: list[str] = []
     for used in (True, False):
-        has_others = not used and are_draws(texts[0])
-        options = case.options if has_others else None
+        facts = None if used else facts_of_text(texts[0])
+        options = case.options if facts is not None and draws(facts) else None
         program = dovetail.jit(lambda *xs: case.ours(*xs), compiler_options=options)
         with cpu_kernels(used):
             lowered = program.lower(*given)

@@ -133,12 +133,16 @@ def type_of_main(module: Any) -> tuple[list[str], list[str]]:
     Raises ValueError if there is no such function.
     """
     ir = load("mlir.ir")
-    attribute = _main(_module(module)).attributes["function_type"]
+    attribute = main_of(_module(module)).attributes["function_type"]
     found = ir.FunctionType(ir.TypeAttr(attribute).value)
     return list(map(str, found.inputs)), list(map(str, found.results))
 
 
-def _main(module: Any) -> Any:
+def main_of(module: Any) -> Any:
+    """The operation that is the function ``main`` of an `ir.Module`.
+
+    Raises ValueError if there is none.
+    """
     ir = load("mlir.ir")
     for each in module.body.operations:
         attributes = each.operation.attributes
@@ -150,7 +154,7 @@ def _main(module: Any) -> Any:
 def name_results(module: Any, names: Sequence[str]) -> None:
     """Note names of the results of ``main`` (of an object), which is shown, in the module. Nothing
     is noted where there are others in number, or any is told something already."""
-    ir, main = load("mlir.ir"), _main(module)
+    ir, main = load("mlir.ir"), main_of(module)
     own = list(ir.ArrayAttr(main.attributes["res_attrs"])) if "res_attrs" in main.attributes else []
     told = any(len(ir.DictAttr(a)) for a in own)
     if not names or told or len(names) != len(type_of_main(module)[1]):
@@ -163,7 +167,7 @@ def name_results(module: Any, names: Sequence[str]) -> None:
 def name_arguments(module: Any, names: Sequence[str]) -> None:
     """Let locations of the last arguments of ``main`` (of an object) be their names; those before
     them, and those whose name is empty, keep theirs."""
-    ir, arguments = load("mlir.ir"), list(_main(module).regions[0].blocks[0].arguments)
+    ir, arguments = load("mlir.ir"), list(main_of(module).regions[0].blocks[0].arguments)
     for argument, name in zip(reversed(arguments), reversed(names)):
         if name:
             argument.set_location(ir.Location.name(_utf8(name), context=module.context))

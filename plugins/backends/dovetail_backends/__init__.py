@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from .constraints import sharding_constraint_p as sharding_constraint_p
     from .dlpack import from_dlpack as from_dlpack
     from .exact import evaluate_exactly as evaluate_exactly, is_exact as is_exact
-    from .families import FAMILIES as FAMILIES
     from .formats import (
         AutoLayout as AutoLayout,
         Format as Format,
@@ -108,6 +107,7 @@ if TYPE_CHECKING:
         target_device as target_device,
     )
     from .tables import (
+        FAMILIES as FAMILIES,
         Effort as Effort,
         ReferenceRule as ReferenceRule,
         StablehloRule as StablehloRule,

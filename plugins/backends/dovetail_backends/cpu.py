@@ -14,8 +14,9 @@ from dovetail_core import Option, config, registry
 from dovetail_core.registry.aside import set_aside
 from dovetail_xla import ffi, options as xla_options
 
-from .cpu_options import options_for
+from .cpu_rules import options_for
 from .pjrt.backend import PjrtBackend
+from .pjrt.facts import ModuleFacts
 
 
 def _count(value: Any) -> int:
@@ -86,8 +87,8 @@ def _device_count() -> int:
     return num_cpu_devices.value
 
 
-def _options_for(text: str) -> Mapping[str, Any]:
-    return options_for(text, lambda name: xla_options.option_exists(BACKEND.client, name))
+def _options_for(facts: ModuleFacts | None) -> Mapping[str, Any]:
+    return options_for(facts, lambda name: xla_options.option_exists(BACKEND.client, name))
 
 
 BACKEND = PjrtBackend(

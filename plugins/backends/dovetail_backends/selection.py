@@ -9,8 +9,8 @@ from dovetail_base import arguments
 from dovetail_core import Cache, Option, RegistryError, cached, config, here, registry
 from dovetail_xla.client import Device
 
-from .families import FAMILIES
 from .pjrt.backend import PjrtBackend
+from .tables import FAMILIES
 
 
 class Backend(Protocol):

@@ -7,7 +7,8 @@ from typing import Any, Protocol
 
 from dovetail_core import RuleTable
 
-from .families import FAMILIES
+FAMILIES = {"gpu": ("cuda", "rocm")}
+"""Names that stand for several platforms."""
 
 
 class StablehloRule(Protocol):

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
-from dovetail_backends.cpu_faults import (
-    FAULTS,
+from dovetail_backends.cpu_rules import (
     FUSIONS,
+    NO_FUSIONS,
+    PASSES,
+    RULES,
     SINGLE_PRODUCTS,
-    Fault,
-    options_without_faults,
+    Rule,
+    options_for,
 )
-from dovetail_backends.cpu_options import fast_options, options_for
+from dovetail_backends.pjrt.facts import ArrayType, Kind, ModuleFacts
 from dovetail_xla.version import JAXLIB_VERSION, OLDEST
 
+FAULTS = [rule for rule in RULES if rule.is_fault]
+WITH_WRONG_FUSIONS, NEWEST = (0, 10, 2), (0, 12, 0)
 PROBES = {
     "fusions of reductions": """
 matrix, points = rng.randn(3, 3), rng.randn(20000, 3)
@@ -73,14 +78,14 @@ import numpy as np
 import dovetail
 import dovetail.numpy as dnp
 from dovetail import lax
-from dovetail_backends import cpu_faults
+from dovetail_backends import cpu_rules
 plain, rng = sys.argv[1] == "plain", np.random.RandomState(0)
 if plain:
-    cpu_faults.FAULTS = ()
+    cpu_rules.RULES = [rule for rule in cpu_rules.RULES if not rule.is_fault]
 """
 
 
-def is_right(fault: Fault, form: str) -> bool:
+def is_right(fault: Rule, form: str) -> bool:
     """The verdict of a process of its own, which the fault may end."""
     code = f"{PROLOGUE}{PROBES[fault.name]}\nsys.exit(0 if right else 3)"
     run = subprocess.run([sys.executable, "-c", code, form], capture_output=True, text=True)
@@ -89,56 +94,81 @@ def is_right(fault: Fault, form: str) -> bool:
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f.name)
-def test_results_are_right(fault: Fault) -> None:
+def test_results_are_right(fault: Rule) -> None:
     assert is_right(fault, "avoided")
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f.name)
-def test_versions_after_the_last_that_is_known_do_not_have_it(fault: Fault) -> None:
+def test_versions_after_the_last_that_is_known_do_not_have_it(fault: Rule) -> None:
+    assert fault.last is not None
     if JAXLIB_VERSION[:2] > fault.last:
-        assert is_right(fault, "plain"), f"set Fault.last of {fault.name!r} to this version"
+        assert is_right(fault, "plain"), f"set Rule.last of {fault.name!r} to this version"
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f.name)
-def test_a_supported_version_has_it(fault: Fault) -> None:
-    assert OLDEST[:2] <= fault.last, f"no supported version has {fault.name!r}: delete it"
+@pytest.mark.parametrize("rule", [r for r in RULES if r.last], ids=lambda r: r.name)
+def test_a_supported_version_is_concerned(rule: Rule) -> None:
+    assert rule.last is not None
+    assert OLDEST[:2] <= rule.last, f"no supported version has {rule.name!r}: delete it"
 
 
-def module(operation: str) -> str:
-    return f"func.func @main() {{ {operation} }}"
+ARRAY = ArrayType((8, 8), "f32")
+
+
+def facts(**attributes: Any) -> ModuleFacts:
+    """Facts of a module with operations of StableHLO and the attributes that count of them."""
+    kinds = {Kind(f"stablehlo.{k}", (ARRAY,), (ARRAY,), v): 1 for k, v in attributes.items()}
+    return ModuleFacts(kinds, frozenset({ARRAY}), (ARRAY,), {}, False)
+
+
+def options(facts: ModuleFacts | None, version: tuple[int, ...]) -> Any:
+    return options_for(facts, lambda name: True, version)
 
 
 @pytest.mark.parametrize(
-    "text, concerned",
+    "attributes, concerned",
     [
-        ("stablehlo.reduce_window base_dilations = array<i64: 1, 2>", True),
-        ("stablehlo.reduce_window base_dilations = array<i64: 1, 12>", True),
-        ("stablehlo.reduce_window base_dilations = array<i64: 1, 1>", False),
-        ("stablehlo.reduce_window stablehlo.pad interior_padding = array<i64: 0, 1>", True),
-        ("stablehlo.reduce_window stablehlo.pad low = [1], high = [2], interior = [0, 3]", True),
-        ("stablehlo.reduce_window stablehlo.pad low = [1], high = [2], interior = [0, 0]", False),
-        ("stablehlo.pad interior_padding = array<i64: 0, 1>", False),
+        ({"reduce_window": (1, 2)}, True),
+        ({"reduce_window": (1, 12)}, True),
+        ({"reduce_window": (1, 1)}, False),
+        ({"reduce_window": ()}, False),
+        ({"reduce_window": None}, True),
+        ({"reduce_window": (1,), "pad": (0, 1)}, True),
+        ({"reduce_window": (1,), "pad": (0, 0)}, False),
+        ({"reduce_window": (1,), "pad": None}, True),
+        ({"pad": (0, 1)}, False),
     ],
 )
-def test_windows_over_holes_are_found(text: str, concerned: bool) -> None:
-    assert bool(options_without_faults(module(text), (0, 12, 0))) == concerned
+def test_windows_over_holes_are_found(attributes: Any, concerned: bool) -> None:
+    found = options(facts(exponential=None, **attributes), NEWEST)
+    assert (found.get(FUSIONS) == SINGLE_PRODUCTS) == concerned
 
 
 def test_all_modules_of_versions_whose_fusions_are_wrong() -> None:
-    assert options_without_faults(module("")) == (
-        {FUSIONS: SINGLE_PRODUCTS} if JAXLIB_VERSION < (0, 11) else {}
-    )
-    assert options_without_faults(module(""), (0, 10, 2)) == {FUSIONS: SINGLE_PRODUCTS}
-    assert options_without_faults(module(""), (0, 12, 0)) == {}
+    plain = facts(tan=None)
+    assert options(plain, WITH_WRONG_FUSIONS) == {FUSIONS: SINGLE_PRODUCTS}
+    assert options(plain, NEWEST) == {}
+    without = {FUSIONS: SINGLE_PRODUCTS} if JAXLIB_VERSION < (0, 11) else {}
+    assert options_for(plain, lambda name: True) == without
 
 
-def test_what_is_fast_comes_after() -> None:
-    text = '"stablehlo.optimization_barrier" stablehlo.reduce_window interior = [1]'
-    options = options_for(text, lambda name: True)
-    assert options[FUSIONS] == SINGLE_PRODUCTS
-    assert options.items() >= fast_options(text, lambda name: True).items()
+@pytest.mark.parametrize("version", [WITH_WRONG_FUSIONS, NEWEST])
+def test_modules_of_which_nothing_is_known_have_no_fault(version: tuple[int, ...]) -> None:
+    assert options(None, version) == {FUSIONS: SINGLE_PRODUCTS}
 
 
-def test_flags_of_the_environment_win(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XLA_FLAGS", f"--{FUSIONS}=LIBRARY_FUSION_TYPE_DOT")
-    assert options_without_faults(module(""), (0, 10, 2)) == {}
+def test_what_is_fast_comes_beside() -> None:
+    found = options(facts(optimization_barrier=None, reduce_window=(2,)), WITH_WRONG_FUSIONS)
+    assert found.keys() == {FUSIONS, PASSES} and found[FUSIONS] == SINGLE_PRODUCTS
+
+
+def test_what_is_fast_brings_no_fault_back() -> None:
+    for rule in RULES:
+        if not rule.is_fault:
+            assert rule.options.get(FUSIONS, NO_FUSIONS) == NO_FUSIONS, rule.name
+
+
+@pytest.mark.parametrize("flag", [f"--{FUSIONS}=LIBRARY_FUSION_TYPE_DOT", f"--{FUSIONS}="])
+def test_flags_of_the_environment_win(flag: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XLA_FLAGS", flag)
+    assert options(facts(tan=None), WITH_WRONG_FUSIONS) == {}
+    assert options(None, WITH_WRONG_FUSIONS) == {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,13 +10,14 @@ import pytest
 
 import dovetail_numpy as dnp
 from dovetail_ad import grad
+from dovetail_backends import cpu_rules
 from dovetail_backends.cpu import BACKEND
-from dovetail_backends.cpu_faults import options_without_faults
-from dovetail_backends.cpu_options import EMITTERS, fast_options, small_options
-from dovetail_backends.cpu_recurrences import are_recurrences
+from dovetail_backends.cpu_predicates import is_recurrent, is_small
+from dovetail_backends.cpu_rules import BARRIERS, EMITTERS, PASSES, RULES, options_for
+from dovetail_backends.pjrt.facts import ModuleFacts
 from dovetail_core import config
 from dovetail_jit import jit
-from dovetail_lax import scan
+from dovetail_lax import optimization_barrier, scan
 from dovetail_testing import assert_close
 from dovetail_tree import leaves
 from dovetail_xla import options as xla_options
@@ -26,9 +28,23 @@ X = np.linspace(0.1, 1.0, 64, dtype=np.float32)
 pytestmark = pytest.mark.usefixtures("optimized")
 
 
-def text(f: Any, *args: Any) -> str:
-    """The module of a function."""
-    return jit(f).lower(*args)._module.text
+NEWEST = (0, 12, 0)
+"""A version whose modules have options for speed alone."""
+IN_FULL = {
+    name: value
+    for name, value in ((EMITTERS, True), (LEVEL, 3))
+    if xla_options.option_exists(BACKEND.client, name)
+}
+
+
+def facts(f: Any, *args: Any) -> ModuleFacts:
+    """The facts of a function's module."""
+    return jit(f).lower(*args)._module.facts()
+
+
+def options(found: ModuleFacts, exists: bool = True) -> Any:
+    """Those for speed."""
+    return options_for(found, lambda name: exists, NEWEST)
 
 
 WITHOUT, FEWER = {EMITTERS: False}, {EMITTERS: False, LEVEL: 1}
@@ -64,12 +80,12 @@ OTHERS = {
 
 @pytest.mark.parametrize("name", SMALL)
 def test_small_modules_are_compiled_with_less_to_the_same_bits(name: str) -> None:
-    f, options = SMALL[name]
-    module = text(f, X)
-    assert small_options(module) == options
-    assert fast_options(module, lambda name: True) == options
-    assert fast_options(module, lambda name: False) == {}
-    in_full = jit(f).lower(X).compile({EMITTERS: True, LEVEL: 3})
+    f, expected = SMALL[name]
+    module = facts(f, X)
+    assert is_small(module)
+    assert options(module) == expected
+    assert options(module, exists=False) == {}
+    in_full = jit(f).lower(X).compile(IN_FULL)
     for a, b in zip(leaves(jit(f)(X)), leaves(in_full(X))):
         assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
 
@@ -77,25 +93,51 @@ def test_small_modules_are_compiled_with_less_to_the_same_bits(name: str) -> Non
 @pytest.mark.parametrize("f", [dnp.sum, dnp.var, lambda x: dnp.mean((x - x[::-1]) ** 2)])
 def test_sums_differ_by_rounding_alone(f: Any) -> None:
     x = np.linspace(0.1, 1.0, 1000, dtype=np.float32)
-    assert small_options(text(f, x)) == FEWER
-    in_full = jit(f).lower(x).compile({EMITTERS: True, LEVEL: 3})
+    assert options(facts(f, x)) == FEWER
+    in_full = jit(f).lower(x).compile(IN_FULL)
     assert_close(jit(f)(x), np.asarray(in_full(x)), factor=16)
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_programs_are_not(name: str) -> None:
-    assert small_options(text(OTHERS[name], X)) == {}
+    found = facts(OTHERS[name], X)
+    assert not is_small(found) and options(found) == {}
 
 
 def test_of_double_precision() -> None:
     with config.option("enable_x64")(True):
-        assert small_options(text(lambda x: x + 1.0, X.astype(np.float64))) == FEWER
+        assert options(facts(lambda x: x + 1.0, X.astype(np.float64))) == FEWER
 
 
 @pytest.mark.parametrize("name", [EMITTERS, LEVEL])
 def test_flags_of_the_environment_win(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLA_FLAGS", f"--{name}=1")
-    assert fast_options(text(SMALL["sum"][0], X), lambda name: True) == {}
+    assert options(facts(SMALL["sum"][0], X)) == {}
+
+
+@pytest.mark.parametrize("rule", [r for r in RULES if r.options], ids=lambda r: r.name)
+def test_of_every_rule_the_flags_of_the_environment_win(
+    rule: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = rule._replace(applies=lambda facts: True, last=None, beside="")
+    monkeypatch.setattr(cpu_rules, "RULES", [alone])
+    module = facts(SMALL["sum"][0], X)
+    assert options(module) == rule.options
+    for name in rule.options:
+        monkeypatch.setenv("XLA_FLAGS", f"--{name}=something")
+        assert options(module) == {}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda r: r.name)
+def test_every_rule_says_why(rule: Any) -> None:
+    assert rule.name and rule.why.endswith((".", ".)"))
+
+
+def test_compilers_of_rules_for_some_versions_have_the_options() -> None:
+    for rule in RULES:
+        if rule.last is not None and JAXLIB_VERSION[:2] <= rule.last:
+            for name in rule.options:
+                assert xla_options.option_exists(BACKEND.client, name), (rule.name, name)
 
 
 def test_operations_that_are_compiled_quickly_have_their_own_level(
@@ -112,8 +154,10 @@ def test_operations_that_are_compiled_quickly_have_their_own_level(
     for profile in "quick", "default":
         module = jit(SMALL["sum"][0]).lower(X)._module
         BACKEND.compile(module, BACKEND.devices()[0], None, profile)
-    always = options_without_faults(module.text)
-    assert given == [("quick", {**always, **WITHOUT}), ("default", {**always, **FEWER})]
+    chosen = options_for(module.facts(), partial(xla_options.option_exists, BACKEND.client))
+    quick = {k: v for k, v in chosen.items() if k != LEVEL}
+    assert chosen.get(LEVEL) == (FEWER[LEVEL] if EMITTERS in IN_FULL else None)
+    assert given == [("quick", quick), ("default", chosen)]
 
 
 def _recurrent(x: Any, w: Any, join: bool = False, roll: bool = False) -> Any:
@@ -141,14 +185,20 @@ RECURRENT = {
 def test_recurrent_networks_have_the_second_level(name: str) -> None:
     f, expected = RECURRENT[name]
     x, w = np.linspace(-1, 1, 40, dtype=np.float32).reshape(5, 8), np.eye(16, 8, dtype=np.float32)
-    module = text(f, x, w)
-    assert are_recurrences(module) == expected
+    module = facts(f, x, w)
+    assert is_recurrent(module) == expected
     if expected:
-        assert fast_options(module, lambda name: True) == {LEVEL: 2}
+        assert options(module) == {LEVEL: 2}
         in_full = jit(f).lower(x, w).compile({LEVEL: 3})
         assert np.asarray(jit(f)(x, w)).tobytes() == np.asarray(in_full(x, w)).tobytes()
 
 
-def test_barriers_are_kept_where_the_compiler_would_remove_them() -> None:
-    found = fast_options('"stablehlo.optimization_barrier"', lambda name: True)
-    assert bool(found) == (JAXLIB_VERSION < (0, 12))
+@pytest.mark.parametrize("version, kept", [((0, 11, 0), True), (NEWEST, False)])
+def test_barriers_are_kept_where_the_compiler_would_remove_them(
+    version: tuple[int, ...], kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = facts(lambda x: optimization_barrier(dnp.tan(x)), X)
+    found = options_for(module, lambda name: True, version)
+    assert found == ({PASSES: BARRIERS} if kept else {})
+    monkeypatch.setenv("XLA_FLAGS", f"--{PASSES}=fusion")
+    assert options_for(module, lambda name: True, version) == {}

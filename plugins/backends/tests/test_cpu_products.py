@@ -8,23 +8,25 @@ import numpy as np
 import pytest
 
 import dovetail_numpy as dnp
-from dovetail_backends.cpu_faults import FUSIONS
-from dovetail_backends.cpu_options import fast_options
-from dovetail_backends.cpu_products import (
+from dovetail_backends.cpu_predicates import (
     COUNT,
-    NO_FUSIONS,
     Product,
-    are_as_fast,
+    has_products_of_a_middle_size,
     products,
 )
+from dovetail_backends.cpu_rules import FUSIONS, NO_FUSIONS, options_for
+from dovetail_backends.pjrt.facts import ModuleFacts
 from dovetail_jit import jit
-from dovetail_lax import fori_loop
-from dovetail_xla.version import JAXLIB_VERSION
+from dovetail_lax import fori_loop, optimization_barrier
 
 
-def text(f: Any, *args: Any) -> str:
-    """The module of a function."""
-    return jit(f).lower(*args)._module.text
+def facts(f: Any, *args: Any) -> ModuleFacts:
+    """The facts of a function's module."""
+    return jit(f).lower(*args)._module.facts()
+
+
+def options(module: ModuleFacts, version: tuple[int, ...]) -> Any:
+    return options_for(module, lambda name: True, version)
 
 
 def chain(x: Any, w: Any) -> Any:
@@ -39,21 +41,19 @@ def ones(*shape: int, dtype: str = "float32") -> Any:
 
 
 def test_products_of_a_middle_size() -> None:
-    module = text(chain, ones(64, 64), ones(64, 64))
-    assert are_as_fast(module)
-    chosen = {FUSIONS: NO_FUSIONS} if JAXLIB_VERSION < (0, 11) else {}
-    assert fast_options(module, lambda name: True) == chosen
-    assert fast_options(module, lambda name: False) == {}
+    module = facts(chain, ones(64, 64), ones(64, 64))
+    assert has_products_of_a_middle_size(module)
+    assert options(module, (0, 10, 2)) == {FUSIONS: NO_FUSIONS}
+    assert options(module, (0, 11, 0)) == {}
     got = jit(chain)(ones(64, 64), ones(64, 64))
     np.testing.assert_allclose(np.asarray(got), np.full((64, 64), np.asarray(got)[0, 0]))
 
 
-def test_shapes_are_read_from_the_text() -> None:
+def test_sizes_of_products() -> None:
     def f(x: Any, y: Any, z: Any) -> Any:
         return dnp.einsum("abij,abjk->abik", x, y), dnp.einsum("abij,ajk->bik", x, z)
 
-    module = text(f, ones(2, 3, 4, 5), ones(2, 3, 5, 6), ones(2, 5, 7))
-    found = products(module)
+    found = products(facts(f, ones(2, 3, 4, 5), ones(2, 3, 5, 6), ones(2, 5, 7)))
     assert found is not None
     assert sorted((p.batch, p.k, p.work) for p in found) == [(1, 10, 840), (6, 5, 120)]
     assert Product(1, 2, 3, 4).work == 24
@@ -67,9 +67,9 @@ def test_empty_products_have_no_work(shape: tuple[int, ...]) -> None:
         return chain(z, z), dnp.einsum("abij,abjk->abik", x, y), dnp.einsum("abij,abij->ab", x, x)
 
     args = ones(*shape), ones(*shape[:2], shape[3], 6), ones(64, 64)
-    module = text(f, *args)
+    module = facts(f, *args)
     found = products(module)
-    assert found is not None and not are_as_fast(module)
+    assert found is not None and not has_products_of_a_middle_size(module)
     assert found[-2:] == [
         Product(shape[0] * shape[1], shape[2], shape[3], 6),
         Product(shape[0] * shape[1], 1, shape[2] * shape[3], 1),
@@ -88,13 +88,15 @@ def test_empty_products_have_no_work(shape: tuple[int, ...]) -> None:
         (chain, (ones(6, 64, 64), ones(6, 64, 64))),  # batches
         (chain, (ones(64, 64, dtype="float16"), ones(64, 64, dtype="float16"))),
         (lambda x, w: dnp.tanh(x @ w) @ w, (ones(64, 64), ones(64, 64))),  # few
+        (lambda x, w: chain(optimization_barrier(x), w), (ones(64, 64), ones(64, 64))),
+        (chain, (ones(0, 0), ones(0, 0))),
         (lambda x, w: fori_loop(0, 3, lambda _, y: chain(y, w), x), (ones(64, 64), ones(64, 64))),
     ],
 )
 def test_others_are_the_librarys(f: Any, args: Any) -> None:
-    assert not are_as_fast(text(f, *args))
+    assert not has_products_of_a_middle_size(facts(f, *args))
 
 
 def test_flags_of_the_environment_win(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XLA_FLAGS", f"--{FUSIONS}=")
-    assert fast_options(text(chain, ones(64, 64), ones(64, 64)), lambda name: True) == {}
+    assert options(facts(chain, ones(64, 64), ones(64, 64)), (0, 10, 2)) == {}

@@ -9,11 +9,10 @@ import pytest
 
 import dovetail
 import dovetail.numpy as dnp
-from dovetail import nn
-from dovetail_backends.cpu_faults import FUSIONS
-from dovetail_backends.cpu_options import options_for
-from dovetail_backends.cpu_reductions import TREES, are_along_rows
-from dovetail_xla.version import JAXLIB_VERSION
+from dovetail import lax, nn
+from dovetail_backends.cpu_predicates import reduces_along_rows
+from dovetail_backends.cpu_rules import BARRIERS, FUSIONS, PASSES, TREES, options_for
+from dovetail_backends.pjrt.facts import ModuleFacts
 
 X = np.ones((20, 30), np.float32)
 ROWS: dict[str, Any] = {
@@ -34,32 +33,35 @@ OTHERS: dict[str, Any] = {
 }
 
 
-def text(f: Any) -> str:
-    return dovetail.jit(f).lower(X)._module.text
+def facts(f: Any) -> ModuleFacts:
+    return dovetail.jit(f).lower(X)._module.facts()
+
+
+def passes(module: ModuleFacts, version: tuple[int, ...] = (0, 10, 2)) -> str:
+    """The passes that are left out."""
+    return options_for(module, lambda name: True, version).get(PASSES, "")
 
 
 @pytest.mark.parametrize("name", ROWS)
 def test_along_rows(name: str) -> None:
-    module = text(ROWS[name])
-    assert are_along_rows(module)
-    without_library = JAXLIB_VERSION < (0, 11)
-    assert (TREES in str(options_for(module, lambda name: True))) == without_library
+    module = facts(ROWS[name])
+    assert reduces_along_rows(module)
+    assert passes(module) == TREES and passes(module, (0, 11, 0)) == ""
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_in_other_ways(name: str) -> None:
-    module = text(OTHERS[name])
-    assert not are_along_rows(module)
-    assert TREES not in str(options_for(module, lambda name: True))
+    module = facts(OTHERS[name])
+    assert not reduces_along_rows(module) and passes(module) == ""
 
 
 def test_beside_other_passes_and_flags(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = text(ROWS["softmax"]) + '"stablehlo.optimization_barrier"'
-    passes = str(options_for(module, lambda name: True).get("xla_disable_hlo_passes", ""))
-    if JAXLIB_VERSION < (0, 11):
-        assert passes == f"cse_barrier_expander,small-while-loop-hoisting,{TREES}"
+    module = facts(lambda x: nn.softmax(lax.optimization_barrier(x)))
+    assert passes(module) == f"{BARRIERS},{TREES}"
     monkeypatch.setenv("XLA_FLAGS", f"--{FUSIONS}=LIBRARY_FUSION_TYPE_REDUCE")
-    assert TREES not in str(options_for(module, lambda name: True))
+    assert passes(module) == BARRIERS
+    monkeypatch.setenv("XLA_FLAGS", f"--{PASSES}=fusion")
+    assert passes(module) == ""
 
 
 @pytest.mark.usefixtures("optimized")

@@ -9,12 +9,12 @@ import pytest
 
 import dovetail_numpy as dnp
 from dovetail import random
-from dovetail_backends.cpu_options import fast_options
-from dovetail_backends.cpu_vectors import LEAST, WIDEST, WIDTH, are_draws
+from dovetail_backends.cpu_predicates import LEAST_DRAWN, draws
+from dovetail_backends.cpu_rules import BARRIERS, PASSES, WIDEST, WIDTH, options_for
 from dovetail_jit import jit
 from dovetail_lax import erf_inv, tan
 
-N = 3 * LEAST
+N = 3 * LEAST_DRAWN
 DRAWS = {
     "bits": lambda k: random.bits(k, (N,)),
     "bytes": lambda k: random.bits(k, (N,), np.uint8),
@@ -27,7 +27,7 @@ DRAWS = {
     "of many keys": lambda k: random.normal(k, (N // 3, 3)) + random.uniform(k, (3,)),
 }
 OTHERS = {
-    "few": lambda k: random.uniform(k, (LEAST - 1,)),
+    "few": lambda k: random.uniform(k, (LEAST_DRAWN - 1,)),
     "none": lambda k: dnp.zeros(N) + 1,
     "slower": lambda k: tan(random.uniform(k, (N,))),
     "product": lambda k: random.uniform(k, (N // 64, 64)) @ dnp.ones((64, 64)),
@@ -42,25 +42,25 @@ def text(f: Any, *args: Any) -> str:
 @pytest.mark.parametrize("name", DRAWS)
 def test_draws_get_the_widest_vectors_and_the_same_bits(name: str) -> None:
     f, key = DRAWS[name], random.key(7)
-    module = text(f, key)
-    assert are_draws(module)
-    assert fast_options(module, lambda name: True)[WIDTH] == WIDEST
-    assert WIDTH not in fast_options(module, lambda name: False)
+    module = jit(f).lower(key)._module.facts()
+    assert draws(module)
+    assert options_for(module, lambda name: True)[WIDTH] == WIDEST
+    assert WIDTH not in options_for(module, lambda name: False)
     narrow = jit(f).lower(key).compile({WIDTH: 256})
     assert np.asarray(jit(f)(key)).tobytes() == np.asarray(narrow(key)).tobytes()
 
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_programs_do_not(name: str) -> None:
-    assert not are_draws(text(OTHERS[name], random.key(7)))
+    assert not draws(jit(OTHERS[name]).lower(random.key(7))._module.facts())
 
 
 def test_barriers_are_kept_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    module = text(DRAWS["bits"], random.key(7))
-    wide = fast_options(module, lambda name: True)
+    module = jit(DRAWS["bits"]).lower(random.key(7))._module.facts()
+    version = (0, 11, 0)
+    assert options_for(module, lambda name: True, version) == {WIDTH: WIDEST, PASSES: BARRIERS}
     monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_prefer_vector_width=128")
-    flagged = fast_options(module, lambda name: True)
-    assert wide == {WIDTH: WIDEST, **flagged}
+    assert options_for(module, lambda name: True, version) == {PASSES: BARRIERS}
 
 
 @pytest.mark.parametrize("shape", [(3001, 3), (500, 2, 10), (8, 1001)], ids=str)

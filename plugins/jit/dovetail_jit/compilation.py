@@ -168,7 +168,7 @@ def compile_module(
     successor = None
     if isinstance(loaded, Provisional):
         loaded, successor = loaded
-    made = executable_of(module, loaded, device, program)
+    made = executable_of(module.without_record(), loaded, device, program)
     made.profile, made.successor, made.was_loaded = profile, successor, cached
     if options:
         made.options = dict(options)

@@ -9,7 +9,7 @@ import pytest
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_backends.cpu_options import EMITTERS
+from dovetail_backends.cpu_rules import EMITTERS
 from dovetail_core import config
 from dovetail_jit import jit
 from dovetail_jit.disk_cache.compiling import all_options

@@ -10,10 +10,17 @@ if TYPE_CHECKING:
         bool_array as bool_array,
         i64_array as i64_array,
         i64_dense as i64_dense,
+        spelled as spelled,
     )
     from .backend import PjrtBackend as PjrtBackend, backend_of as backend_of
     from .builder import Builder as Builder
-    from .emitter import ModuleText as ModuleText, Val as Val
+    from .emitter import (
+        ModuleText as ModuleText,
+        Region as Region,
+        Val as Val,
+        shared_region as shared_region,
+    )
+    from .facts import ModuleFacts as ModuleFacts
     from .module import LoweredModule as LoweredModule, lower_module as lower_module
     from .rules import elementwise as elementwise
     from .text import (

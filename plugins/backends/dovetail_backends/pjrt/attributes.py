@@ -7,19 +7,42 @@ may stand for themselves.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
 
+from dovetail_base.caches import Cache
 from dovetail_core import AbstractValue, ShapedArray
 
 from .text import dense, element_of, element_type, tensor_type
 
 
 class Attribute(str):
-    """The text of an attribute, with its type."""
+    """The text of an attribute, with its type.
 
-    __slots__ = ()
+    Attributes:
+        value: what it is the text of, hashable; None where that is not kept.
+    """
+
+    value: Any = None
+
+
+class Attributes(str):
+    """The text of all attributes of an operation, from :func:`spelled`.
+
+    Attributes:
+        values: these attributes by name.
+    """
+
+    values: Mapping[str, Any]
+
+
+def with_value(text: str, value: Any) -> Attribute:
+    """An attribute that keeps its value."""
+    made = Attribute(text)
+    made.value = value
+    return made
 
 
 def boolean(value: bool) -> Attribute:
@@ -55,9 +78,18 @@ def floating(value: float, dtype: Any = np.float32) -> Attribute:
     return Attribute(f"{element_of(number)} : {element_type(number.dtype)}")
 
 
+_i64_arrays: Cache[tuple[int, ...], Attribute] = Cache()
+
+
 def i64_array(values: Sequence[int]) -> Attribute:
     """``array<i64: 0, 1>``."""
-    return Attribute(f"array<i64: {', '.join(map(str, values))}>" if values else "array<i64>")
+    key = tuple(values)
+    found = _i64_arrays.get(key)
+    if found is None:
+        whole = tuple(map(index, key))
+        text = f"array<i64: {', '.join(map(str, whole))}>" if whole else "array<i64>"
+        found = _i64_arrays[key] = with_value(text, whole)
+    return found
 
 
 def bool_array(values: Sequence[bool]) -> Attribute:
@@ -101,7 +133,8 @@ def record(name: str, fields: Mapping[str, Any], dialect: str = "stablehlo") -> 
     """``#stablehlo.dot<lhs_contracting_dimensions = [1], ...>``: fields are integers, sequences of
     them, booleans, or other attributes."""
     words = ", ".join(f"{k} = {_field(v)}" for k, v in fields.items())
-    return Attribute(f"#{dialect}.{name}<{words}>")
+    value = tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in fields.items())
+    return with_value(f"#{dialect}.{name}<{words}>", value)
 
 
 def convolution(
@@ -141,14 +174,16 @@ def type_attribute(aval: AbstractValue) -> Attribute:
     return Attribute(tensor_type(aval))
 
 
-def spelled(attributes: Mapping[str, Any]) -> str:
+def spelled(attributes: Mapping[str, Any]) -> Attributes:
     """``a = 1 : i64, b = true``: attributes in the text of an operation.
 
     Raises:
         TypeError: a value could be of several types, as a number; names the attribute.
     """
     spelt = {k: _spell(f"attribute {k!r}", v) for k, v in attributes.items()}
-    return ", ".join([f"{_name(k)} = {text}" for k, text in spelt.items()])
+    made = Attributes(", ".join([f"{_name(k)} = {text}" for k, text in spelt.items()]))
+    made.values = spelt
+    return made
 
 
 def _name(name: str) -> str:

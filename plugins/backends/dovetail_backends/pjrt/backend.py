@@ -12,6 +12,7 @@ from dovetail_core import ShapedArray
 from dovetail_xla import client as xla_client, execution, fork, options as xla_options, startup
 from dovetail_xla.config import set_tracebacks_enabled
 
+from .facts import ModuleFacts
 from .module import LoweredModule
 
 startup.prime(lambda shape, dtype, weak_type: ShapedArray(shape, dtype, weak_type))
@@ -24,7 +25,8 @@ class PjrtBackend:
         platform: public name, such as ``"cpu"``.
         make_client: starts the runtime; raises RuntimeError with a remedy where it cannot.
         priority: the available backend of highest priority is the default one.
-        options_for: compile options that a module's text asks for; the user's own win.
+        options_for: compile options by the facts of a module (None where nothing is known of it);
+            the user's own win.
     """
 
     def __init__(
@@ -33,7 +35,7 @@ class PjrtBackend:
         make_client: Callable[[], Any],
         priority: int,
         available: Callable[[], str],
-        options_for: Callable[[str], Mapping[str, Any]] = lambda text: {},
+        options_for: Callable[[ModuleFacts | None], Mapping[str, Any]] | None = None,
     ) -> None:
         self.platform = platform
         self.priority = priority
@@ -83,7 +85,7 @@ class PjrtBackend:
         self, module: LoweredModule, device: Any, options: Mapping[str, Any] | None, profile: Any
     ) -> Any:
         """Compile for a device, or those of the module's partition; returns an executable."""
-        given = dict(self._options_for(module.text))
+        given = dict(self._options_for(module.facts()) if self._options_for else {})
         if profile == "quick":
             given.pop(xla_options.LEVEL, None)  # it has one
         given.update(options or {})

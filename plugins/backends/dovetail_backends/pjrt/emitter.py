@@ -14,7 +14,7 @@ import numpy as np
 from dovetail_core import AbstractValue, ClosedJaxpr, ShapedArray, float0
 from dovetail_core.types.effects import NO_EFFECTS, Effects
 
-from .attributes import Attribute, i64_array, spelled
+from .attributes import Attribute, i64_array, spelled, with_value
 from .partition import Partition, Parts
 from .text import dense, identifier, tensor_type
 
@@ -42,10 +42,27 @@ def definition(
     return f"func.func {visibility} @{name}({head}) -> ({types}) {{\n{''.join(lines)}}}\n"
 
 
+class Region(str):
+    """A region that is written once and given to many operations, from :func:`shared_region`.
+
+    Attributes:
+        operations, blocks: what was emitted of it, as :class:`ModuleText` keeps that of a module.
+    """
+
+    operations: Sequence[Emitted]
+    blocks: Sequence[Sequence[Val]]
+
+
+Emitted = tuple[str, Sequence[Val], "Val | Sequence[Val]", str, Sequence[str]]
+"""An operation: its name, its operands, its results, the text of its attributes, its regions."""
+
+
 class ModuleText:
     """A module that is being written.
 
     Attributes:
+        operations: what was emitted, in order. ``blocks``: the arguments of functions and regions.
+            The module's facts are made from these if they are asked for (module ``recorded``).
         functions: the text of its private functions. ``names``: theirs, by program. ``inlined``:
             programs that are written out where they are used, by identity. ``spliced``:
             those of functions that were written with MLIR's bindings, by their text.
@@ -74,6 +91,8 @@ class ModuleText:
         self.divides = partition is not None and partition.grid.told
         self.annotated = annotated
         self.marks = marks
+        self.operations: list[Emitted] = []
+        self.blocks: list[list[Val]] = []
         self.functions: list[str] = []
         self.callbacks: list[Callable[..., Any]] = []
         self.names: dict[Any, str] = {}
@@ -116,10 +135,13 @@ class Emitter:
     ``out`` the first of them.
     """
 
-    __slots__ = ("module", "lines", "outs", "source", "effects", "clock", "_count", "_constants")
+    __slots__ = (
+        "module", "lines", "outs", "source", "effects", "clock", "_count", "_constants", "_record",
+    )  # fmt: skip
 
     def __init__(self, module: ModuleText) -> None:
         self.module = module
+        self._record = module.operations.append
         self.lines: list[str] = []
         self.outs: tuple[Any, ...] = ()
         self.source: Any = None  # the user's line behind the operation that is being lowered
@@ -170,10 +192,13 @@ class Emitter:
             body += f" {{{notes if isinstance(notes, str) else spelled(notes)}}}"
         self._count = n = self._count + 1
         if isinstance(out, (list, tuple)):
-            return self._multiple(n, f'"{name}"({args}){props}{body} : ({types})', out)  # type: ignore[arg-type]
-        result = tensor_type(out)
-        self.lines.append(f'%{n} = "{name}"({args}){props}{body} : ({types}) -> {result}\n')
-        return Val(f"%{n}", out, result)
+            made = self._multiple(n, f'"{name}"({args}){props}{body} : ({types})', out)  # type: ignore[arg-type]
+        else:
+            result = tensor_type(out)
+            self.lines.append(f'%{n} = "{name}"({args}){props}{body} : ({types}) -> {result}\n')
+            made = Val(f"%{n}", out, result)
+        self._record((name, operands, made, attrs, regions))
+        return made
 
     def _multiple(self, n: int, text: str, outs: Sequence[AbstractValue]) -> list[Val]:
         types = [tensor_type(a) for a in outs]
@@ -186,13 +211,16 @@ class Emitter:
     def arguments(self, avals: Sequence[AbstractValue]) -> list[Val]:
         """Fresh names for the arguments of a function or block."""
         self._count = n = self._count + 1
-        return [Val(f"%a{n}_{i}", a, tensor_type(a)) for i, a in enumerate(avals)]
+        made = [Val(f"%a{n}_{i}", a, tensor_type(a)) for i, a in enumerate(avals)]
+        self.module.blocks.append(made)
+        return made
 
     def terminate(self, name: str, values: Sequence[Val]) -> None:
         """End a block: ``func.return`` or ``stablehlo.return``."""
         args = ", ".join([v.name for v in values])
         types = ", ".join([v.type for v in values])
         self.lines.append(f'"{name}"({args}) : ({types}) -> ()\n')
+        self._record((name, values, (), "", ()))
 
     def region(
         self,
@@ -235,7 +263,11 @@ class Emitter:
             return self.op("stablehlo.convert", [bits], aval)
         if array.shape != aval.shape and array.ndim:
             raise ValueError(f"a constant of shape {array.shape} cannot fill {aval.str_short()}")
-        return self.op("stablehlo.constant", [], aval, f"value = {text} : {tensor_type(aval)}")
+        value = f"{text} : {tensor_type(aval)}"
+        if array.dtype.kind in "iu" and array.size and '"' not in text:
+            filled = {"value": with_value(value, int(array.reshape(-1)[0]))}
+            return self.op("stablehlo.constant", [], aval, filled)
+        return self.op("stablehlo.constant", [], aval, f"value = {value}")
 
     def broadcast(self, x: Val, shape: Sequence[int], dims: Sequence[int]) -> Val:
         """``broadcast_in_dim``: axis ``i`` of ``x`` becomes axis ``dims[i]`` of ``shape``."""
@@ -277,3 +309,14 @@ class Emitter:
         if text is None:
             return x
         return self.op("sdy.sharding_constraint", [x], aval or x.aval, {"sharding": text})
+
+
+def shared_region(in_avals: Sequence[AbstractValue], body: Callable[..., Sequence[Val]]) -> Region:
+    """A region (:meth:`Emitter.region`) that uses no values of outside, to be written once.
+
+    It is text that is the same wherever it occurs: its names occur nowhere else.
+    """
+    b = Emitter(ModuleText(""))
+    made = Region(b.region(in_avals, body).replace("%", "%shared_"))
+    made.operations, made.blocks = b.module.operations, b.module.blocks
+    return made

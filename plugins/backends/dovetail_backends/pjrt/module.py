@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, NamedTuple
 
@@ -15,9 +15,11 @@ from .attributes import Attribute, boolean, i32, spelled, string
 from .builder import Builder
 from .constants import is_in_module
 from .emitter import ModuleText, Val
+from .facts import ModuleFacts
 from .locating import LocatingBuilder
 from .marking import MarkingBuilder
 from .partition import Partition, Parts
+from .recorded import ModuleRecord, facts_of_text
 from .text import identifier, tensor_type
 
 
@@ -53,6 +55,7 @@ class LoweredModule:
         partition: where it runs if that is on several devices.
         layouts: what was asked for, if anything.
         in_avals: types of what ``main`` takes; empty where the module was read from a file.
+        record: what was emitted of it, until it is compiled; None where it was not written here.
     """
 
     text: str
@@ -68,6 +71,17 @@ class LoweredModule:
     partition: Partition | None = None
     layouts: Layouts | None = None
     in_avals: tuple[Any, ...] = ()
+    record: ModuleRecord | None = field(default=None, compare=False, repr=False)
+
+    def facts(self) -> ModuleFacts | None:
+        """Facts of the module, by which compile options are chosen; None where it is not valid."""
+        if self.record is not None and self.record.text is self.text:
+            return self.record.facts()
+        return facts_of_text(self.text)
+
+    def without_record(self) -> LoweredModule:
+        """The module without what only compiling it asks for."""
+        return self if self.record is None else replace(self, record=None)
 
 
 def lower_module(
@@ -128,8 +142,21 @@ def lower_module(
         text, name, platform, tuple([c for c, _ in passed]), tuple(kept), tuple(program.out_avals),
         given_away, tuple(unusable), tuple(module.callbacks),
         frozenset(e for e in jaxpr.effects if not isinstance(e, InputEffect)), partition, layouts,
-        taken,
+        taken, _record(text, module, numbers, args, jaxpr.outvars),
     )  # fmt: skip
+
+
+def _record(
+    text: str, module: ModuleText, kept: Sequence[int], args: Sequence[Any], outs: Sequence[Any]
+) -> ModuleRecord | None:
+    """What was emitted of a module; None where MLIR's bindings wrote a part of it."""
+    if module.spliced:
+        return None
+    shardings = list[tuple[Any, int]]()
+    if module.partition is not None:
+        places = [*[module.partition.ins[i] for i in kept], *module.partition.outs]
+        shardings = [(s, len(x.aval.shape)) for s, x in zip(places, (*args, *outs))]
+    return ModuleRecord(text, module, [v.aval for v in outs], shardings)
 
 
 def _return(b: Builder, outs: Sequence[Val], partition: Partition | None) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_backends import stablehlo_rules
-from dovetail_backends.pjrt import element_type, i64_array, i64_dense
+from dovetail_backends import Attribute, record, stablehlo_rules
+from dovetail_backends.pjrt import element_type, i64_array, i64_dense, spelled
 from dovetail_core import cached
 
 from ...primitives.contractions import (
@@ -84,20 +84,28 @@ def _spelled(recipe: Any, lhs: Any, rhs: Any) -> Any:
 @cached
 def _attrs(dimension_numbers: Any, precision: Any) -> str:
     (contract_l, contract_r), (batch_l, batch_r) = dimension_numbers
-    numbers = (
-        f"dot_dimension_numbers = #stablehlo.dot<lhs_batching_dimensions = {list(batch_l)}, "
-        f"rhs_batching_dimensions = {list(batch_r)}, lhs_contracting_dimensions = "
-        f"{list(contract_l)}, rhs_contracting_dimensions = {list(contract_r)}>"
+    numbers = {
+        "lhs_batching_dimensions": list(batch_l),
+        "rhs_batching_dimensions": list(batch_r),
+        "lhs_contracting_dimensions": list(contract_l),
+        "rhs_contracting_dimensions": list(contract_r),
+    }
+    further = (
+        {"algorithm": Attribute(_algorithm(precision))}
+        if isinstance(precision, DotAlgorithm)
+        else {"precision_config": _precisions(precision)}
     )
-    if isinstance(precision, DotAlgorithm):
-        return f"{numbers}, algorithm = {_algorithm(precision)}"
-    return f"{numbers}, {precision_config(precision)}"
+    return spelled({"dot_dimension_numbers": record("dot", numbers), **further})
 
 
 def precision_config(precision: Any) -> str:
-    """The attribute for the precisions of both operands."""
+    """The text of the attribute for the precisions of both operands."""
+    return f"precision_config = {_precisions(precision)}"
+
+
+def _precisions(precision: Any) -> Attribute:
     names = ("DEFAULT", "DEFAULT") if precision is None else [p.name for p in precision]
-    return f"precision_config = [{', '.join(f'#stablehlo<precision {n}>' for n in names)}]"
+    return Attribute(f"[{', '.join(f'#stablehlo<precision {n}>' for n in names)}]")
 
 
 def _algorithm(a: DotAlgorithm) -> str:

@@ -19,7 +19,7 @@ from ...primitives.factorizations import (
     triangular_solve_p,
 )
 from ...primitives.values import real_part
-from .kinds import compare, select
+from .kinds import compare, pad_attributes, select
 from .lapack import INDEX, call, checked, letter
 
 
@@ -170,13 +170,8 @@ def _resized(b: Any, a: Any, axis: int, count: int) -> Any:
     none = [0] * len(shape)
     high = [*none[:axis], count - shape[axis], *none[axis + 1 :]]
     out = ShapedArray((*shape[:axis], count, *shape[axis + 1 :]), a.aval.dtype)
-    attrs = ", ".join(
-        f"{k} = array<i64: {', '.join(map(str, v))}>"
-        for k, v in (("edge_padding_low", none), ("edge_padding_high", high),
-                     ("interior_padding", none))
-    )  # fmt: skip
     zero = b.constant(0, ShapedArray((), a.aval.dtype))
-    return b.op("stablehlo.pad", [a, zero], out, attrs)
+    return b.op("stablehlo.pad", [a, zero], out, pad_attributes(none, high, none))
 
 
 def _product(b: Any, a: Any, taus: Any) -> Any:

@@ -73,7 +73,7 @@ def _inside(b: Any, indices: Any, last: np.ndarray[Any, Any]) -> Any:
         at_most = b.op("stablehlo.and", [at_least, at_most], ShapedArray(shape, _BOOL))
     scalar, out = ShapedArray((), _BOOL), ShapedArray(shape[:-1], _BOOL)
     true = b.constant(True, scalar)
-    attrs = f"dimensions = {i64_array([len(shape) - 1])}"
+    attrs = {"dimensions": i64_array([len(shape) - 1])}
     return b.op("stablehlo.reduce", [at_most, true], [out], attrs, [combiner("and", _BOOL)])[0]
 
 

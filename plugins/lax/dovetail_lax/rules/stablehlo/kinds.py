@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_backends import stablehlo_rules
+from dovetail_backends import Attribute, stablehlo_rules
 from dovetail_backends.pjrt import elementwise as elementwise_rule, i64_array
 from dovetail_core import Primitive
 
@@ -73,12 +73,12 @@ def known_indices(b: Any, indices: Any) -> Any:
     return indices if indices.aval.dtype.itemsize >= 4 else b.convert(indices, INT32)
 
 
-def pad_attributes(low: Sequence[int], high: Sequence[int], holes: Sequence[int]) -> str:
+def pad_attributes(
+    low: Sequence[int], high: Sequence[int], holes: Sequence[int]
+) -> dict[str, Attribute]:
     """The attributes of ``stablehlo.pad``."""
-    return (
-        f"edge_padding_low = {i64_array(low)}, edge_padding_high = {i64_array(high)}, "
-        f"interior_padding = {i64_array(holes)}"
-    )
+    names = "edge_padding_low", "edge_padding_high", "interior_padding"
+    return dict(zip(names, map(i64_array, (low, high, holes))))
 
 
 def slice_attributes(

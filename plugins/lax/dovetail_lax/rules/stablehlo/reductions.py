@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_backends import stablehlo_rules
-from dovetail_backends.pjrt import element_type, i64_array
+from dovetail_backends.pjrt import Region, i64_array, shared_region
 from dovetail_core import ClosedJaxpr, Primitive, ShapedArray, cached
 
 from ...element_types import kind_of
@@ -35,41 +35,27 @@ _OPS = {
 
 
 @cached
-def combiner(kind: str, dtype: Any) -> str:
-    """The region that combines two scalars of type ``dtype``.
+def combiner(kind: str, dtype: Any) -> Region:
+    """The region that combines two scalars of type ``dtype``."""
+    scalar = ShapedArray((), dtype)
 
-    It is text that is the same wherever it occurs: its names occur nowhere else.
-    """
-    t = f"tensor<{element_type(dtype)}>"
-    if dtype.kind == "c" and kind in ("max", "min"):
-        body = _lexicographic("GT" if kind == "max" else "LT", t, element_type(real_part(dtype)))
-    else:
-        body = f'%red_z = "stablehlo.{_OPS[kind]}"(%red_x, %red_y) : ({t}, {t}) -> {t}\n'
-    return (
-        f'{{\n^bb0(%red_x: {t}, %red_y: {t}):\n{body}"stablehlo.return"(%red_z) : ({t}) -> ()\n}}'
-    )
+    def combine(b: Any, x: Any, y: Any) -> list[Any]:
+        if dtype.kind == "c" and kind in ("max", "min"):
+            return [_lexicographic(b, "GT" if kind == "max" else "LT", x, y)]
+        return [b.op(f"stablehlo.{_OPS[kind]}", [x, y], scalar)]
+
+    return shared_region([scalar, scalar], combine)
 
 
-def _lexicographic(direction: str, t: str, element: str) -> str:
+def _lexicographic(b: Any, direction: str, x: Any, y: Any) -> Any:
     """Selects by real parts and, where they are equal, by imaginary ones."""
-    part = f"tensor<{element}>"
-    lines = [
-        f'%red_{p}{v} = "stablehlo.{op}"(%red_{v}) : ({t}) -> {part}'
-        for p, op in (("r", "real"), ("i", "imag"))
-        for v in "xy"
-    ]
-    for name, way, p in (("a", direction, "r"), ("b", "EQ", "r"), ("c", direction, "i")):
-        lines.append(
-            f'%red_{name} = "stablehlo.compare"(%red_{p}x, %red_{p}y) <{{comparison_direction = '
-            f"#stablehlo<comparison_direction {way}>, compare_type = "
-            f"#stablehlo<comparison_type FLOAT>}}> : ({part}, {part}) -> tensor<i1>"
-        )
-    bits = "(tensor<i1>, tensor<i1>, tensor<i1>) -> tensor<i1>"
-    lines.append(f'%red_d = "stablehlo.select"(%red_b, %red_c, %red_a) : {bits}')
-    lines.append(
-        f'%red_z = "stablehlo.select"(%red_d, %red_x, %red_y) : (tensor<i1>, {t}, {t}) -> {t}'
+    part = ShapedArray((), real_part(x.aval.dtype))
+    (rx, ry), (ix, iy) = (
+        [b.op(f"stablehlo.{op}", [v], part) for v in (x, y)] for op in ("real", "imag")
     )
-    return "\n".join(lines) + "\n"
+    first, equal = compare(b, direction, rx, ry), compare(b, "EQ", rx, ry)
+    wins = select(b, equal, compare(b, direction, ix, iy), first)
+    return select(b, wins, x, y)
 
 
 def accumulation_type(kind: str, dtype: Any) -> Any:
@@ -87,7 +73,7 @@ def _reduction(primitive: Primitive, kind: str) -> None:
             return x
         out, dtype = b.out, accumulation_type(kind, x.aval.dtype)
         init = b.constant(identity(dtype), ShapedArray((), dtype))
-        attrs = f"dimensions = {i64_array(axes)}"
+        attrs = {"dimensions": i64_array(axes)}
         result = out if dtype == out.dtype else out.update(dtype=dtype)
         operands = [b.convert(x, dtype), init]
         reduced = b.op("stablehlo.reduce", operands, result, attrs, [combiner(kind, dtype)])
@@ -130,7 +116,7 @@ def _argreduction(primitive: Primitive, direction: str, worst: Any) -> None:
         inits = [b.constant(worst(x.aval.dtype), value), b.constant(0, place)]
         region = b.region([value, place, value, place], better)
         outs = [ShapedArray(out.shape, x.aval.dtype), out]
-        attrs = f"dimensions = {i64_array(axes)}"
+        attrs = {"dimensions": i64_array(axes)}
         return b.op("stablehlo.reduce", [x, places, *inits], outs, attrs, [region])[1]
 
     stablehlo_rules.set(primitive, rule)
@@ -147,5 +133,5 @@ def _reduce(b: Any, *args: Any, jaxpr: ClosedJaxpr, dimensions: tuple[int, ...])
     scalars = [x.aval.strong() for x in args[len(args) // 2 :]] * 2
     outs = list(b.outs)
     region = b.region(scalars, lambda b, *xs: b.inline(jaxpr, xs))
-    attrs = f"dimensions = {i64_array(dimensions)}"
+    attrs = {"dimensions": i64_array(dimensions)}
     return b.op("stablehlo.reduce", list(args), outs, attrs, [region])

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_backends import Attribute
 from dovetail_backends.pjrt import i64_array, i64_dense
 from dovetail_core import ShapedArray
 
@@ -69,13 +70,15 @@ def _attributes(
     padding: tuple[tuple[int, int], ...],
     base_dilation: Axes,
     window_dilation: Axes,
-) -> str:
-    return (
-        f"window_dimensions = {i64_array(window_dimensions)}, window_strides = "
-        f"{i64_array(window_strides)}, base_dilations = {i64_array(base_dilation)}, "
-        f"window_dilations = {i64_array(window_dilation)}, padding = {_pads(padding)}"
-    )
+) -> dict[str, Attribute]:
+    return {
+        "window_dimensions": i64_array(window_dimensions),
+        "window_strides": i64_array(window_strides),
+        "base_dilations": i64_array(base_dilation),
+        "window_dilations": i64_array(window_dilation),
+        "padding": _pads(padding),
+    }
 
 
-def _pads(padding: tuple[tuple[int, int], ...]) -> str:
+def _pads(padding: tuple[tuple[int, int], ...]) -> Attribute:
     return i64_dense(np.asarray(padding, np.int64).reshape(-1, 2))
