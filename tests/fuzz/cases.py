@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import surroundings, transformations as tr
+from . import ends, stateful, surroundings, transformations as tr
 from .evaluation import EVALUATIONS, compiled, staged
 from .generation import generate
 from .laws import Unclear, agree, inexact
@@ -17,7 +17,7 @@ from .programs import Program, all_steps, kind_of, type_of
 from .rendering import function
 
 Arguments = tuple[Any, ...]
-_ALL = {**tr.ALL, **surroundings.ALL}
+_ALL = {**tr.ALL, **surroundings.ALL, **stateful.ALL}
 
 
 @dataclass(frozen=True)
@@ -78,8 +78,10 @@ def _transformation(
     args: Any, kinds: Any, out_types: Any, below: tuple[Any, ...], rng: random.Random
 ) -> Any:
     orders = sum({tr.second: 2}.get(type(t), 1) for t in below if isinstance(t, tr.DERIVATIVES))
+    orders += max((ends.ORDERS.get(kind, 0) for kind in kinds), default=0)
     outs = [kind_of(t.dtype) in "fc" for t in out_types]
     derivative = orders < 2 and any(outs) and any(inexact(x) for x in args)
+    may_be_mapped = "cond writes" not in kinds and stateful.may_be_mapped(below, kinds)
     allowed = []
     for kind in _ALL:
         is_derivative = issubclass(kind, tr.DERIVATIVES)
@@ -90,8 +92,12 @@ def _transformation(
             continue
         if kind is tr.jacobians and any(x.dtype.kind == "c" for x in args):
             continue
-        if kind in tr.MAPS and "cond writes" in kinds:
+        if kind in tr.MAPS and not may_be_mapped:
             continue
+        if stateful.is_outside(below) and (is_derivative or kind in tr.MAPS):
+            continue
+        if kind is tr.jacobians and stateful.gives_references(below, kinds):
+            continue  # what a rule may have written is mapped, but jacfwd's value must not be
         allowed.append(kind)
     kind = rng.choices(allowed, [_ALL[k] for k in allowed])[0]
     if kind is tr.vmap:
@@ -112,6 +118,13 @@ def _transformation(
     if kind is surroundings.contexts:
         how = rng.choice(["plain", "custom_jvp", "custom_vjp"])
         return kind(how, rng.choice(["jit", "jit", "checkpoint", ""]))
+    if kind is stateful.references:
+        how = rng.choice(["custom_jvp", "custom_vjp", "argument"])
+        return kind(how, rng.choice(["jit", "checkpoint", "scan", ""]))
+    if kind is stateful.stashes:
+        outside = not below and rng.random() < 0.5
+        ways = ["jit", "checkpoint", "scan", ""] + ["vmap"] * (may_be_mapped and not outside)
+        return kind(rng.choice(ways), outside)
     return kind()
 
 

@@ -73,9 +73,17 @@ _SLOPES = [
     ("nn.celu", "-40 + xp.sin({0})", "np.exp(-40 + np.sin({0}))", "1e17"),
     ("dnp.expm1", "-40 + xp.sin({0})", "np.exp(-40 + np.sin({0}))", "1e17"),
     ("dnp.tanh", "25 + xp.sin({0})", "4 * np.exp(-50 - 2 * np.sin({0}))", "1e21"),
+    ("dnp.arctan", f"1e70 * {_Y}", f"1 / (1e140 * {_Y.replace('xp', 'np')} ** 2)", "1e140"),
     ("dnp.arcsinh", f"1e200 * {_Y}", f"1 / (1e200 * {_Y.replace('xp', 'np')})", "1e200"),
-    ("dnp.arctan", f"1e100 * {_Y}", f"1 / (1e200 * {_Y.replace('xp', 'np')} ** 2)", "1e200"),
 ]
+ORDERS = {"far value": 1, "far slope": 2}
+"""Kinds of steps of which fewer derivatives exist than two: these are smaller than any number."""
+
+
+def _kind(s: Scope, kind: str) -> str:
+    if kind in ORDERS and "farthest" in s.flags:
+        raise Rejected
+    return kind
 
 
 def extreme(s: Scope) -> None:
@@ -85,10 +93,12 @@ def extreme(s: Scope) -> None:
         f, at, slope, factor = s.rng.choice(_SLOPES)
         at = at.replace("xp.", "dnp.")
         flat = f"dovetail.vmap(dovetail.grad({f}))(({at}).ravel()) * {factor}"
-        s.add("extreme slope", f"({flat}).reshape({{0}}.shape)", f"({slope}) * {factor}", a)
+        kind = _kind(s, "far slope" if "1e200" in at else "extreme slope")
+        s.add(kind, f"({flat}).reshape({{0}}.shape)", f"({slope}) * {factor}", a)
         return
     ours, numpy = s.rng.choice(_EXTREME)
-    s.add("extreme", ours.replace("xp.", "dnp."), numpy.replace("xp.", "np."), a)
+    kind = _kind(s, "far value" if "arc" in ours else "extreme")
+    s.add(kind, ours.replace("xp.", "dnp."), numpy.replace("xp.", "np."), a)
 
 
 _NARROW = [

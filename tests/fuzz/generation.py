@@ -9,7 +9,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from . import contracting, elementwise, ends, regions, shaping
+from . import contracting, elementwise, ends, references, regions, ruled_references, shaping
 from .programs import Program, all_steps, kind_of, without_dead_steps
 from .rendering import function
 from .scope import Rejected, Scope, is_tame
@@ -32,7 +32,8 @@ _LEAVES = [
     *elementwise.OPERATIONS, *shaping.OPERATIONS, *contracting.OPERATIONS, *ends.OPERATIONS
 ]  # fmt: skip
 _WEIGHTS = [w for w, _ in _LEAVES]
-_REGION_WEIGHTS = [w for w, _ in regions.STEPS]
+_WITH_PROGRAMS = [*regions.STEPS, *references.STEPS, *ruled_references.STEPS]
+_REGION_WEIGHTS = [w for w, _ in _WITH_PROGRAMS]
 DEEPEST = 2
 
 
@@ -107,7 +108,7 @@ def fill(scope: Scope, count: int | None = None) -> None:
 
 def _region_step(rng: random.Random) -> Callable[[Scope, regions.Fill], None]:
     def step(scope: Scope, fill: regions.Fill) -> None:
-        found = rng.choices(regions.STEPS, _REGION_WEIGHTS)[0][1]
+        found = rng.choices(_WITH_PROGRAMS, _REGION_WEIGHTS)[0][1]
         if found is regions.derivative and "derivative" in scope.flags:
             raise Rejected
         found(scope, fill)

@@ -1,4 +1,4 @@
-"""Steps with programs inside: control flow, checkpoints, custom rules, derivatives, references."""
+"""Steps with programs inside: control flow, checkpoints, custom rules, derivatives."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def _any_results(s: Scope, inner: Scope) -> list[str]:
     return inner.loose_ends()[-s.rng.choice([1, 2, 2, 3]) :]
 
 
-def _region(s: Scope, fill: Fill, values: Sequence[Any], **how: Any) -> tuple[Scope, list[str]]:
+def region(s: Scope, fill: Fill, values: Sequence[Any], **how: Any) -> tuple[Scope, list[str]]:
     inner = s.inside(**how)
     params = [inner.param(x) for x in values]
     fill(inner)
     return inner, params
 
 
-def _result_like(inner: Scope, param: str) -> str:
+def result_like(inner: Scope, param: str) -> str:
     """A value of the type of ``param``: one that is there, or one that is made."""
     t = type_of(inner.values[param])
     made = [n for n in inner.own() if n != param and with_type(t)(inner.values[n])]
@@ -89,7 +89,7 @@ _CALLS = [
 
 def call(s: Scope, fill: Fill) -> None:
     names = _operands(s)
-    inner, _ = _region(s, fill, [s.values[n] for n in names])
+    inner, _ = region(s, fill, [s.values[n] for n in names])
     outs = _any_results(s, inner)
     args = _list(range(len(names)))
     text = s.rng.choice(_CALLS).replace("{args}", args)
@@ -103,13 +103,14 @@ def call(s: Scope, fill: Fill) -> None:
 def branch(s: Scope, fill: Fill) -> None:
     names = _operands(s)
     values = [s.values[n] for n in names]
-    first, _ = _region(s, fill, values)
+    how = {"without": frozenset({"in branch"})}
+    first, _ = region(s, fill, values, **how)
     outs = _any_results(s, first)
     types = [type_of(first.values[o]) for o in outs]
     regions = [first.program(*outs)]
     many = s.rng.random() < 0.3
     for _ in range(2 if many else 1):
-        other, _ = _region(s, fill, values)
+        other, _ = region(s, fill, values, **how)
         regions.append(other.program(*[_typed(other, t) for t in types]))
     args = _list(range(1, len(names) + 1))
     if many:
@@ -146,8 +147,8 @@ def scan(s: Scope, fill: Fill) -> None:
         found = [v for v, x in s.values.items() if x.ndim and x.shape[0] == n]
         xs += [s.rng.choice(found)] if found else []
     values = [s.values[c] for c in carry]
-    inner, params = _region(s, fill, [*values, *(s.values[x][0] for x in xs)])
-    outs = [_result_like(inner, p) for p in params[: len(carry)]]
+    inner, params = region(s, fill, [*values, *(s.values[x][0] for x in xs)])
+    outs = [result_like(inner, p) for p in params[: len(carry)]]
     ys = [s.rng.choice(inner.own())] if s.rng.random() < 0.6 else []
     k, reverse = len(carry), s.rng.random() < 0.3
     cs, slices = _list(range(k)), _list(range(k, k + len(xs))) + ","[: len(xs)]
@@ -179,8 +180,8 @@ def fori(s: Scope, fill: Fill) -> None:
     names = _carry(s)
     dynamic = "irreversible" not in s.flags and s.rng.random() < 0.3
     values = [np.asarray(0, np.int32), *(s.values[n] for n in names)]
-    inner, params = _region(s, fill, values)
-    outs = [_result_like(inner, p) for p in params[1:]]
+    inner, params = region(s, fill, values)
+    outs = [result_like(inner, p) for p in params[1:]]
     cs, k = _list(range(len(names))), len(names)
     upper, args = "3", list(names)
     if dynamic:
@@ -202,9 +203,9 @@ def while_loop(s: Scope, fill: Fill) -> None:
         raise Rejected
     names = _carry(s)
     values = [np.asarray(0, np.int32), *(s.values[n] for n in names)]
-    inner, params = _region(s, fill, values)
-    outs = [_result_like(inner, p) for p in params[1:]]
-    test, tested = _region(s, lambda t: None, values)
+    inner, params = region(s, fill, values)
+    outs = [result_like(inner, p) for p in params[1:]]
+    test, tested = region(s, lambda t: None, values)
     text = "{1}.sum() < 2" if kind_of(values[1].dtype) in "fi" else "{0} < 2"
     (holds,) = test.add("comparison", text, text, *tested[:2])
     cs = _list(range(len(names)))
@@ -233,7 +234,7 @@ def mapped(s: Scope, fill: Fill) -> None:
     values = [
         s.values[v] if ax is None else np.take(s.values[v], 0, ax) for v, ax in zip(names, axes)
     ]
-    inner, _ = _region(s, fill, values, without=frozenset({"cond writes"}))
+    inner, _ = region(s, fill, values, without=frozenset({"cond writes"}))
     outs = _any_results(s, inner)
     args = _list(range(len(names)))
     ours = f"dovetail.vmap({{f}}, {tuple(axes)})({args})"
@@ -288,7 +289,7 @@ _CUSTOM = {
 def custom(s: Scope, fill: Fill) -> None:
     names = [n for n in _operands(s) if smooth(s.values[n])] or [s.pick(smooth)]
     without = frozenset({"irreversible", "cond writes"})
-    inner, _ = _region(s, fill, [s.values[n] for n in names], closed=True, without=without)
+    inner, _ = region(s, fill, [s.values[n] for n in names], closed=True, without=without)
     own = [n for n in inner.own() if smooth(inner.values[n])]
     outs = list(dict.fromkeys([own[-1], s.rng.choice(own)]))
     kind = s.rng.choice(list(_CUSTOM))
@@ -307,8 +308,8 @@ def custom(s: Scope, fill: Fill) -> None:
 def derivative(s: Scope, fill: Fill) -> None:
     """A derivative as a step; NumPy's is a finite difference."""
     a = s.pick(lambda x: x.dtype.name == "float64" and x.size < 7)
-    without = frozenset({"irreversible", "derivative", "complex"})
-    inner, _ = _region(s, fill, [s.values[a]], without=without)
+    without = frozenset({"irreversible", "derivative", "farthest", "complex"})
+    inner, _ = region(s, fill, [s.values[a]], without=without)
     out = [n for n in inner.own() if inner.values[n].dtype.name == "float64"][-1]
     regions = (inner.program(out),)
     numpy = "(0.1 * gradient_numpy({f}, {0}),)"
@@ -325,77 +326,11 @@ def derivative(s: Scope, fill: Fill) -> None:
     s.add("derivative", ours, numpy, a, regions=regions)
 
 
-# --- references -----------------------------------------------------------------------------------
-
-_REFS = [
-    (
-        "{r} = dovetail.new_ref({0})\n{r}[...] = {f}({r}[...])[0]\n({r}[...],)",
-        "{f}({0})",
-    ),
-    (
-        "{r} = dovetail.new_ref({0})\n"
-        "lax.fori_loop(0, 2, lambda i, c: {r}.__setitem__(..., {f}({r}[...])[0]), None)\n"
-        "(dovetail.freeze({r}),)",
-        "{f}(*{f}({0}))",
-    ),
-    (
-        "{r} = dovetail.new_ref({0})\n"
-        "lax.scan(lambda c, x: ({f}(c)[0], dovetail.ref.addupdate({r}, ..., 0.5 * c)),"
-        " {0}, None, 2)\n"
-        "({r}[...],)",
-        "(1.5 * {0} + 0.5 * {f}({0})[0],)",
-    ),
-    (
-        "(dovetail.ref.run_state(lambda r: r.__setitem__(..., {f}(r[...])[0]))({0}),)",
-        "{f}({0})",
-    ),
-    (
-        "{r} = dovetail.new_ref({0})\n"
-        "dovetail.jit(lambda r: r.__setitem__(..., {f}(r[...])[0] + r[...]))({r})\n"
-        "({r}[...],)",
-        "({f}({0})[0] + {0},)",
-    ),
-    (
-        "{r} = dovetail.new_ref({0})\n"
-        "dovetail.checkpoint(lambda: {r}.__setitem__(..., {f}({r}[...])[0]))()\n"
-        "({r}[...],)",
-        "{f}({0})",
-    ),
-    (
-        "{r} = dovetail.new_ref(dnp.stack([{0}, {0}]))\n"
-        "dovetail.vmap(lambda r, x: r.__setitem__(..., {f}(r[...] * x)[0]))"
-        "({r}, np.array([0.5, 1.0]))\n"
-        "({r}[1],)",
-        "{f}({0})",
-    ),
-    (
-        "{r} = dovetail.new_ref({0})\n"
-        "lax.cond({0}.sum() > 0, lambda: {r}.__setitem__(..., {f}({r}[...])[0]), lambda: None)\n"
-        "({r}[...],)",
-        "({f}({0})[0] if {0}.sum() > 0 else {0},)",
-    ),
-]
-
-
-def reference(s: Scope, fill: Fill) -> None:
-    a = s.pick(lambda x: x.dtype.name == "float64")
-    inner, (p,) = _region(s, fill, [s.values[a]])
-    out = _result_like(inner, p)
-    ours, numpy = s.rng.choice(_REFS[:-1] if "cond writes" in s.flags else _REFS)
-    s.add(
-        "cond writes" if "lax.cond" in ours else "ref",
-        ours,
-        numpy,
-        a,
-        regions=(inner.program(out),),
-    )
-
-
 def solved(s: Scope, fill: Fill) -> None:
     """Equations solved, and differentiated by custom_root and custom_linear_solve."""
     a = s.pick(lambda x: x.dtype.name == "float64")
-    inner, (p,) = _region(s, fill, [s.values[a]], without=frozenset({"irreversible"}))
-    out = _result_like(inner, p)
+    inner, (p,) = region(s, fill, [s.values[a]], without=frozenset({"irreversible"}))
+    out = result_like(inner, p)
     ours, numpy = s.rng.choice(_SOLVED)
     s.add("solve", ours, numpy, a, regions=(inner.program(out),))
 
@@ -422,6 +357,5 @@ STEPS: list[tuple[int, Callable[[Scope, Fill], None]]] = [
     (3, mapped),
     (6, custom),
     (2, derivative),
-    (3, reference),
     (1, solved),
 ]

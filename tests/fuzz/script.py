@@ -6,7 +6,7 @@ import inspect
 import re
 from typing import Any
 
-from . import helpers, laws, surroundings, transformations
+from . import helpers, laws, stateful, surroundings, transformations
 from .cases import Case
 from .programs import literal
 from .rendering import lines_of
@@ -108,7 +108,7 @@ def _tuple(args: Any) -> str:
 
 _SOURCES: dict[str, str] = {  # of the code that runs: files may change meanwhile
     name: inspect.getsource(thing)
-    for module in (helpers, laws, transformations, surroundings)
+    for module in (helpers, laws, transformations, surroundings, stateful)
     for name, thing in vars(module).items()
     if getattr(thing, "__module__", "") == module.__name__
 }

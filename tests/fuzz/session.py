@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import gc
 import json
 import os
 import signal
@@ -67,6 +68,8 @@ def prepare() -> None:
     dovetail.config.update("enable_checks", True)
     warnings.filterwarnings("ignore", "Budget")  # small ones are small on purpose
     without_compiling()
+    gc.freeze()  # the collector would look through all that is imported
+    gc.set_threshold(20_000, 20, 50)
 
 
 def run(seed: int, numbers: range, compile_every: int, shrinking: float = 30.0) -> Iterator[Report]:

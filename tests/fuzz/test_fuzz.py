@@ -79,3 +79,70 @@ def test_cases_are_those_of_their_numbers() -> None:
     one, two = _run("-c", text), _run("-c", text)
     assert one.returncode == 0, one.stderr
     assert one.stdout == two.stdout and "def f(" in one.stdout
+
+
+# What a backward rule does to a reference happens where the function is called, too.
+PLANTED_IN_REFERENCES = """
+import dovetail_custom_rules.reverse as reverse
+
+reverse._copied = lambda x: x
+"""
+ALL_USES = """
+import random
+from fuzz import ruled_references as ruled, session
+from fuzz.cases import Case, check
+from fuzz.generation import POINTS, random_value
+from fuzz.programs import all_steps
+from fuzz.scope import Rejected, Scope
+from fuzz.shrinking import failure_of
+from fuzz.transformations import jit, jvp, vjp, vmap
+{planted}
+session.prepare()
+
+
+class Fixed(random.Random):
+    '''Takes the given ones where there is a choice among all uses, or among all rules.'''
+
+    def choice(self, seq):
+        return seq[self.of[id(seq)]] if id(seq) in self.of else super().choice(seq)
+
+
+def sine(inner):
+    inner.add('sine', 'dnp.sin({{0}})', 'np.sin({{0}})', inner.params[0])
+
+
+def cases(step, *tables):
+    numbers = [[]]
+    for table in tables:
+        numbers = [[*ns, k] for ns in numbers for k in range(len(table))]
+    for ns in numbers:
+        rng = Fixed(str(ns))
+        rng.of = {{id(table): n for table, n in zip(tables, ns)}}
+        points = [(random_value(rng, (2,), 'float64'),) for _ in range(POINTS)]
+        scope = Scope(rng)
+        x = scope.param(points[0][0])
+        step(scope, sine)
+        program = scope.program(*scope.steps[-1].outs)
+        stacks = [(), (jvp(1),), (jit(), vjp()), (vmap((0,)), vjp())]
+        if {{s.kind for s in all_steps(program)}} & {{'unmapped rule'}}:
+            stacks.pop()
+        for stack in stacks:
+            yield Case(program, tuple(points), stack, 'staged', 0)
+
+
+found = [*cases(ruled.logged, ruled._USES, ruled._RULES), *cases(ruled.stash, ruled._ORDERS)]
+failures = [f for case in found if (f := failure_of(check, case))]
+print(len(found), 'cases,', len(failures), 'failing', failures[:1])
+"""
+
+
+def test_every_use_of_references_in_rules() -> None:
+    done = _run("-c", ALL_USES.format(planted=""))
+    assert done.returncode == 0, done.stderr
+    assert "cases, 0 failing" in done.stdout, done.stdout
+
+
+def test_effects_of_backward_rules_out_of_turn_are_found() -> None:
+    done = _run("-c", ALL_USES.format(planted=PLANTED_IN_REFERENCES))
+    assert done.returncode == 0, done.stderr
+    assert "Wrong" in done.stdout, done.stdout

@@ -16,6 +16,7 @@ from dovetail_base.source import current_source, describe, here
 
 from ..dispatch.primitive import Primitive, Trace, get_trace, set_trace
 from ..dispatch.tracer import Tracer
+from ..ir.closing import mutable_constants
 from ..ir.programs import ClosedJaxpr
 from ..registry.discovery import registry
 from ..types.avals import AbstractValue
@@ -116,8 +117,11 @@ class Discharge(Protocol):
         """Apply an operation to the local values of ``trace``, which is current."""
         ...
 
-    def program(self, program: ClosedJaxpr, which: tuple[bool, ...]) -> Discharged:
-        """The program without mutable values, but for inputs not marked in ``which``."""
+    def program(
+        self, program: ClosedJaxpr, which: tuple[bool, ...], keeps_rules: bool = False
+    ) -> Discharged:
+        """The program without mutable values, but for inputs not marked in ``which`` and, with
+        ``keeps_rules``, those that functions with rules of their authors get."""
         ...
 
 
@@ -273,10 +277,47 @@ def operands_of_rules(
     return [i for i in mutable if i in kept]
 
 
-def without_mutable(program: ClosedJaxpr) -> ClosedJaxpr:
-    """A program without mutable inputs, also without mutable values inside."""
+def gives_own_to_rules(program: ClosedJaxpr) -> bool:
+    """Whether functions with rules of their authors get mutable values that are made in the
+    program; remembered with it. Without these values the rules would be of another function."""
+    return program.memo("gives_own_to_rules", lambda: any(_given_own(program)))
+
+
+def _given_own(program: ClosedJaxpr) -> Iterator[bool]:
+    made: set[Any] = set()
+    for eqn in program.eqns:
+        made.update(v for v in eqn.outvars if v.aval.is_mutable)
+        if eqn.primitive.regions is not None:
+            regions = eqn.primitive.regions(eqn.params).regions
+            yield from (gives_own_to_rules(r.program) for r in regions)
+        given = [i for i, v in enumerate(eqn.invars) if v in made] if made else []
+        yield bool(given and operands_of_rules(eqn.primitive, eqn.params, given))
+
+
+def without_own_mutable(program: ClosedJaxpr) -> ClosedJaxpr:
+    """A program that makes no mutable values but those that functions with rules of their authors
+    get: it may yet be transformed."""
     if not has_mutable(program):
         return program
+    inputs = (False,) * len(program.in_avals)
+    return discharge_provider().program(program, inputs, keeps_rules=True).program
+
+
+def without_mutable(program: ClosedJaxpr) -> ClosedJaxpr:
+    """A program without mutable inputs, also without mutable values inside.
+
+    Raises:
+        TypeError: it closes over one, as only a rule can that is used when a program is compiled.
+    """
+    if not has_mutable(program):
+        return program
+    for x in mutable_constants(program):
+        raise TypeError(
+            f"{program.jaxpr.name}{describe(current_source())} is computed by a rule that closes "
+            f"over {typeof(x).str_short()}, which the program that is compiled does not have. Make "
+            "it an argument of the function that has the rule. (Forward-mode differentiation of a "
+            "function with a backward rule uses that rule so late; reverse mode does not.)"
+        )
     return discharge_provider().program(program, (False,) * len(program.in_avals)).program
 
 

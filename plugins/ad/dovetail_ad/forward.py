@@ -22,9 +22,9 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.dispatch.primitive import set_trace
+from dovetail_core.interpret.lending import Lent, read_lent
 from dovetail_core.interpret.mutable import (
     Borrow,
-    LocalValue,
     apply_local,
     concerns,
     refuse_borrowed,
@@ -34,7 +34,7 @@ from dovetail_core.types.algebra import zeros
 from dovetail_core.types.dividing import divided_as, forgotten
 from dovetail_xla.config import enable_x64_state
 
-from .mutable_arguments import borrow, give_back, place_of, read_again
+from .mutable_arguments import beneath, borrow, give_back, place_of
 from .rule_checks import check_lists, check_tangent, refuse_pair
 from .tables import JvpRule, jvp_rules
 
@@ -121,13 +121,13 @@ class JvpTrace(LiftTrace[Dual]):
         self.borrows: list[Borrow] = []
         self.wide = enable_x64_state.value
         """Whether 64-bit types were enabled at first, by which inputs that are numbers are read."""
-        self.lent: dict[int, tuple[LocalValue, Any]] = {}
+        self.lent: Lent = {}
 
     def place_of(self, local: Any) -> Any:
         return place_of(self, local)
 
     def read_again(self, local: Any) -> None:
-        read_again(self, local)
+        read_lent(self.lent, local, beneath(self))
 
     def plain(self, value: Dual) -> Any:
         return value[0]  # Python control flow may look at primals

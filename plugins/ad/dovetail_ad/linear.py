@@ -31,7 +31,8 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.dispatch.primitive import get_trace, set_trace
-from dovetail_core.interpret.mutable import apply_local, concerns
+from dovetail_core.interpret.lending import Lent, lend, read_lent
+from dovetail_core.interpret.mutable import apply_local, concerns, is_own
 from dovetail_core.rules.checks import check_results
 from dovetail_core.rules.evaluation import as_read, at_their_types
 from dovetail_core.types.algebra import algebra
@@ -76,7 +77,7 @@ _new = tuple.__new__  # one is made for each operation that is recorded
 class LinearTrace(Trace):
     """Records what depends on linear unknowns; everything else goes to the parent."""
 
-    __slots__ = ("eqns", "count", "transposed", "pulls_zeros", "scope", "wide")
+    __slots__ = ("eqns", "count", "transposed", "pulls_zeros", "scope", "wide", "lent", "has_local")
     parent: Trace
     what = "linearization (linearize, vjp or grad)"
     function = "grad"
@@ -94,6 +95,9 @@ class LinearTrace(Trace):
         """The scope that it is made in."""
         self.wide = enable_x64_state.value
         """Whether 64-bit types were enabled at first."""
+        self.lent: Lent = {}
+        self.has_local = False
+        """Whether there are mutable values of its own."""
         partial_eval_rules.fill()
 
     def unknown(self, aval: AbstractValue) -> LinearInput:
@@ -104,6 +108,7 @@ class LinearTrace(Trace):
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if primitive.stateful and concerns(self, primitive, args):
+            self.has_local = True
             return apply_local(self, primitive, args, params)
         for x in args:
             if x.__class__ is LinearInput and x._trace is self:
@@ -134,9 +139,23 @@ class LinearTrace(Trace):
             check_results(partial_eval_rules, primitive, args, params, found)
         return found
 
+    def place_of(self, local: Any) -> Any:
+        """See :meth:`dovetail_core.Trace.place_of`; what is unknown is in no place."""
+        unknown = any(self.owns(c) for c in local.contents)
+        return NotImplemented if unknown else lend(self.lent, local, list(local.contents))
+
+    def read_again(self, local: Any) -> None:
+        read_lent(self.lent, local, self.parent)
+
+    def _outlasting(self, x: Any) -> Any:
+        """An operand of an operation that is transposed when the trace has ended."""
+        return run_under(self.parent, self.place_of, x) if is_own(self, x) else x
+
     def record(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """Record an operation; returns its results as unknowns."""
         args = [frozen(a) if isinstance(a, np.ndarray) else a for a in args]
+        if self.has_local:
+            args = [self._outlasting(a) for a in args]
         if enable_x64_state.value is not self.wide:
             args = [as_read(a, not self.wide) for a in args]  # as they are read now
         avals = primitive.infer(tuple([typeof(a) for a in args]), params).avals

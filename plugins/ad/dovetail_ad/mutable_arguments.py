@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_core import is_value, run_under, typeof
+from dovetail_core.interpret.lending import lend
 from dovetail_core.interpret.mutable import Borrow, LocalValue, check_aliases
 from dovetail_core.types.algebra import zeros
 from dovetail_tree.util import tree_flatten
@@ -72,18 +73,7 @@ def place_of(trace: Any, local: LocalValue) -> Any:
     duals = [trace.lower(c) for c in local.contents]
     if any(t is not None for _, t in duals) or any(b.local is local for b in trace.borrows):
         return NotImplemented
-    held, base = [p for p, _ in duals], beneath(trace)
-    if id(local) not in trace.lent:
-        trace.lent[id(local)] = local, run_under(base, local.aval.make, held)
-    else:
-        run_under(base, local.aval.write, trace.lent[id(local)][1], held)
-    return trace.lent[id(local)][1]
-
-
-def read_again(trace: Any, local: LocalValue) -> None:
-    """Have a local value hold what the value for which it stands does."""
-    _, made = trace.lent[id(local)]
-    local.contents[:] = run_under(beneath(trace), local.aval.read, made)
+    return run_under(beneath(trace), lend, trace.lent, local, [p for p, _ in duals])
 
 
 def beneath(trace: Any) -> Any:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from dovetail_core import (
     ClosedJaxpr,
+    eval_jaxpr,
     generation,
     get_trace,
     run_under,
     stage_closed,
+    typeof,
 )
+from dovetail_core.interpret.mutable import without_own_mutable
 from dovetail_core.ir.rewriting import rearranged
 
 from .linear import LinearTrace, checked, run_linear, to_program
@@ -91,17 +95,46 @@ def _split(
         )
         usable = [d for d, u in zip(direct, unknown) if not u]
         position = {id(x): i for i, (x, d) in enumerate(zip(known, usable)) if d}
+        linear, residuals = without_places(linear, residuals, position)
         places, returned = _places(residuals, position)
         parts[:] = [linear, out_unknown, places]
         return [x for x, u in zip(outs, out_unknown) if not u] + returned
 
     known_avals = [a for a, u in zip(avals, unknown) if not u]
-    known = stage_closed(known_part, known_avals, program.jaxpr.name)
+    known = without_own_mutable(stage_closed(known_part, known_avals, program.jaxpr.name))
     linear, out_unknown, places = parts
     checked(known, "splitting")
     if not known.eqns and len(linear.eqns) == len(program.eqns) and all(d for d, _ in places):
         linear, places = _itself(program, unknown, out_unknown)
     return Split(known, checked(linear, "splitting"), out_unknown, places)
+
+
+def without_places(
+    linear: ClosedJaxpr, residuals: Sequence[Any], known: Container[int] = ()
+) -> tuple[ClosedJaxpr, list[Any]]:
+    """A linear program and its residuals, where mutable ones are no longer there when it runs.
+
+    Backward rules use them after all that is known was computed. So what they hold then is a
+    residual, and the linear program begins by making others that hold it.
+
+    Args:
+        known: the ids of mutable residuals that stay.
+    """
+    gone = [typeof(x).is_mutable and id(x) not in known for x in residuals]
+    if not any(gone):
+        return linear, list(residuals)
+    avals = linear.in_avals
+    types = [a.content_types() if g else (a,) for a, g in zip_longest(avals, gone)]
+
+    def on_contents(*flat: Any) -> list[Any]:
+        given = iter(flat)
+        groups = [[next(given) for _ in ts] for ts in types]
+        values = [a.make(xs) if g else xs[0] for a, g, xs in zip_longest(avals, gone, groups)]
+        return list(eval_jaxpr(linear.jaxpr, linear.consts, *values))
+
+    held = [typeof(x).read(x) if g else [x] for x, g in zip(residuals, gone)]
+    made = stage_closed(on_contents, [t for ts in types for t in ts], linear.jaxpr.name)
+    return made, [x for xs in held for x in xs]
 
 
 def _itself(

@@ -195,7 +195,7 @@ class Frame:
     def close(self, consts: Sequence[Any]) -> None:
         """Say which values the function closes over: the call has them as its first operands."""
         self.closed = len(consts)
-        self.tracers = [(i, ref(x)) for i, x in enumerate(consts) if isinstance(x, Tracer)]
+        self.tracers = [(i, ref(x)) for i, x in enumerate(consts) if _is_named(x)]
 
     def closed_over_by(self, rule: Callable[..., Any]) -> list[int]:
         """The operands, among those that the function closes over, that a rule closes over, too."""
@@ -310,6 +310,11 @@ class Frame:
         for i, (x, want) in enumerate(zip(leaves, self.out_avals or ())):
             check_type(x, want, f"{rule} returned", self.out_tree, i, f"{self.name} returns")
         return [arrayed(x) for x in leaves]
+
+
+def _is_named(x: Any) -> bool:
+    """Whether rules that use ``x`` mean the operand: a value that is traced, or a mutable one."""
+    return isinstance(x, Tracer) or typeof(x).is_mutable
 
 
 def _inert_text(i: int) -> str:

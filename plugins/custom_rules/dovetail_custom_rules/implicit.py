@@ -22,11 +22,13 @@ from .checks import (
     check_aval,
     check_value,
     differences,
+    is_zero,
     name_of,
     names_rule,
     zero_from_primal,
 )
 from .closures import Converted, closure_convert
+from .frame import pick
 from .function import custom, looks_through
 from .linear_solve import LinearSolveTuple
 from .linear_solve_lifting import linear_solve_p
@@ -125,14 +127,22 @@ def _differentiable(
         values, consts = primals[:2]
         found = made(*primals)
         x = found[0] if has_aux else found
-        _, df = jvp(lambda c: f(c, x), (consts,), (tangents[1],))
+        # What does not move is known: its zero tangent would go where it does, into references.
+        moves = [not is_zero(t) for t in tangents[1]]
+        given, pushed = tuple(pick(consts, moves)), tuple(pick(tangents[1], moves))
+
+        def moved(*values: Any) -> Any:
+            rest = iter(values)
+            return f([next(rest) if m else c for c, m in zip(consts, moves)], x)
+
+        _, df = jvp(moved, given, pushed)
         dx = change(values, (consts, x, tree_map(lambda t: algebra().neg(t), df)))
         return found, (dx, tree_map(zero_from_primal, found[1])) if has_aux else dx
 
     whole.__name__ = root.__name__
     made = custom(whole)
     made.rules.ignores_closure = True
-    made.def_jvp(root_jvp)
+    made.def_jvp(root_jvp, symbolic_zeros=True)
     return made
 
 

@@ -80,6 +80,8 @@ def tangents_by_transposition(
 ) -> list[Any]:  # fmt: skip
     """Tangents of results: the backward function, which is linear in cotangents, transposed.
 
+    No backward pass happens: what the function would write to mutable residuals goes to copies.
+
     Raises:
         TypeError: it cannot be transposed; names it.
     """
@@ -87,6 +89,7 @@ def tangents_by_transposition(
     assert vjp is not None
     live = [has_tangent(a) for a in out_avals]
     types = [a.cotangent_type() for a in pick(out_avals, live)]
+    residuals = [_copied(x) for x in residuals]
     try:
         found = transposed_call(
             lambda *cts: vjp.bwd(token, residuals, spread(cts, live)), types, tangents
@@ -104,6 +107,12 @@ def tangents_by_transposition(
             "differentiate in reverse mode (grad, vjp)."
         ) from e
     return spread(found, live)
+
+
+def _copied(x: Any) -> Any:
+    """A mutable value that holds what ``x`` does; ``x`` itself if it is not mutable."""
+    aval = typeof(x)
+    return aval.make(aval.read(x)) if aval.is_mutable else x
 
 
 def linear_primitive(

@@ -18,10 +18,13 @@ from dovetail_core import (
     run_under,
     stage_closed,
 )
+from dovetail_core.interpret.lending import Lent, lend, read_lent
 from dovetail_core.interpret.mutable import (
     Discharged,
     LocalValue,
+    apply_local,
     concerns,
+    gives_own_to_rules,
     is_own,
     refuse_lost_rule,
 )
@@ -30,16 +33,32 @@ from .tables import discharge_rules
 
 
 class DischargeTrace(Trace):
-    """Carries out operations on references as operations on their contents; passes on the rest."""
+    """Carries out operations on references as operations on their contents; passes on the rest.
 
-    __slots__ = ()
+    With ``keeps_rules`` functions with rules of their authors may yet be transformed by them: they
+    are given references in place of those that the program makes.
+    """
+
+    __slots__ = ("keeps_rules", "lent")
     parent: Trace
     what = "the discharge of references"
 
+    def __init__(self, parent: Trace, keeps_rules: bool) -> None:
+        super().__init__(parent)
+        self.keeps_rules = keeps_rules
+        self.lent: Lent = {}
+
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if primitive.stateful and self._concerns(primitive, args, params):
-            return apply_rule(self, primitive, args, params)
+            apply = apply_local if self.keeps_rules else apply_rule
+            return apply(self, primitive, args, params)
         return self.parent.process(primitive, args, params)
+
+    def place_of(self, local: Any) -> Any:
+        return NotImplemented if local.borrowed else lend(self.lent, local, list(local.contents))
+
+    def read_again(self, local: Any) -> None:
+        read_lent(self.lent, local, self.parent)
 
     def _concerns(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> bool:
         if concerns(self, primitive, args):
@@ -77,29 +96,33 @@ def apply_rule(
     return rule(trace, args, params)
 
 
-def discharge_program(program: ClosedJaxpr, which: Sequence[bool] | None = None) -> Discharged:
+def discharge_program(
+    program: ClosedJaxpr, which: Sequence[bool] | None = None, keeps_rules: bool = False
+) -> Discharged:
     """The program with contents in place of references; remembered with it.
 
     Args:
         which: per input, whether it is a reference to discharge (None: all references). Others
             stay references, and the program keeps its effects on them.
+        keeps_rules: see :class:`DischargeTrace`.
 
     Returns: the program, which takes the content in place of each such input and returns the
         results, then the final contents of those that are written; and which those are.
     """
     flags = [a.is_mutable for a in program.in_avals] if which is None else which
-    key = ("discharge", tuple(flags), generation.value)
-    return program.memo(key, lambda: _discharge(program, key[1]))
+    keeps = keeps_rules and gives_own_to_rules(program)
+    key = ("discharge", tuple(flags), keeps, generation.value)
+    return program.memo(key, lambda: _discharge(program, key[1], keeps))
 
 
-def _discharge(program: ClosedJaxpr, which: tuple[bool, ...]) -> Discharged:
+def _discharge(program: ClosedJaxpr, which: tuple[bool, ...], keeps_rules: bool) -> Discharged:
     if not any(which) and not _has_internal(program):
         return Discharged(program, ())
     written: list[int] = []
     types = [a.content_types() if w else (a,) for a, w in zip(program.in_avals, which)]
 
     def on_contents(*flat: Any) -> list[Any]:
-        trace, given = DischargeTrace(get_trace()), iter(flat)
+        trace, given = DischargeTrace(get_trace(), keeps_rules), iter(flat)
         values: list[Any] = []
         for aval, w, t in zip(program.in_avals, which, types):
             held = [next(given) for _ in t]
@@ -132,9 +155,11 @@ class Discharger:
         """Apply an operation to the local values of ``trace``."""
         return apply_rule(trace, primitive, args, params)
 
-    def program(self, program: ClosedJaxpr, which: tuple[bool, ...]) -> Discharged:
+    def program(
+        self, program: ClosedJaxpr, which: tuple[bool, ...], keeps_rules: bool = False
+    ) -> Discharged:
         """The program without mutable values, but for inputs not marked in ``which``."""
-        return discharge_program(program, which)
+        return discharge_program(program, which, keeps_rules)
 
 
 DISCHARGER = Discharger()

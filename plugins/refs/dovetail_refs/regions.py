@@ -22,13 +22,14 @@ from dovetail_core import (
     Trace,
     assemble,
     here,
+    run_under,
     typeof,
 )
 from dovetail_core.interpret.mutable import Discharged, final_type, is_own
 from dovetail_core.ir.closing import first_operands, with_single_operands
 from dovetail_core.types.dividing import divided_as
 
-from .discharging import discharge_program
+from .discharging import DischargeTrace, discharge_program
 from .tables import discharge_rules
 
 
@@ -50,6 +51,7 @@ class _Discharge:
         self, primitive: Primitive, trace: Trace, args: Sequence[Any], params: dict[str, Any]
     ) -> None:
         self.primitive = primitive
+        self.trace = trace
         self.own = [is_own(trace, x) for x in args]
         places = first_operands(primitive, args, self.own)
         if places is not None:  # a rule reaches a reference by a name of its own
@@ -58,8 +60,9 @@ class _Discharge:
             self.own = [is_own(trace, x) for x in args]
         self.interface: RegionInterface = primitive.regions(params)  # type: ignore[misc]
         self.args = args
+        keeps = not isinstance(trace, DischargeTrace) or trace.keeps_rules
         self.found = [
-            discharge_program(r.program, [self.own[i] for i in r.operands])
+            discharge_program(r.program, [self.own[i] for i in r.operands], keeps)
             for r in self.interface.regions
         ]
         self.written = self._written()
@@ -131,7 +134,9 @@ class _Discharge:
         parts = [self._part(r, f, results) for r, f in zip(self.interface.regions, self.found)]
         further = [s for final in self.finals.values() for s in final]
         made = assemble(self.interface.rebuild, parts, operands, [*results, *further])
-        values = made.bind(self.primitive)
+        # Nothing of a trace that discharges is left; in others contents are values of the trace.
+        trace = self.trace.parent if isinstance(self.trace, DischargeTrace) else self.trace
+        values = run_under(trace, made.bind, self.primitive)
         for i, final in self.finals.items():
             aval = self.args[i].aval = self._final_type(i)
             held = zip([values[s] for s in final], aval.content_types())

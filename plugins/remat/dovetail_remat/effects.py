@@ -66,7 +66,7 @@ def _once(
     params: dict[str, Any],
 ) -> list[Any]:
     """Read the references, call the program without them, write them."""
-    pure, written = discharge_provider().program(program, mutable)
+    pure, written = discharge_provider().program(program, mutable, keeps_rules=True)
     groups: list[Sequence[Any]] = [
         a.read(x) if m else (x,) for x, a, m in zip(operands, program.in_avals, mutable)
     ]

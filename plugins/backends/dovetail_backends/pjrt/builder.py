@@ -21,6 +21,7 @@ from dovetail_core import (
     describe_source,
     typeof,
 )
+from dovetail_core.interpret.mutable import without_mutable
 from dovetail_xla.guards import explicit_get
 
 from ..tables import StablehloRule, stablehlo_rules
@@ -41,8 +42,10 @@ class Builder(Emitter):
         """Emit a program's operations here; returns its results.
 
         One that holds others is emitted so once, and is called where it comes again: where each
-        level of a nest has the next one twice the text would grow exponentially.
+        level of a nest has the next one twice the text would grow exponentially. Mutable values
+        that it makes are discharged: it may be what a rule makes of an operation now.
         """
+        program = run_at(self.source, without_mutable, program)
         if _nests(program):
             inlined = self.module.inlined
             if id(program) in inlined and not effects.has_order([program]):

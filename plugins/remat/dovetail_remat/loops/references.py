@@ -59,7 +59,7 @@ def _discharged(loop: Loop, is_ref: Sequence[bool]) -> tuple[Loop, list[int], Se
     """The loop on contents, its operands as numbers of the old ones, and which of these it writes:
     those that are constants become carried, of those that are sliced it returns slices."""
     nc, nk = loop.num_consts, loop.num_carry
-    found = discharge_provider().program(loop.body, tuple(is_ref))
+    found = discharge_provider().program(loop.body, tuple(is_ref), keeps_rules=True)
     moving = [k for k in found.written if k < nc]
     consts = [k for k in range(nc) if k not in moving]
     order = [*consts, *range(nc, nc + nk), *moving, *range(nc + nk, len(is_ref))]

@@ -14,6 +14,7 @@ from dovetail_core import (
     run_under,
     stage_closed,
 )
+from dovetail_core.interpret.mutable import without_own_mutable
 from dovetail_core.rules.dce import needed_by, reduced_params, reduced_programs
 from dovetail_core.types.algebra import add, zeros
 
@@ -81,7 +82,8 @@ def _backward_step(loop: Loop, unknown: Flags, given: Flags) -> ClosedJaxpr:
             zeros(a.cotangent_type()) if ct is None else ct for a, ct in zip(rest, found[n:])
         ]
 
-    whole = stage_closed(step, [*known, *consts, *carry, *y_cts], loop.body.jaxpr.name)
+    types = [*known, *consts, *carry, *y_cts]
+    whole = without_own_mutable(stage_closed(step, types, loop.body.jaxpr.name))
     return dce_closed(whole, [True] * len(whole.out_avals), True)[0]
 
 

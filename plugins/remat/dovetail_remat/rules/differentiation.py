@@ -18,7 +18,7 @@ from dovetail_ad import (
     transpose_rules,
 )
 from dovetail_core import ClosedJaxpr, run_under
-from dovetail_core.interpret.mutable import given_to_rules
+from dovetail_core.interpret.mutable import given_to_rules, gives_own_to_rules
 from dovetail_core.ir.closing import mutable_constants
 from dovetail_core.ir.rewriting import bind_rebuilt
 
@@ -40,7 +40,8 @@ def _remat_partial_eval(
     unknown = tuple(trace.owns(x) for x in args)
     program: ClosedJaxpr = params["jaxpr"]
     now = split_program(program, unknown).known
-    if mutable_constants(now) or (given_to_rules(program) and touched(now)):
+    given = gives_own_to_rules(now) or (given_to_rules(program) and touched(now))
+    if mutable_constants(now) or given:
         return partial_eval_rules.fallback(remat_p)(trace, args, params)
     if params.get("effects") != "replay" and touched(program):
         rest = {k: v for k, v in params.items() if k != "jaxpr"}
