@@ -1,1 +1,1 @@
-"""What everything else stands on: errors, source locations, options, laziness."""
+"""The base of all other packages: errors, source locations, options, lazy imports, caches."""

@@ -1,7 +1,7 @@
 """Annotations of operations: named strings that travel with the operations' source locations.
 
-So they survive whatever keeps an operation's location: derivatives, mapped and lowered programs.
-What a backend makes of them is its own affair. Where no program is annotated they cost nothing.
+Whatever keeps an operation's location keeps them: derivatives, mapped and lowered programs. Each
+backend decides what it does with them. They cost nothing where no program is annotated.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from dovetail_base.source import AnnotatedScope, Source, get_scope, set_scope
 from dovetail_xla.config import LateConfig
 
 _NONE: Mapping[str, str] = MappingProxyType({})
-_current = LateConfig("dovetail_annotations", ())  # programs traced under others are others
+_current = LateConfig("dovetail_annotations", ())  # part of the key of a traced program
 
 
 class annotate(Scope):  # lower case: used as a function
-    """Context manager and decorator: operations inside of it have annotations.
+    """Context manager and decorator that gives annotations to the operations within it.
 
     Args:
-        annotations: strings by name, beside those of scopes around it; None takes one away.
+        annotations: strings by name, added to those of enclosing scopes; None removes one.
     """
 
     __slots__ = ("annotations",)
@@ -49,12 +49,12 @@ class annotate(Scope):  # lower case: used as a function
 
 
 def are_used() -> bool:
-    """Whether any operation of this process may be annotated."""
+    """Return whether any operation of this process may be annotated."""
     return _current.was_set
 
 
 def annotations_of(source: Source | None) -> Mapping[str, str]:
-    """The annotations of what is at ``source``."""
+    """The annotations of an operation whose source location is ``source``."""
     return _NONE if source is None else getattr(source.scope, "annotations", _NONE)
 
 

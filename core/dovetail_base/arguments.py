@@ -128,12 +128,12 @@ def hashable(argument: str, value: Any) -> Any:
 
 
 def no_sharding(name: str, given: Any, argument: str = "out_sharding") -> None:
-    """Refuse a sharding for the result of a function: types say nothing of shardings.
+    """Refuse a sharding for the result of a function, since types have no shardings.
 
-    What divides no axis says as little, such as the sharding of a type.
+    A sharding that divides no axis, such as that of a type, is accepted and ignored.
 
     Raises:
-        NotImplementedError: it is given.
+        NotImplementedError: ``given`` divides an axis.
     """
     if given is not None and _divides(getattr(given, "spec", given)):
         raise NotImplementedError(
@@ -143,7 +143,7 @@ def no_sharding(name: str, given: Any, argument: str = "out_sharding") -> None:
 
 
 def _divides(spec: Any) -> bool:
-    """Whether a spec names an axis, or is none."""
+    """Return whether a partition spec divides an axis; True for what is no partition spec."""
     named = not hasattr(spec, "__iter__") or any(part is not None for part in spec)
     return named or bool(getattr(spec, "unreduced", ()))
 
@@ -152,8 +152,8 @@ def placement(argument: str, value: Any) -> Any:
     """``value`` if it is a device or a sharding, or the sharding that it stands for.
 
     Raises:
-        TypeError: it is none of these, and said of a result.
-        ValueError: it is none of these, and where an array is to be put.
+        TypeError: it is none of these, and ``argument`` is ``out_sharding``.
+        ValueError: it is none of these, for any other argument.
     """
     value = resolve_placement(argument, value)
     if not isinstance(value, (Device, Sharding)):

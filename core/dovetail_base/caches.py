@@ -24,7 +24,7 @@ R = TypeVar("R", covariant=True)
 Context = Callable[[], Hashable]
 
 KEPT = 4096
-"""The number of entries that a cache has at most, where nothing else is said."""
+"""The default bound on the number of entries of a cache."""
 
 
 class Cached(Protocol[P, R]):
@@ -138,10 +138,10 @@ class Cache(dict[K, V]):
 
 
 class WeakTable(Generic[V]):
-    """Values that belong to objects and die with them; objects that compare equal are told apart.
+    """Values that belong to objects and die with them; keys are compared by identity.
 
-    A method that is asked for twice is two objects and the same method, which counts. A value must
-    not refer to its owner, or neither would ever die.
+    Bound methods are compared by their object and function, since each access makes a new one. A
+    value must not refer to its owner, or neither would ever be freed.
 
     Args:
         permanent: the reason why the table outlasts :func:`forget_all`: its values are no results
@@ -163,7 +163,7 @@ class WeakTable(Generic[V]):
         """
         key = identity(owner) or id(owner)
         found = self._entries.get(key)
-        # What died is dropped by a call that an interrupt may have come before.
+        # A dead owner may still have an entry: an interrupt can prevent the call that drops it.
         if found is not None and ((known := found[0]()) is owner or _is_method(known, key)):
             return found[1]
         value = make()

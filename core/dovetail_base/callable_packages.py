@@ -1,8 +1,8 @@
-"""Packages that are called like the function that is known by their name.
+"""Packages that can also be called, like the function that has their name.
 
-``from dovetail_core import registry`` is a function, and ``dovetail_core.registry`` a package. Were
-the function in the place of the package, ``import dovetail_core.registry.manifest as m`` would look
-for ``manifest`` in a function. So the package itself is there, and can be called.
+``from dovetail_core import registry`` is a function, and ``dovetail_core.registry`` a package. If
+the attribute were the function, ``import dovetail_core.registry.manifest as m`` would look for
+``manifest`` in a function. So the attribute is the package, which is made callable.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 def callable_package(name: str, function: Callable[..., Any]) -> Any:
     """The package ``name``, which is imported, made to be called like ``function``.
 
-    A call takes no frame more. What the package has not is looked for in the function.
+    A call adds no Python frame. Attributes that the package lacks are looked up in the function.
     """
 
     class CallablePackage(ModuleType):

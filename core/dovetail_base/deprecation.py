@@ -1,4 +1,4 @@
-"""Saying that something of an interface goes, when, and what to use instead."""
+"""Deprecation warnings: what is removed, in which version, and what to use instead."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 
 def deprecated(what: str, instead: str, goes: str, stacklevel: int = 2) -> None:
-    """Warn that ``what`` goes, for at least one version before it does.
+    """Warn that ``what`` will be removed, for at least one version before it is.
 
     Args:
         what: as its user knows it: ``"dovetail_acme.cost"``, ``"jit(f, device=...)"``.
         instead: what to write in its place.
-        goes: the version in which it goes: ``"dovetail-acme 2.0"``.
-        stacklevel: 2 names the caller of the function that calls this one as the place.
+        goes: the version in which it is removed: ``"dovetail-acme 2.0"``.
+        stacklevel: whose line the warning names; 2 is the caller of the function that calls this.
     """
     text = f"{what} is deprecated and goes in {goes}. Use {instead} instead."
     warnings.warn(text, DeprecationWarning, stacklevel=stacklevel + 1)
@@ -38,10 +38,10 @@ def deprecated_in_jax(
 def renamed(
     module: str, names: Mapping[str, tuple[str, str]], get: Callable[[str], Any]
 ) -> Callable[[str], Any]:
-    """A module's ``__getattr__`` that knows old names of its names, and warns who uses one.
+    """A module's ``__getattr__`` that resolves old names, with a deprecation warning.
 
     Args:
-        names: from old names to the new one and the version in which the old one goes.
+        names: from old names to the new one and the version in which the old one is removed.
         get: the module's ``__getattr__`` for all other names.
     """
 

@@ -33,10 +33,10 @@ def variable(name: str) -> str:
 
 
 def flag(name: str) -> bool:
-    """Whether the environment says yes to a setting; where it says nothing, it does not.
+    """Return whether the environment variable of a setting is true; False where it is not set.
 
     Raises:
-        ValueError: it says something else than a boolean.
+        ValueError: the variable is set to something else than a boolean.
     """
     try:
         return as_bool(os.environ.get(variable(name), ""))

@@ -34,7 +34,7 @@ def masked_array() -> ValueError:
 
 
 class StandsForArray(TypeError, ValueError):
-    """An object with ``__jax_array__`` is where nothing is converted to an array."""
+    """An object with ``__jax_array__`` was given to a function that does not convert to arrays."""
 
 
 def integer_too_large(value: Any, dtype: Any) -> OverflowError:
@@ -74,7 +74,7 @@ class JAXIndexError(IndexError):
 
 
 class JaxprTypeError(TypeError):
-    """A program is not of the types that it says."""
+    """The types in a program contradict each other."""
 
 
 class IRError(DovetailError, JaxprTypeError):
@@ -113,8 +113,8 @@ class ShardingTypeError(DovetailError):
     """Types do not say how a result is divided along axes of a mesh, or contradict each other.
 
     Attributes:
-        along: the axes along which operands of a sum are divided, where it is ambiguous therefore.
-        parts: how dimensions of the sum are divided where it is left to be done.
+        along: the axes along which operands of a sum are divided, if that makes the sum ambiguous.
+        parts: how the dimensions of the sum are divided if it stays unreduced.
     """
 
     along: frozenset[Any] = frozenset()

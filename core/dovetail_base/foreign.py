@@ -1,4 +1,4 @@
-"""Errors of Python and NumPy inside of public functions, told in terms of the user's call."""
+"""Errors of Python and NumPy within public functions, reworded in terms of the user's call."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def names_itself(f: F) -> F:
-    """``f``, which names itself and the user's line where Python or NumPy refuse an argument.
+    """``f``, wrapped so that errors of Python and NumPy name ``f`` and the user's line.
 
     It is for functions that take many kinds of arguments and do more than one operation: the call
-    of the wrapper costs some tenths of a microsecond. `f` need not check what would fail anyway.
-    Errors that tell the place, those of the user's functions, and mistakes of `f` itself pass.
+    of the wrapper costs some tenths of a microsecond. ``f`` need not check what would fail anyway.
+    Unchanged are errors that name a source location, those that the user's functions raise, and
+    those of bugs in ``f`` itself.
     """
 
     @wraps(f)
@@ -35,7 +36,7 @@ def names_itself(f: F) -> F:
 
 
 def _told(error: Exception, name: str) -> Exception | None:
-    """The error that names the function and the line, unless that is said, or not ours to say."""
+    """The error that names the function and the line; None if ``error`` is to be left unchanged."""
     if type(error).__module__.partition(".")[0] not in ("builtins", "numpy"):
         return None
     place = here()
@@ -48,7 +49,7 @@ def _told(error: Exception, name: str) -> Exception | None:
 
 
 def _of_user(traceback: TracebackType | None) -> bool:
-    """Whether the user's code, such as a function that was passed in, was running."""
+    """Return whether a frame of a traceback runs the user's code, such as a function passed in."""
     while traceback is not None:
         frame = traceback.tb_frame
         package = str(frame.f_globals.get("__name__", "")).partition(".")[0]

@@ -18,9 +18,9 @@ _sure: set[type] = {str, bytes, type(None), type(...), type}  # equal ones of th
 
 
 def exact_key(value: Any) -> Any:
-    """A value as a key: numbers, also inside tuples, count with type and bits.
+    """A key of a value that tells numbers apart by type and bits, also inside of tuples.
 
-    Values of other types count as they compare; of what is unhashable the key is, too.
+    Values of other types are compared by ``==``. The key of an unhashable value is unhashable.
     """
     cls = value.__class__
     if cls in _sure:
@@ -40,10 +40,10 @@ def exact_key(value: Any) -> Any:
 
 
 def keeps_alive(value: Any) -> bool:
-    """Whether a key of ``value`` would keep functions alive, or objects that equal nothing else.
+    """Return whether a key of ``value`` would keep alive functions, or objects equal to no other.
 
-    Such are mostly somebody's own, and new ones come with every call. Objects of which there is one
-    for each value say so by ``is_interned`` of their class.
+    Such objects are often made anew for every call. Classes that have only one object for each
+    value declare it by the attribute ``is_interned``.
     """
     cls = value.__class__
     if cls in _sure or getattr(cls, "is_interned", False):
@@ -54,21 +54,21 @@ def keeps_alive(value: Any) -> bool:
 
 
 class ParameterKeys:
-    """Makes the keys of one primitive's parameters, a walk through whose values would cost more
-    than all else at the tracing of an operation.
+    """Makes the keys of one primitive's parameters without a walk through their values, which would
+    cost more than the rest of tracing an operation.
 
     ``marshal`` writes Python's own numbers and tuples of them by type and bits, three times as
     quickly (2 is its last version whose bytes do not depend on which objects are one). Which
-    parameters are such is learnt from the first ones; the others, whose values mostly are what they
-    compare as (None, names, dtypes), stand beside what it writes. A look-up is
+    parameters are such is learnt from the first ones; the others, whose values can mostly be keys
+    themselves (None, names, dtypes), stand beside what it writes. A look-up is
     ``entries[keys.of(params)]``; what is stored is stored under :meth:`new`.
     """
 
     __slots__ = ("_split",)
 
     def __init__(self) -> None:
-        # How many parameters, what gets those that are numbers, and what the others: replaced as
-        # one, since half of what one thread learns and half of another's would mix up keys.
+        # The number of parameters, a getter of those that are numbers, and one of the others.
+        # Replaced as one tuple: halves learnt by two threads would give wrong keys.
         self._split: tuple[int, Any, Any] = (_UNSEEN, None, None)
 
     def of(self, params: dict[str, Any]) -> Any:

@@ -9,8 +9,8 @@ Such a module lists its names once, as the imports that type checkers and editor
 
         __getattr__, __dir__ = lazy_exports(__name__)
 
-At run time the same lines say where a name comes from: the module's code is run once more, with an
-``__import__`` that takes notes and imports nothing.
+At run time the same lines give the module that each name comes from: the module's code is run once
+more, with an ``__import__`` that records names and imports nothing.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from .caches import cached
 
 
 class Export(NamedTuple):
-    """Where a name comes from: a module, and the name there."""
+    """The origin of a name: a module, and the name in that module."""
 
     module: str
     name: str
 
 
 class _Unlisted:
-    """Stands for what is no public name: ``TYPE_CHECKING``, and modules (pytest adds some)."""
+    """A stand-in for objects that are no public names: ``TYPE_CHECKING``, modules (of pytest)."""
 
     def __getattr__(self, name: str) -> _Unlisted:
         return self
 
 
 def listing(code: CodeType, package: str) -> dict[str, Export]:
-    """The names that a module lists, in order, and where they come from.
+    """The names that a module lists, sorted, with their origins.
 
     Args:
         code: of the module, which imports under ``TYPE_CHECKING`` and does nothing else.
@@ -98,12 +98,15 @@ def contents(module: ModuleType) -> dict[str, Any]:
 
 
 def _is_private(name: str) -> bool:
-    """Whether a name is Python's, which asks modules for it; the array API has such names, too."""
+    """Return whether a name is one of Python's own: ``__name__``, but none of the array API's."""
     return name.startswith("__") and not name.startswith("__array_")
 
 
 def _load(export: Export, module: str) -> Any:
-    """An attribute or a sub-module, as ``from`` imports it. To ask the module leads back here."""
+    """An attribute or a sub-module, as ``from`` imports it.
+
+    An attribute of ``module`` itself is not asked for, since that would call this function again.
+    """
     if export.module != module:
         found = import_part(export.module)
         if hasattr(found, export.name):
@@ -114,7 +117,8 @@ def _load(export: Export, module: str) -> Any:
 def absent_name(text: str, module: str, name: str, asking: FrameType) -> Exception:
     """The error for a name that a module lacks.
 
-    To ``from module import name`` Python would tell nothing but the name of both.
+    It is an ImportError in ``from module import name``, where Python would drop the text of an
+    AttributeError.
 
     Args:
         asking: the frame that the module's ``__getattr__`` was called from; another ``__getattr__``
@@ -130,11 +134,11 @@ def absent_name(text: str, module: str, name: str, asking: FrameType) -> Excepti
 def import_part(name: str) -> ModuleType:
     """Import a module, its packages first.
 
-    Python begins with the module: a thread that has begun so waits for one that imports the
-    package, which may come to the module and wait for this one.
+    Python locks the module first: a thread that holds that lock waits for another one that imports
+    the package, which may import the module and wait for this thread.
 
-    Meanwhile Python does not look for garbage: what modules are made of is none, and at a program's
-    first operations to look through all of it would take as long as to import it.
+    Garbage collection is off during the import: the objects of modules are not garbage, and to
+    traverse all of them would take as long as the import.
     """
     collects = gc.isenabled()
     try:

@@ -1,7 +1,7 @@
-"""Names of scopes: one in another, joined by slashes; transformations stand around what is in them.
+"""Name scopes: nested names, joined by slashes, with transformations written around them.
 
-``jvp(model)/layer`` is the scope ``layer`` of ``model``, differentiated. A transformation that no
-scope was opened in yet ends in empty parentheses, ``jvp()``: the next name goes there.
+``jvp(model)/layer`` is the scope ``layer`` of ``model``, differentiated. A transformation in which
+no scope has been opened yet ends in empty parentheses, ``jvp()``: the next name is put into them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def inside(outer: str, name: str) -> str:
 
 
 def transformed(outer: str, transformation: str) -> str:
-    """The scope of what a transformation is applied to within ``outer``."""
+    """The scope of the operations that a transformation is applied to within ``outer``."""
     return inside(outer, f"{transformation}()")
 
 
@@ -40,13 +40,13 @@ def parts(scope: str) -> list[str]:
 
 @cached
 def moved(scope: str, outer: str, to: str) -> str:
-    """``scope``, as seen from within ``outer`` if it is in there, as a scope within ``to``."""
+    """``scope``, taken relative to ``outer`` if it is within that, as a scope within ``to``."""
     first, *rest = parts(beyond(scope, outer)) or [""]
     return "/".join([inside(to, first) if first else to, *rest])
 
 
 def beyond(scope: str, outer: str) -> str:
-    """``scope`` as seen from within ``outer``; itself if it is not in there."""
+    """``scope`` relative to ``outer``; ``scope`` itself if it is not within ``outer``."""
     at = _place(outer)
     if at < 0:
         if outer and (scope + "/").startswith(outer + "/"):
@@ -64,7 +64,7 @@ def beyond(scope: str, outer: str) -> str:
 
 
 def without_transformations(scope: str) -> str:
-    """The names alone, for those who know what they called and not what became of it."""
+    """The names of a scope without transformations: the scopes that the user opened."""
     if "(" not in scope:
         return scope
     names = re.sub(r"\w+\(", "", scope).replace(")", "")
@@ -72,7 +72,7 @@ def without_transformations(scope: str) -> str:
 
 
 def _place(outer: str) -> int:
-    """Where in ``outer`` the next name goes; -1: behind it."""
+    """The index in ``outer`` at which the next name is inserted; -1: it is appended."""
     if not outer.endswith(")"):
         return -1
     at = outer.rfind("()") + 1

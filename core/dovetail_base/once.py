@@ -1,10 +1,10 @@
-"""What is made once per process, at its first use, without a lock.
+"""Objects that are made once per process, at their first use, without a lock.
 
-To make such a thing may import plugins, and so run anybody's code. A thread that held a lock
-meanwhile could wait for an import that another thread has begun, and that thread for the lock:
-Python breaks circles of its own import locks, but knows nothing of others. So nobody waits here.
-Threads that come at once all make the thing (each module is still imported once, Python sees to
-that), the first that is done publishes it, and all of them get that one.
+To make such an object may import plugins, and so run any code. A thread that held a lock in that
+time could wait for an import that another thread has begun, and that thread for the lock: Python
+resolves deadlocks of its own import locks, but knows nothing of others. So no thread waits here.
+Threads that call at the same time all make the object (Python still imports each module once), the
+first one to finish publishes it, and all of them get that one.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ T = TypeVar("T")
 
 
 class Once(Generic[T]):
-    """A thing that is made at the first call, and the same at every later one.
+    """A function that makes an object at the first call and returns that one at every later call.
 
     Args:
-        make: makes it; may run in several threads at once. What it raises is raised by the call,
-            and the next call tries again.
-        inside: what the thread that makes it gets, where code that it runs meanwhile asks; None:
-            that makes it, too, and what is made inside is published first.
-        made: called with the thing by the thread that publishes it.
+        make: makes the object; may run in several threads at once. What it raises is raised by the
+            call, and the next call tries again.
+        inside: returns the result of calls by the same thread while ``make`` runs; None: these run
+            ``make``, too, and the object of the inner call is published.
+        made: called with the object by the thread that publishes it.
     """
 
     __slots__ = ("_inside", "_made", "_make", "_making", "_then")
@@ -62,12 +62,12 @@ class Once(Generic[T]):
         return bool(self._made)
 
     def swap(self, new: T | None) -> T | None:
-        """Put another in its place (None: make it at the next use); returns the old one."""
+        """Replace the object (None: make it at the next use); returns the old one, or None."""
         old = self._made.pop("", None)
         if new is not None:
             self._made[""] = new
         return old
 
     def cache_clear(self) -> None:
-        """Make it anew at the next use."""
+        """Make the object anew at the next use."""
         self._made.clear()

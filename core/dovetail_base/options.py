@@ -44,9 +44,9 @@ _traced: list[Any] = []  # the states of options and user contexts that traced p
 
 
 class TracedUnder(Scope):
-    """A scope in which traced options and user contexts are what they were when it was made.
+    """A scope in which traced options and user contexts have the values of when it was made.
 
-    One object serves all that is made under one context: see :func:`traced_under`.
+    There is one object for all programs traced under one context: see :func:`traced_under`.
     """
 
     __slots__ = ("context", "values")
@@ -78,8 +78,8 @@ _last: TracedUnder | None = None
 
 
 def traced_under() -> TracedUnder:
-    """The scope that brings back what is set now: for what runs when a program is evaluated, and
-    belongs to its trace, such as rules of authors."""
+    """A scope that restores the present values of traced options: for code that belongs to a trace
+    and runs when its program is evaluated, such as custom rules."""
     global _last
     context, found = trace_context(), _last
     if not found or found.context is not context or len(found.values) < len(_traced):
@@ -151,7 +151,7 @@ class _DisableJit(Option):
 
 
 class UserContext:
-    """A value of its user's that compiled functions are traced anew for (see below)."""
+    """A user's value that is part of the key of traced functions: :func:`make_user_context`."""
 
     def __init__(self, default: Any) -> None:
         self._state = LateConfig("dovetail_user_context", default)
@@ -166,12 +166,12 @@ class UserContext:
 
 
 def make_user_context(default_value: Any = None) -> UserContext:
-    """A setting of one's own that functions may read while they are traced.
+    """Make a setting that functions may read while they are traced.
 
-    ``context(value)`` is a context manager and a decorator, ``context.value`` is what holds now in
-    this thread. A compiled function is traced once for each value that it is called under; values
-    are told apart by ``==``, and must be hashable. Make contexts when a module is imported: each
-    that is used makes every call a little slower, for as long as the process lives.
+    ``context(value)`` is a context manager and a decorator, ``context.value`` is the present value
+    in this thread. A compiled function is traced once for each value that it is called under;
+    values are compared by ``==``, and must be hashable. Make contexts when a module is imported:
+    each that is used makes every call a little slower, for as long as the process lives.
     """
     return UserContext(default_value)
 

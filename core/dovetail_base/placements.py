@@ -1,4 +1,4 @@
-"""Places for arrays: devices, shardings, and what plugins know how to make shardings of."""
+"""Placements of arrays: devices, shardings, and values that plugins resolve to shardings."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from dovetail_xla.client import Device
 from dovetail_xla.shardings import Sharding
 
 Resolver = Callable[[str, Any], Any]
-"""(argument, value) -> the sharding that the value stands for now; raises if it stands for none."""
+"""(argument, value) -> the sharding that the value stands for at present; raises if none."""
 
 _resolvers: dict[type, Resolver] = {}
 _around: list[Callable[[], Any]] = []
 
 
 def register_placement(cls: type, resolve: Resolver) -> None:
-    """Values of ``cls`` stand for a sharding wherever one is given (see :data:`Resolver`)."""
+    """Accept values of ``cls`` wherever a sharding is given (see :data:`Resolver`)."""
     _resolvers[cls] = resolve
 
 
 def stands_for_place(value: Any) -> bool:
-    """Whether a value is a device, a sharding, or something that stands for one."""
+    """Return whether a value is a device, a sharding, or of a class that resolves to one."""
     return isinstance(value, (Device, Sharding)) or value.__class__ in _resolvers
 
 
 def register_surroundings(get: Callable[[], Any]) -> None:
-    """``get()`` is the sharding, copies on all of its devices, of what is not told where to be.
+    """Register a function that returns the placement of arrays for which none is given.
 
-    It returns None where the default device is the place.
+    ``get()`` returns a replicated sharding, or None for the default device.
     """
     _around.append(get)
 
 
 def surroundings() -> Any:
-    """The sharding of what is not told where to be, or None: it is on the default device."""
+    """The sharding of arrays for which no placement is given; None for the default device."""
     for get in _around:
         if (found := get()) is not None:
             return found

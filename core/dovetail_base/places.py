@@ -1,4 +1,4 @@
-"""The place of an operation as those who read programs see it: a line, and scopes one by one."""
+"""The origin of an operation, for code that reads programs: a source line and name scopes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ScopeName(NamedTuple):
 
 
 class TransformationName(NamedTuple):
-    """A transformation in a stack, of the scopes behind it."""
+    """A transformation in a stack, which applies to the scopes after it."""
 
     name: str
 
@@ -33,7 +33,7 @@ class TransformationName(NamedTuple):
 @dataclass(frozen=True)
 class NameStack:
     """The scopes and transformations that an operation is in, outermost first; as a string, scopes
-    are joined by slashes, and a transformation stands around the scope behind it."""
+    are joined by slashes, and a transformation is written around the scope after it."""
 
     stack: tuple[ScopeName | TransformationName, ...] = ()
 
@@ -43,12 +43,12 @@ class NameStack:
         return cls(tuple([name for part in parts(scope) for name in _names(part)]))
 
     def extend(self, name: str | Sequence[str]) -> NameStack:
-        """The stack with further scopes inside of it."""
+        """The stack with further scopes appended."""
         names = (name,) if isinstance(name, str) else name
         return NameStack(self.stack + tuple(map(ScopeName, names)))
 
     def transform(self, name: str) -> NameStack:
-        """The stack of what is transformed in these scopes."""
+        """The stack with a transformation appended."""
         return NameStack((*self.stack, TransformationName(name)))
 
     def __add__(self, other: NameStack) -> NameStack:
@@ -78,14 +78,14 @@ def _names(part: str) -> Iterator[ScopeName | TransformationName]:
 
 @dataclass(frozen=True)
 class SourceInfo:
-    """The place of an operation: the user's line (None: unknown), and the scopes around it."""
+    """The origin of an operation: the user's line (None: unknown), and the scopes around it."""
 
     traceback: Source | None = None
     name_stack: NameStack = NameStack()
 
     @classmethod
     def of(cls, source: Source | None) -> SourceInfo:
-        """What a source location says."""
+        """The line and the scopes of a source location."""
         return cls() if source is None else cls(source, NameStack.of(source.scope))
 
     def replace(self, **changes: Any) -> SourceInfo:
@@ -94,7 +94,7 @@ class SourceInfo:
 
     @property
     def source(self) -> Source | None:
-        """The source location that says this."""
+        """The source location with this line and these scopes."""
         place, scope = self.traceback, str(self.name_stack)
         if place is None or place.scope == scope:
             return place

@@ -1,9 +1,9 @@
-"""Changes of state for a while, which an interrupt at any moment leaves undone.
+"""Temporary changes of state, which are undone even if an interrupt comes at any moment.
 
-Python raises KeyboardInterrupt between two instructions, wherever that is. So what was there is
-read before anything is changed; ``finally`` puts that very value back, whether the change was made
-or not, by one call, which is over before an interrupt is looked at; and a second ``finally`` around
-the first one does it again, for an interrupt that comes when the first one has only begun.
+Python may raise KeyboardInterrupt between any two instructions. So the old value is read before
+anything is changed; ``finally`` restores it, whether the change was made or not, by one call, which
+returns before Python looks for interrupts; and a second ``finally`` around the first one does so
+again, for an interrupt that comes when the first one has only begun.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def run_with(
 
 
 class Scope:
-    """A context manager that changes a setting and puts back what was there before.
+    """A context manager that changes a setting and restores the old value.
 
     One object may be entered while it is entered, and by several threads at once; as a decorator
     it is entered at each call of the function. Subclasses define :meth:`_read`, :meth:`_enter` and
@@ -49,22 +49,22 @@ class Scope:
     __slots__ = ("_outer",)
 
     def __init__(self) -> None:
-        self._outer: dict[int, list[Any]] = {}  # what to put back, by thread
+        self._outer: dict[int, list[Any]] = {}  # old values, by thread
 
     def _read(self) -> Any:
-        """What there is now."""
+        """The present value."""
         raise NotImplementedError
 
     def _enter(self, outer: Any) -> None:
-        """Make the change to ``outer``, what there was."""
+        """Set the new value, given the old one."""
         raise NotImplementedError
 
     def _leave(self, outer: Any) -> None:
-        """Put back what there was; it may be there already."""
+        """Restore the old value, which may have been restored already."""
         raise NotImplementedError
 
     def run(self, f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """``f(*args, **kwargs)`` inside."""
+        """``f(*args, **kwargs)``, called within the scope."""
         outer = self._read()
         try:
             try:

@@ -28,7 +28,7 @@ KERNEL_PACKAGES = frozenset(
 
 
 def hide_frames(package: str) -> None:
-    """Treat a package's code as framework code: errors and source locations point past it.
+    """Treat a package's code as framework code: errors and source locations skip its frames.
 
     Packages named ``dovetail_*`` are hidden anyway.
     """
@@ -51,7 +51,7 @@ def show_files(path: str) -> None:
 
 
 def is_hidden(frame: FrameType) -> bool:
-    """Whether a frame runs the code of the framework or of its plugins."""
+    """Return whether a frame runs the code of the framework or of its plugins."""
     return is_framework(frame.f_code, frame.f_globals)
 
 
@@ -69,7 +69,7 @@ def without_hidden(traceback: TracebackType | None) -> TracebackType | None:
 
 
 def is_framework(code: CodeType, names: Mapping[str, Any]) -> bool:
-    """Whether code with these globals is the framework's or its plugins'."""
+    """Return whether code with these globals is the framework's or its plugins'."""
     package = str(names.get("__name__", "")).partition(".")[0]
     if package in _hidden_packages or package.startswith("dovetail_"):
         return True
@@ -88,7 +88,7 @@ class AnnotatedScope(str):
 
 
 class Source(NamedTuple):
-    """A place in the user's code: a code object and an instruction, resolved when printed."""
+    """A line of the user's code: a code object and an instruction, resolved when printed."""
 
     code: CodeType
     lasti: int
@@ -111,13 +111,13 @@ class Source(NamedTuple):
 
 
 class BackwardSource(Source):
-    """The place of an operation whose transpose is computed: the backward pass of a derivative."""
+    """The source location of an operation in the backward pass: that of the one transposed."""
 
     __slots__ = ()
 
 
 def backward(source: Source | None, outer: str, to: str) -> Source | None:
-    """The same place, in the backward pass; what was in the scope ``outer`` is in ``to``."""
+    """``source`` in the backward pass; the scope ``outer`` is replaced by ``to``."""
     if source is None:
         return None
     scope = source.scope
@@ -127,14 +127,14 @@ def backward(source: Source | None, outer: str, to: str) -> Source | None:
 
 
 def relative(source: Source | None, outer: str) -> Source | None:
-    """The same place, whose scopes are those within ``outer``."""
+    """``source`` with its scopes taken relative to ``outer``."""
     if source is None or not outer:
         return source
     return source._replace(scope=_like(source.scope, moved(source.scope, outer, "")))
 
 
 def within(source: Source | None, scope: str) -> Source | None:
-    """The same place, whose scopes are in ``scope``."""
+    """``source`` with its scopes put within ``scope``."""
     if source is None or not scope:
         return source
     return source._replace(scope=_like(source.scope, moved(source.scope, "", scope)))
@@ -146,7 +146,7 @@ def _like(scope: str, name: str) -> str:
 
 
 def without_names(scope: str) -> str:
-    """The scope of a program that is traced by itself: none, but for annotations."""
+    """The scope of a program that is traced by itself: empty, with the annotations of ``scope``."""
     return _like(scope, "") if scope else scope
 
 
@@ -162,23 +162,23 @@ set_source_override, reset_source_override = set_override, reset_override
 
 
 def run_at(source: Source | None, f: Callable[..., Any], *args: Any) -> Any:
-    """``f(*args)``, whose operations are at ``source``; at their own lines where that is None."""
+    """``f(*args)``, whose operations have the source location ``source``; their own if None."""
     return run_with(_override, source, f, *args)
 
 
 def current_source() -> Source | None:
-    """The place of the operation being traced: the program's own when one is being interpreted."""
+    """The source location of the operation being traced, or of the equation being interpreted."""
     found = get_override()
     return found if found is not None else user_source(2)
 
 
 def user_source(depth: int = 1) -> Source | None:
-    """The innermost frame, at least ``depth`` up, that is not the framework's."""
+    """The source location of the innermost frame, at least ``depth`` up, of the user's code."""
     return source_of(sys._getframe(depth))  # pyright: ignore[reportPrivateUsage]
 
 
 def source_of(frame: FrameType | None) -> Source | None:
-    """The innermost of a frame, and those that called it, that is not the framework's."""
+    """The source location of the innermost frame of the user's code, from ``frame`` outwards."""
     while frame is not None:
         code = frame.f_code
         hidden = _known(code.co_filename)
@@ -199,7 +199,7 @@ _new: Any = getattr(tuple, "__new__")  # noqa: B009  # one is made for each oper
 def registering_place() -> tuple[str, int]:
     """The module and line of the code that registers something with the kernel.
 
-    That is the statement of the module being imported, whatever helpers stand between; outside of
+    That is the statement of the module being imported, even if helper functions run it; outside of
     an import it is the innermost frame that is not the kernel's.
     """
     innermost: tuple[str, int] | None = None
@@ -216,7 +216,7 @@ def registering_place() -> tuple[str, int]:
 
 
 def describe(source: Source | None) -> str:
-    """``at FILE:LINE (FUNCTION)`` after a blank, for messages; nothing if the place is unknown."""
+    """``at FILE:LINE (FUNCTION)`` after a blank, for messages; empty if it is unknown."""
     return f" at {source}" if source is not None else ""
 
 
@@ -226,7 +226,7 @@ def here() -> str:
 
 
 def warn_here(text: str, category: type[Warning]) -> None:
-    """Warn at the user's line, which is at no fixed distance from here."""
+    """Warn at the user's line, at whatever depth of the stack it is."""
     place = current_source()
     if place is None:
         warnings.warn(text, category, stacklevel=3)
@@ -235,7 +235,7 @@ def warn_here(text: str, category: type[Warning]) -> None:
 
 
 def short_repr(x: object) -> str:
-    """The beginning of ``repr(x)``, or what takes its place where that raises."""
+    """The first 80 characters of ``repr(x)``; the default ``repr`` if that raises."""
     try:
         shown = repr(x)
     except Exception:
@@ -259,7 +259,7 @@ def called() -> str:
 
 
 def not_callable(argument: str, value: object) -> TypeError:
-    """The error for something that is given where a function belongs."""
+    """The error for an argument that must be a function and cannot be called."""
     return TypeError(
         f"{argument} must be a function, got {short_repr(value)} of type {type(value).__name__}"
         f"{called()}"
@@ -272,9 +272,9 @@ _INNER = frozenset(
         "miss option plan process rebuild rebuild_all run stage trace_program typeof wrapped"
     ).split()
 )
-"""Names of functions that stand before public ones, or are made for them."""
+"""Names of helper functions that are called by public ones, or wrap them."""
 _OPERATORS = frozenset("forward backward compare method".split())
-"""Names of functions behind Python's operators, which users call by no name."""
+"""Names of functions that implement Python's operators, which users do not call by name."""
 
 
 describe_source = describe  # its name in dovetail_core
@@ -297,7 +297,7 @@ class named_scope(Scope):  # lower case: used as a function
     def _enter(self, outer: tuple[str, Source | None]) -> None:
         scope, at = outer
         _scope.set(_like(scope, inside(scope, self.name)))
-        if at is not None:  # as of a custom rule, which runs at the place of what it is for
+        if at is not None:  # such as a custom rule, which runs at the location of its equation
             _override.set(at._replace(scope=_like(at.scope, inside(at.scope, self.name))))
 
     def _leave(self, outer: tuple[str, Source | None]) -> None:

@@ -1,4 +1,4 @@
-"""What functions are called, and functions that stand for others: for whatever can be called."""
+"""Names of callables, and wrappers and aliases that have the attributes of other functions."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _TYPES: dict[str, type] = {
 }  # fmt: skip
 
 STAGES = ("trace", "lower", "eval_shape", "clear_cache", "_cache_size")
-"""Attributes of a function that is compiled, which say nothing of one that calls it."""
+"""Attributes of a compiled function, which a wrapper of it must not have."""
 
 
 def alias(f: F, name: str, module: str | None = None) -> F:
     """A function that does what ``f`` does and is called ``name``, by which pickles find it.
 
-    It is a function of its own, not one that calls ``f``. Of an ``f`` that is compiled it is the
-    function that was, to be compiled in its turn.
+    It is a new function, not one that calls ``f``. If ``f`` is compiled, it is a copy of the
+    function before compilation, to be compiled in its turn.
 
     Args:
-        module: where it is found; by default where ``f`` says that it is.
+        module: its ``__module__``; by default that of ``f``.
     """
     given: Any = f if isinstance(f, FunctionType) else f.__wrapped__  # type: ignore[attr-defined]
     code = given.__code__.replace(co_name=name, co_qualname=name)
@@ -36,7 +36,7 @@ def alias(f: F, name: str, module: str | None = None) -> F:
 
 
 def callable_name(f: Any) -> str:
-    """What messages and programs call a function; a ``functools.partial`` goes by its function."""
+    """The name of a callable in messages; that of its function for a ``functools.partial``."""
     name = getattr(f, "__name__", None)
     if isinstance(name, str):
         return name
@@ -44,8 +44,8 @@ def callable_name(f: Any) -> str:
 
 
 def update_wrapper(wrapper: F, wrapped: Any) -> F:
-    """``functools.update_wrapper`` without what no function may have, and without the stages of
-    a compiled one: ``vmap(jit(f)).lower`` would be that of ``jit(f)``.
+    """``functools.update_wrapper`` without values that a function cannot have, and without the
+    stages of a compiled one: ``vmap(jit(f)).lower`` would be that of ``jit(f)``.
 
     Objects that can be called may have attributes of these names for purposes of their own, such as
     a ``__name__`` that is no string.

@@ -1,4 +1,4 @@
-"""Saying where and how the structures of two pytrees differ."""
+"""Errors of pytree functions, and the differences between the structures of two pytrees."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class _Node:
 
 
 def explain_flattening(error: Exception, is_leaf: Any) -> None:
-    """Raise the error that says why a tree cannot be taken apart, where the user is to blame.
+    """Raise an error that says why a tree cannot be flattened, if its cause is in the user's code.
 
     Raises:
         TypeError: ``is_leaf`` cannot be called.
@@ -39,10 +39,10 @@ def explain_flattening(error: Exception, is_leaf: Any) -> None:
 
 
 def explain_arguments(error: BaseException) -> None:
-    """Raise the error that says why jaxlib could not take arguments apart, if that was its error.
+    """Raise an error that says why jaxlib could not flatten arguments, if ``error`` says that.
 
-    jaxlib walks trees by recursion, as deep as Python's stack, and leaves two errors of that: one
-    that caused the other.
+    jaxlib walks trees by recursion, as deep as Python's stack, and raises a chain of two errors
+    at its end.
 
     Raises:
         ValueError: the tree has a dict whose keys have no order.
@@ -80,7 +80,7 @@ _BUILT_IN = (list, tuple, dict)
 
 
 def _is_large(tree: Any) -> bool:
-    """Whether a tree of built-in containers has many nodes: one that is too deep does."""
+    """Return whether a tree of built-in containers has many nodes, as any that is too deep has."""
     nodes = [tree]
     for node in nodes:  # grows
         cls = node.__class__
@@ -114,7 +114,7 @@ def _is_deep(tree: Any, is_leaf: Any) -> bool:
 
 
 def too_deep() -> RecursionError:
-    """The error for a tree that Python's stack does not hold."""
+    """The error for a tree that is too deep for Python's stack."""
     limit = sys.getrecursionlimit()
     return RecursionError(
         f"a pytree is nested more deeply{here()} than Python's stack, limited to {limit} frames, "
@@ -125,7 +125,7 @@ def too_deep() -> RecursionError:
 
 
 def explain_unflattening(error: Exception, treedef: Any, leaves: Any) -> None:
-    """Raise the error that says why leaves make no tree of a structure.
+    """Raise an error that says why leaves cannot be put into a structure.
 
     Raises:
         TypeError: ``treedef`` is no structure, or ``leaves`` no iterable.
@@ -150,7 +150,7 @@ def check_treedef(argument: str, treedef: Any) -> None:
 def tree_differences(a: Any, b: Any) -> list[str]:
     """The differences between the structures of two trees (or treedefs), one line for each.
 
-    A line names the path, what is there in `a` and what in `b`; no line, no difference.
+    A line names the path, and the nodes at it in `a` and in `b`.
     """
     lines: list[str] = []
     _compare(a, b, (), lines, prefix=False)
@@ -158,7 +158,10 @@ def tree_differences(a: Any, b: Any) -> list[str]:
 
 
 def prefix_differences(prefix: Any, full: Any) -> list[str]:
-    """Why `prefix` is not a prefix of `full`; a leaf of a prefix may cover a whole subtree."""
+    """The reasons why `prefix` is not a prefix of `full`, one line for each.
+
+    A leaf of a prefix may stand for a whole subtree.
+    """
     lines: list[str] = []
     _compare(prefix, full, (), lines, prefix=True)
     return lines

@@ -1,4 +1,4 @@
-"""The container types that pytree functions look into, and the functions that add to them."""
+"""The container types of pytrees, and the functions that register further ones."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def register_pytree_node(
 
 
 def functions_of(nodetype: Any) -> tuple[Any, ...]:
-    """What was registered of a container: two functions, or the names of its fields."""
+    """The registered facts about a container type: two functions, or the names of its fields."""
     return node_functions.get(nodetype, ())
 
 
@@ -87,10 +87,10 @@ def register_parts(
     flatten_func: Callable[[T], tuple[Iterable[Any], Any]],
     unflatten_func: Callable[[Any, Any], T],
 ) -> None:
-    """Says of which arrays compiled programs make values of a high type, whose values are leaves.
+    """Registers the arrays that values of a high type, which are leaves, consist of.
 
-    So calls with them are repeated without Python. The arrays are those, and in that order, of
-    which the type's ``lower_val`` and ``raise_val`` speak.
+    Calls of compiled programs with such values can then be repeated without Python. The arrays are
+    those that the type's ``lower_val`` returns and ``raise_val`` takes, in that order.
     """
     calls.register_node(nodetype, flatten_func, unflatten_func, None)
 

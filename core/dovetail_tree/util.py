@@ -153,7 +153,7 @@ def _reduce_halves(operation: Callable[[Any, Any], Any], leaves: list[Any]) -> A
 
 @names_itself
 def tree_all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
-    """Whether every leaf is true; True for a tree without leaves."""
+    """Return whether every leaf is true; True for a tree without leaves."""
     return all(tree_flatten(tree, is_leaf)[0])
 
 
@@ -162,9 +162,9 @@ def tree_transpose(
 ) -> Any:
     """Turns an outer tree of inner trees into an inner tree of outer trees.
 
-    With `inner_treedef=None` the first inner tree says the inner structure. Raises TypeError, with
-    the differences, if the tree has not as many leaves as the two structures say; containers of
-    other types, or of other data, are taken for theirs.
+    With `inner_treedef=None` the inner structure is that of the first inner tree. Raises TypeError,
+    with the differences, if the tree has not as many leaves as the two structures require; types
+    and metadata of its containers are not compared.
     """
     check_treedef("outer_treedef", outer_treedef)
     if inner_treedef is None:
@@ -191,7 +191,7 @@ def _first_inner(outer_treedef: PyTreeDef, tree: Any) -> PyTreeDef:
 
 
 def broadcast_prefix(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
-    """For each leaf of `full_tree`, the leaf of `prefix_tree` that stands over it.
+    """For each leaf of `full_tree`, the leaf of `prefix_tree` that it is under.
 
     Raises ValueError, naming the path and both sides, if the first is not a prefix of the second.
     """
@@ -205,7 +205,7 @@ def broadcast_prefix(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -
 
 
 def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> Any:
-    """The structure of `full_tree` filled with the leaves of `prefix_tree` that stand over it.
+    """The tree of the structure of `full_tree` whose leaves are those of `prefix_tree` above them.
 
     `is_leaf` is asked about `prefix_tree`. Raises ValueError as `broadcast_prefix` does.
     """
@@ -215,7 +215,7 @@ def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> 
 
 @names_itself
 def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
-    """Whether every item is a leaf by itself."""
+    """Return whether every item is a leaf by itself."""
     if is_leaf is not None and not callable(is_leaf):
         raise not_callable("is_leaf", is_leaf)
     if is_leaf is None:
@@ -229,7 +229,7 @@ def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
 
 
 def is_tree_node(typ: Any) -> bool:
-    """Whether instances of exactly this type are containers."""
+    """Return whether instances of exactly this type are containers."""
     return isinstance(typ, type) and registry.is_node(typ)
 
 
@@ -259,7 +259,7 @@ def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
 
 
 def treedef_is_leaf(treedef: PyTreeDef) -> bool:
-    """Whether the structure is a single node: a leaf, None or an empty container."""
+    """Return whether the structure is a single node: a leaf, None or an empty container."""
     check_treedef("treedef", treedef)
     return treedef.num_nodes == 1
 
@@ -290,7 +290,7 @@ class Partial(functools.partial[Any]):
 
 
 class _Opaque:
-    """Stands for a partial function: called, hashed and compared like it, with what it has."""
+    """A wrapper of a partial function: called, hashed and compared like it, with its attributes."""
 
     __slots__ = ("opaque",)
 
