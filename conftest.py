@@ -20,8 +20,7 @@ def pytest_configure() -> None:
     freeze_programs()
     if not find_spec("dovetail_jit"):
         return
-    from dovetail_jit.first_calls import interpret_first_calls
-    from dovetail_jit.optimizations import disable_most_optimizations
+    from dovetail_jit.options import disable_most_optimizations, interpret_first_calls
 
     if "DOVETAIL_INTERPRET_FIRST_CALLS" not in os.environ:
         interpret_first_calls.state.set_global(0)
@@ -45,7 +44,7 @@ def without_the_hook() -> Iterator[None]:
 @pytest.fixture
 def optimized() -> Iterator[None]:
     """Programs of this test are compiled as those of users are."""
-    from dovetail_jit.optimizations import disable_most_optimizations
+    from dovetail_jit.options import disable_most_optimizations
 
     with disable_most_optimizations(False):
         yield

@@ -31,7 +31,7 @@ CHANGING = (
     "dovetail_core/dispatch/primitive.py", "dovetail_core/rules/staging.py",
     "dovetail_core/rules/evaluation.py", "dovetail_core/interpret/lifting.py",
     "dovetail_ad/linear.py", "dovetail_ad/forward.py", "dovetail_ad/transposition.py",
-    "dovetail_batching/trace.py", "dovetail_jit/tracing.py", "dovetail_jit/inspection.py",
+    "dovetail_batching/trace.py", "dovetail_jit/call/program.py", "dovetail_jit/inspection.py",
 )  # fmt: skip
 
 
@@ -178,7 +178,7 @@ def test_after_an_interrupt_of_the_barrier_the_next_one_waits_again():
     while more:
         at += 1
         f(pending(large))
-        more = stopped(dovetail.effects_barrier, at, ("dovetail_jit/pending.py",))
+        more = stopped(dovetail.effects_barrier, at, ("dovetail_jit/call/effects.py",))
         dovetail.effects_barrier()
         assert len(seen) == at + 1
     assert at > 20

@@ -19,7 +19,8 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_jit import api, eager as eager_operations
+from dovetail_jit import Runnable
+from dovetail_jit.call import miss
 from dovetail_xla.config import trace_context
 
 from .surroundings import QUICK
@@ -87,15 +88,19 @@ EVALUATIONS: dict[str, Function] = {
 }
 
 
-class _Interpreted:
+class _Interpreted(Runnable):
     """In place of an executable: the program, evaluated by NumPy."""
+
+    is_provisional = False  # type: ignore[assignment]
 
     def __init__(self, program: ClosedJaxpr, device: Any) -> None:
         self.program = program
         self.device = device
         self.module = SimpleNamespace(host_callbacks=())
-        self.calls_python = self.is_provisional = False
-        self.partition = None
+
+    @property
+    def compiled(self) -> Any:
+        return self
 
     def run(self, leaves: Sequence[Any], committed: bool) -> list[Any]:
         outs: list[Any] = evaluate(self.program, *leaves)
@@ -104,13 +109,8 @@ class _Interpreted:
             x if a.dtype == float0 else asarray_on(x, a, self.device) for x, a in zip(outs, avals)
         ]
 
-    def moves(self, operands: Sequence[Any]) -> bool:
-        return False
-
-    lays_out = moves
-
-    def fast_path(self, *_: Any) -> None:
-        return None
+    def repeat(self, *_: Any) -> tuple[None, bool]:
+        return None, False
 
 
 def without_compiling() -> None:
@@ -120,18 +120,18 @@ def without_compiling() -> None:
     always, and takes longer than all else that is done with it. Tracing and transformations stay
     as they are.
     """
-    compiling = api.executable_for
+    compiling = miss.executable_for
     compiled_rules = registry().provider("evaluator")
 
-    def executable_for(program: Any, name: str, device: Any, **how: Any) -> Any:
-        if how.get("options") == QUICK:
-            return compiling(program, name, device, **how)
-        return _Interpreted(program, device)
+    def executable_for(request: Any) -> Any:
+        if request.given == QUICK:
+            return compiling(request)
+        return _Interpreted(request.program, request.device)
 
     def evaluator(primitive: Primitive) -> Function:
         return _rule(primitive, compiled_rules(primitive))
 
-    api.executable_for = eager_operations.executable_for = executable_for
+    miss.executable_for = miss.compiled_for = executable_for
     registry()._objects["provider evaluator"] = evaluator  # pyright: ignore[reportPrivateUsage]
 
 

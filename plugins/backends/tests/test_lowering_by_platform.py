@@ -14,7 +14,7 @@ from dovetail_ad import grad
 from dovetail_backends import Builder, MlirFunction, Val, stablehlo_rules
 from dovetail_core import MissingRule, Primitive, RegistryError, RuleConflict
 from dovetail_jit import jit
-from dovetail_jit.first_calls import interpret_first_calls
+from dovetail_jit.options import interpret_first_calls
 
 X = np.arange(3, dtype=np.float32)
 

@@ -10,7 +10,7 @@ import pytest
 import dovetail as dt
 import dovetail.numpy as dnp
 from dovetail_core import MissingRule, RegistryError, ShapedArray
-from dovetail_jit.first_calls import interpret_first_calls
+from dovetail_jit.options import interpret_first_calls
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
 

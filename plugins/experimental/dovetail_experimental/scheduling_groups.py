@@ -8,7 +8,7 @@ from typing import Any
 
 from dovetail_base.wrapping import wraps
 from dovetail_core import here, typeof
-from dovetail_jit import take_apart, trace_program
+from dovetail_jit import take_apart, trace_function
 from dovetail_tree.util import tree_unflatten
 
 from .primitives import xla_metadata_call_p
@@ -46,9 +46,9 @@ def xla_metadata_call(f: Callable[..., Any] | None = None, **meta: Any) -> Calla
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        taken = take_apart(function, args, kwargs, (), frozenset())
+        taken = take_apart(function, args, kwargs)
         avals = [typeof(x) for x in taken.leaves]
-        traced = trace_program(function, (), taken.in_tree, avals, taken.rebuild)
+        traced = trace_function(function, taken, avals)
         outs = xla_metadata_call_p.bind(
             *traced.consts, *taken.leaves, program=traced.call, attributes=attributes
         )

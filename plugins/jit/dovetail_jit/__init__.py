@@ -3,14 +3,43 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .ahead import Answer as Answer, Call as Call, Found as Found
-    from .compilation import executables_of as executables_of
+    from .call.executable import (
+        Executable as Executable,
+        Runnable as Runnable,
+        Successor as Successor,
+    )
+    from .call.observers import (
+        Run as Run,
+        watch_results as watch_results,
+        watched_calls as watched_calls,
+    )
+    from .call.program import (
+        signatures as signatures,
+        trace_function as trace_function,
+        trace_program as trace_program,
+    )
+    from .call.providers import (
+        ExecutableProvider as ExecutableProvider,
+        executables_of as executables_of,
+        made_of as made_of,
+    )
+    from .call.request import Request as Request
+    from .call.signature import (
+        Arguments as Arguments,
+        Signature as Signature,
+        take_apart as take_apart,
+    )
+    from .call.source_lookup import Answer as Answer, Call as Call, Found as Found
     from .disk_cache import cache_dir as cache_dir, compile_with_cache as compile_with_cache
-    from .eager import fused as fused
-    from .examples import example_call as example_call
-    from .executables import Executable as Executable
+    from .fused_api import (
+        cannot_be_hashed as cannot_be_hashed,
+        forgiving as forgiving,
+        fused as fused,
+        is_operand as is_operand,
+        one_call as one_call,
+    )
+    from .ir_command import example_call as example_call
     from .primitive import jit_p as jit_p
-    from .provisional import Provisional as Provisional, Successor as Successor
     from .public import *  # noqa: F403
     from .stages import (
         Compiled as Compiled,
@@ -19,20 +48,6 @@ if TYPE_CHECKING:
         executable_identity as executable_identity,
     )
     from .structs import Format as Format, Layout as Layout
-    from .timing import watched_calls as watched_calls
-    from .tracing import (
-        Signature as Signature,
-        signatures as signatures,
-        take_apart as take_apart,
-        trace_program as trace_program,
-    )
-    from .watching import Run as Run, watch_results as watch_results
-    from .whole_calls import (
-        cannot_be_hashed as cannot_be_hashed,
-        forgiving as forgiving,
-        is_operand as is_operand,
-        one_call as one_call,
-    )
 else:
     from dovetail_core import lazy_exports
 

@@ -8,45 +8,31 @@ from functools import partial
 from typing import Any
 from weakref import ref
 
-from dovetail_base.caches import identity
+from dovetail_base.caches import WeakTable, identity
 from dovetail_base.deprecation import deprecated_in_jax
 from dovetail_base.wrapping import update_wrapper
-from dovetail_core import (
-    EVAL,
-    Tracer,
-    check_alive,
-    get_trace,
-)
-from dovetail_core.interpret.mutable import any_mutable
+from dovetail_core import EVAL, Tracer, check_alive, get_trace, registry
 from dovetail_tree.errors import explain_arguments
 from dovetail_tree.util import calls, tree_unflatten
 from dovetail_xla.arrays import ArrayImpl
-from dovetail_xla.calls import (
-    MissResult,
-    PjitFunctionCache,
-    clear_cache,
-    make_call,
-)
+from dovetail_xla.calls import PjitFunctionCache, clear_cache, make_call
 
-from .ahead import Answer, Found, ask
-from .boundary import boundary_of, call_boundary, refuse_aliases
-from .captured import warn_of_captured
-from .compilation import executable_for
-from .eager import fallback
-from .elsewhere import call_elsewhere, refuse_transformed
-from .exact_statics import unsure_passed
-from .guards import given, guarded, reject_deleted, reject_too_large
-from .layouts import check_layouts, refuse_mapped_layouts, told_layouts
-from .methods import added_methods, call_method
-from .pending import call_with_callbacks
-from .places import committed_to
+from .call.effects import call_with_callbacks
+from .call.layouts import refuse_mapped_layouts
+from .call.miss import Call, Requirements, Result, miss, moved
+from .call.mutable_arguments import refuse_aliases
+from .call.observers import watching
+from .call.placement import Wanted, committed_to
+from .call.program import Program, as_array, forget
+from .call.signature import Arguments, function_name
+from .disk_cache.options import cache_mode
+from .guards import as_given, guarded, reject_deleted, reject_too_large
 from .primitive import jit_p
 from .settings import Settings
 from .shardings import Shardings, constrained
 from .stages import Traced, at_rest
-from .structs import described
-from .tracing import Arguments, Program, as_array, forget, function_name, traced_anew
-from .watching import fast_path, run, watching
+from .static_key import any_inexact
+from .structs import ShapeDtypeStruct
 
 _UNSET: Any = object()
 
@@ -122,7 +108,7 @@ def jit(
             device = shardings.one_device
         if device is not None or not shardings.are_given:
             shardings, structure = None, shardings
-    settings = Settings(
+    settings = Jitted(
         fun, static_argnums, static_argnames, donate_argnums, donate_argnames, keep_unused, inline,
         backend, device, compiler_options, shardings, cache, reads, formats,
         structure,
@@ -134,8 +120,8 @@ def jit(
     return call
 
 
-def wrap(settings: Settings) -> Any:
-    """What ``jit`` makes of a function (see there)."""
+def wrap(settings: Jitted) -> Any:
+    """The compiled callable that ``jit`` returns."""
     inner: list[Any] = []
     direct = _repeated(settings, "jit", partial(_call, settings, inner))
     call: Any = update_wrapper(guarded(direct, settings), settings.fun)
@@ -147,13 +133,35 @@ def wrap(settings: Settings) -> Any:
     # No circle of references: it dies with the last use.
     call.clear_cache = partial(_clear_cache, ref(direct), inner, settings)
     call._settings = settings
-    for name in added_methods():
-        setattr(call, name, partial(call_method, name, call.trace))
+    for name in _added_methods():
+        setattr(call, name, partial(_call_method, name, call.trace))
     return call
 
 
+METHODS = "jit.methods"
+"""The collection of methods that plugins add to compiled functions: functions
+``member(trace, *args, **kwargs)`` of a function's ``trace`` and of what the method is called with.
+"""
+_methods: WeakTable[tuple[str, ...]] = WeakTable()
+
+
+def _added_methods() -> tuple[str, ...]:
+    """The names of the methods, which are imported when they are called."""
+    found = registry()
+    return _methods.of(found, lambda: tuple(found.members(METHODS)))
+
+
+def _call_method(name: str, trace: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Call the method ``name`` of the function that ``trace`` traces."""
+    return registry().member(METHODS, name, _problem)(trace, *args, **kwargs)
+
+
+def _problem(thing: Any) -> str:
+    return "" if callable(thing) else f"it is a {type(thing).__name__}, not a function"
+
+
 entries = PjitFunctionCache(8192)
-"""What C++ knows of calls, in common: a function that is jitted anew in each call of another."""
+"""The calls that C++ knows, in common: a function that is jitted anew in each call of another."""
 
 
 def _repeated(settings: Settings, kind: str, miss: Callable[..., Any]) -> Any:
@@ -166,7 +174,7 @@ def _repeated(settings: Settings, kind: str, miss: Callable[..., Any]) -> Any:
         static_argnames=tuple(settings.static_names),
         key=(kind, identity(settings.fun), settings.key),
         registry=calls,
-        shard_arg_fallback=fallback,
+        shard_arg_fallback=moved,
         cache=entries if settings.cache is None else None,  # files that it reads may have changed
         explain=explain_arguments,  # of arguments, which C++ takes apart before it asks Python
     )
@@ -174,7 +182,7 @@ def _repeated(settings: Settings, kind: str, miss: Callable[..., Any]) -> Any:
 
 def _clear_cache(call: ref[Any], inner: Sequence[Any], settings: Settings) -> None:
     """Forget what this function was traced to, and compiled."""
-    settings.found.clear()
+    settings.known_programs.clear()
     forget(settings.fun)
     if (found := call()) is not None:
         clear_cache(found)
@@ -182,7 +190,7 @@ def _clear_cache(call: ref[Any], inner: Sequence[Any], settings: Settings) -> No
         clear_cache(found)
 
 
-def _call(settings: Settings, inner: list[Any], /, *args: Any, **kwargs: Any) -> Any:
+def _call(settings: Jitted, inner: list[Any], /, *args: Any, **kwargs: Any) -> Any:
     """A call that C++ has not seen, or must not repeat by itself.
 
     Where a program calls Python, a second one is repeated by C++ from here, where exceptions of
@@ -190,198 +198,140 @@ def _call(settings: Settings, inner: list[Any], /, *args: Any, **kwargs: Any) ->
     """
     if inner and get_trace() is EVAL:
         return call_with_callbacks(inner[0], args, kwargs), None, False
-    call = _call_guarded if settings.has_statics else _call_anew
-    (out, path, drop), calls_python = call(settings, args, kwargs)
-    if not calls_python:
-        return out, path, drop
-    if path is not None and not inner:
+    result = settings.call(args, kwargs)
+    if not result.calls_python:
+        return result[:3]
+    if result.path is not None and not inner:
         inner.append(_repeated(settings, "jit with callbacks", partial(_call_inside, settings)))
-    return out, None, False
+    return result.value, None, False
 
 
-def _call_inside(settings: Settings, /, *args: Any, **kwargs: Any) -> Any:
+def _call_inside(settings: Jitted, /, *args: Any, **kwargs: Any) -> Any:
     """A call that C++ has not seen, of a function whose exceptions are found by who calls it."""
-    call = _call_guarded if settings.has_statics else _call_anew
-    return call(settings, args, kwargs)[0]
+    return settings.call(args, kwargs)[:3]
 
 
-def _call_guarded(
-    settings: Settings, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[MissResult, bool]:
-    """:func:`_call_anew` where there are static arguments, which a guard passed on."""
-    unsure = unsure_passed(settings.statics(args, kwargs))
-    (out, path, drop), calls_python = _call_anew(settings, *given(args, kwargs))
-    if unsure:
-        settings.passes_tuples = False
-        return (out, None, True), calls_python
-    return (out, path, drop), calls_python
+class Jitted(Settings):
+    """A function of ``jit``, as what is called."""
+
+    has_lookup = True
+
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+        """The result of a call that C++ has not seen; a guard may have passed statics on."""
+        if not self.has_statics:
+            return miss(self, args, kwargs)
+        inexact = any_inexact(self.statics(args, kwargs))
+        result = miss(self, *as_given(args, kwargs))
+        if inexact:
+            self.passes_tuples = False
+            return result._replace(path=None, again=True)
+        return result
+
+    def traced(self, call: Call) -> Result | None:
+        """The call as one operation of what is being traced."""
+        leaves = call.arguments.leaves
+        self._check_usable(call)
+        backend = self.whole_program_backend()
+        if not _is_traced(leaves, backend):
+            return None
+        if backend is not None:
+            from .call.non_pjrt import refuse_transformed
+
+            refuse_transformed(self.name, backend, get_trace())
+        asked = self.asked()
+        if self.inline and self.shardings is None and not asked:
+            return Result(call.arguments.rebuild([as_array(x) for x in leaves]))
+        program = self.program(call.arguments, self.types(call.arguments))
+        if program.is_mutable:
+            self.refuse_aliases(call, program)
+        flags = self.donated_flags(call.args, call.kwargs, len(program.consts))
+        return Result(self._bind(call.arguments, program, flags, asked))
+
+    def _bind(
+        self, arguments: Arguments, program: Program, flags: Sequence[bool], asked: dict[str, Any]
+    ) -> Any:
+        leaves, shardings = arguments.leaves, self.shardings
+        if self.formats is not None:
+            refuse_mapped_layouts(self.name)
+        if shardings is not None:
+            leaves = constrained(leaves, shardings.inputs(arguments.in_tree))
+        operands = [*program.consts, *leaves]
+        outs = jit_p.bind(
+            *operands, jaxpr=program.call, name=self.name,
+            donated_invars=flags or (False,) * len(operands), **asked,
+        )  # fmt: skip
+        if shardings is not None:
+            outs = constrained(outs, shardings.results(program.out_tree))
+        return tree_unflatten(program.out_tree, outs)
+
+    def _check_usable(self, call: Call) -> None:
+        for x in call.arguments.leaves:
+            if isinstance(x, Tracer):
+                check_alive(x)
+            elif x.__class__ is ArrayImpl and x.is_deleted():  # type: ignore[union-attr]
+                reject_deleted(self, call.args, call.kwargs)
+            elif x.__class__ is int and x.bit_length() > 31:
+                reject_too_large(self, call.args, call.kwargs)
+
+    def lookup(self, arguments: Arguments, avals: Sequence[Any]) -> Any:
+        mode = self.cache if self.cache is not None else cache_mode.value
+        if not mode or self.whole_program_backend() is not None:
+            return None
+        from .call.source_lookup import answer_for  # where such a cache is asked for
+
+        return answer_for(mode, self, arguments, avals)
+
+    def program(self, arguments: Arguments, avals: Sequence[Any]) -> Program:
+        program = self.trace(arguments, avals)
+        if self.structure is not None:
+            self.structure.check(arguments.in_tree, program.out_tree)
+        return program
+
+    def donated(self, call: Call, operands: Sequence[Any], consts: int) -> Sequence[bool]:
+        flags = self.donated_flags(call.args, call.kwargs, consts)
+        if not flags or self.whole_program_backend() is not None:
+            return flags
+        self.check_donated(operands, flags, consts)
+        return () if watching() else flags  # somebody may want to run it again
+
+    def required(self, call: Call, program: Program, operands: Sequence[Any]) -> Requirements:
+        in_tree = call.arguments.in_tree
+        return Requirements(
+            self.donated(call, operands, len(program.consts)),
+            self.whole_program_backend(),
+            self.wanted(program, in_tree),
+            self.layouts(program, in_tree),
+        )
+
+    def refuse_aliases(self, call: Call, program: Program) -> None:
+        refuse_aliases(self.name, call.args, call.kwargs, program.consts, call.arguments.leaves)
 
 
-def _call_anew(
-    settings: Settings, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[MissResult, bool]:
-    """Trace, compile, run, and say how to repeat it, and whether the program calls Python."""
-    arguments = settings.take_apart(args, kwargs)
-    leaves = arguments.leaves
-    _check_usable(settings, leaves, args, kwargs)
-    elsewhere = settings.elsewhere()
-    tracing = _is_traced(leaves, elsewhere)
-    if tracing and elsewhere is not None:
-        refuse_transformed(settings.name, elsewhere, get_trace())
-    if tracing and settings.inline and settings.shardings is None and not settings.asked():
-        return (arguments.rebuild([as_array(x) for x in leaves]), None, False), False
-    avals = settings.avals(arguments, args, kwargs)
-    asked = None if tracing or elsewhere is not None else ask(settings, arguments, avals)
-    if asked is not None and (found := asked.find()) is not None:
-        return _call_found(settings, found, leaves, args, kwargs)
-    if asked is None:
-        program = settings.trace(arguments, avals)
-    else:
-        with traced_anew():
-            program = settings.trace(arguments, avals)
-    if settings.structure is not None:
-        settings.structure.check(arguments.in_tree, program.out_tree)
-    donated = settings.donated(args, kwargs, len(program.consts))
-    operands = [*program.consts, *leaves]
-    mutable = any_mutable(program.call.in_avals)
-    if mutable:
-        refuse_aliases(settings.name, args, kwargs, program.consts, leaves)
-    if tracing:
-        return (_call_traced(settings, program, arguments, donated), None, False), False
-    if elsewhere is not None:
-        outs = call_elsewhere(elsewhere, settings, program, operands, donated)
-        return (tree_unflatten(program.out_tree, outs), None, False), False
-    if donated:
-        donated = _given_away(settings, operands, donated, len(program.consts))
-    if mutable:
-        return (_call_mutable(settings, program, arguments, donated), None, False), False
-    return _call_at_rest(settings, program, arguments, donated, asked)
+def _is_traced(leaves: Sequence[Any], backend: Any) -> bool:
+    """Tell whether a call becomes part of what is being traced.
 
-
-def _call_at_rest(
-    settings: Settings,
-    program: Program,
-    arguments: Arguments,
-    donated: Sequence[bool],
-    asked: Answer | None,
-) -> tuple[MissResult, bool]:
-    """A call that the runtime repeats, which is told to whom was ``asked`` about it."""
-    leaves, operands = arguments.leaves, [*program.consts, *arguments.leaves]
-    if captured := [*program.consts, *program.call.consts]:
-        warn_of_captured(settings.name, captured)
-    wanted = settings.wanted(program, arguments.in_tree)
-    place, committed = settings.place(operands, program.call, len(program.consts), wanted)
-    layouts = None
-    if settings.formats is not None:
-        told = settings.layouts(program, arguments.in_tree, arguments.leaves)
-        layouts = told_layouts(program.call, settings.name, told)
-    ex = executable_for(
-        program.call, settings.name, place, donated=donated, keep_unused=settings.keep_unused,
-        options=settings.options, may_wait=asked is None and layouts is None, layouts=layouts,
-    )  # fmt: skip
-    if layouts is not None:
-        check_layouts(ex, operands)
-    outs = run(ex, program.call, operands, committed)
-    drop = ex.is_provisional  # C++ must ask again at the next call; another thread may exchange it
-    path = fast_path(ex, program.out_tree, committed, leaves, program.consts)
-    if asked is not None:
-        asked.keep(program, ex)
-    return (tree_unflatten(program.out_tree, outs), path, drop), ex.calls_python
-
-
-def _call_found(
-    settings: Settings, found: Found, leaves: Sequence[Any], args: Any, kwargs: Any
-) -> tuple[MissResult, bool]:
-    """A call whose program is known without being traced."""
-    ex, consts, operands = found.executable, found.consts, [*found.consts, *leaves]
-    donated = settings.donated(args, kwargs, len(consts))
-    if donated:
-        settings.check_donated(operands, donated, len(consts))
-    outs = ex.run(operands, found.committed)
-    path = fast_path(ex, found.out_tree, found.committed, leaves, consts)
-    return (tree_unflatten(found.out_tree, outs), path, False), False
-
-
-def _call_traced(
-    settings: Settings, program: Program, arguments: Arguments, donated: Sequence[bool]
-) -> Any:
-    """A call as one operation of what is being traced."""
-    leaves, asked = arguments.leaves, settings.shardings
-    if settings.formats is not None:
-        refuse_mapped_layouts(settings.name)
-    if asked is not None:
-        leaves = constrained(leaves, asked.inputs(arguments.in_tree))
-    operands = [*program.consts, *leaves]
-    flags = donated or (False,) * len(operands)
-    outs = jit_p.bind(
-        *operands, jaxpr=program.call, name=settings.name, donated_invars=flags, **settings.asked()
-    )
-    if asked is not None:
-        outs = constrained(outs, asked.results(program.out_tree))
-    return tree_unflatten(program.out_tree, outs)
-
-
-def _is_traced(leaves: Sequence[Any], elsewhere: Any) -> bool:
-    """Whether a call becomes part of what is being traced. Where known values are computed at once,
-    only another backend must be asked here: others are asked by the operation's rule."""
+    Where known values are computed at once, only a backend of whole programs must be asked here:
+    others are asked by the operation's rule.
+    """
     trace = get_trace()
-    if elsewhere is None or not trace.computes:
+    if backend is None or not trace.computes:
         return trace is not EVAL
     return any(isinstance(x, Tracer) for x in leaves)
 
 
-def _given_away(
-    settings: Settings, operands: Sequence[Any], donated: Sequence[bool], consts: int
-) -> Sequence[bool]:
-    """Which operands' memory a call takes; none, while anybody may want to run it again."""
-    settings.check_donated(operands, donated, consts)
-    return () if watching() else donated
-
-
-def _check_usable(
-    settings: Settings, leaves: Sequence[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> None:
-    for x in leaves:
-        if isinstance(x, Tracer):
-            check_alive(x)
-        elif x.__class__ is ArrayImpl and x.is_deleted():  # type: ignore[union-attr]
-            reject_deleted(settings, args, kwargs)
-        elif x.__class__ is int and x.bit_length() > 31:
-            reject_too_large(settings, args, kwargs)
-
-
-def _call_mutable(
-    settings: Settings, program: Program, arguments: Arguments, donated: Sequence[bool]
-) -> Any:
-    """A call with mutable arguments: C++ cannot repeat it, but it is traced and compiled once."""
-    bound = boundary_of(program.call)
-    assert bound is not None
-    operands = [*program.consts, *arguments.leaves]
-    consts = len(bound.contents(program.consts))
-    wanted = bound.wanted(settings.wanted(program, arguments.in_tree))
-    place, committed = settings.place(bound.contents(operands), bound.program, consts, wanted)
-
-    told = bound.wanted(settings.layouts(program, arguments.in_tree, arguments.leaves))
-
-    def executable(pure: Any, flags: Any) -> Any:
-        return executable_for(
-            pure, settings.name, place, donated=flags, keep_unused=settings.keep_unused,
-            options=settings.options, may_wait=settings.formats is None,
-            layouts=told_layouts(pure, settings.name, told),
-        )  # fmt: skip
-
-    outs = call_boundary(bound, operands, donated, executable, committed)
-    return tree_unflatten(program.out_tree, outs)
-
-
 def _trace_stage(settings: Settings, *args: Any, **kwargs: Any) -> Traced:
     """The first stage of ahead-of-time compilation; arguments need only shapes and dtypes."""
-    arguments = settings.take_apart(args, kwargs)
-    arguments = arguments._replace(leaves=described(arguments.leaves))
-    avals = settings.avals(arguments, args, kwargs)
-    program = settings.trace(arguments, avals)
-    donated = settings.donated(args, kwargs, len(program.consts))
+    arguments, program = settings.traced_at(args, kwargs)
+    donated = settings.donated_flags(args, kwargs, len(program.consts))
     consts = at_rest(program.consts)
     committed = committed_to([*consts, *at_rest(arguments.leaves)], len(consts))
-    layouts = settings.layouts(program, arguments.in_tree, arguments.leaves)
+    layouts = settings.layouts(program, arguments.in_tree)
+    if settings.formats is None:
+        layouts = _described_layouts(len(program.consts), arguments.leaves)
     return Traced(settings, program, arguments.in_tree, donated, committed, len(consts), layouts)
+
+
+def _described_layouts(consts: int, leaves: Sequence[Any]) -> Wanted | None:
+    """The layouts that arguments have which are only described."""
+    found = [x._layout if isinstance(x, ShapeDtypeStruct) else None for x in leaves]
+    return Wanted((*[None] * consts, *found)) if any(found) else None

@@ -1,4 +1,4 @@
-"""What ``jit`` adds around the C++ call where arguments are static or donated.
+"""Guards around the C++ call of ``jit``, where arguments are static or donated.
 
 Other functions are called in C++ without it. A guard costs 0.2 us a call, and per donated array
 what it takes to give up its memory in Python, too: after that every use of the array, also by a
@@ -19,8 +19,8 @@ from dovetail_core import typeof
 from dovetail_tree.util import calls, keystr, tree_flatten_with_path
 from dovetail_xla.arrays import ArrayImpl
 
-from .exact_statics import told_apart, twinless, value_of
 from .settings import Settings
+from .static_key import EXACT_TYPES, static_key, value_of
 
 
 def guarded(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
@@ -55,12 +55,12 @@ def _with_one_static(
     call that names no other: C++ is given it by position, which is as quick as without statics."""
     if (name := _only_static(settings)) is None:
         return careful
-    (place,), plain = settings.static_nums, twinless
+    (position,), plain = settings.static_nums, EXACT_TYPES
 
     def called(*args: Any, **kwargs: Any) -> Any:
         if not kwargs:
-            if len(args) > place:
-                cls = args[place].__class__
+            if len(args) > position:
+                cls = args[position].__class__
                 if cls in plain or (cls is tuple and settings.passes_tuples):
                     try:
                         return call(*args)
@@ -69,7 +69,7 @@ def _with_one_static(
                         raise
         elif (
             len(kwargs) == 1
-            and len(args) == place
+            and len(args) == position
             and name in kwargs
             and (x := kwargs[name]).__class__ in plain
         ):
@@ -84,10 +84,10 @@ def _only_static(settings: Settings) -> str | None:
     nums, names, fun = settings.static_nums, settings.static_names, settings.fun
     if len(nums) != 1 or len(names) != 1 or fun.__class__ is not FunctionType:
         return None
-    code, place = fun.__code__, nums[0]
-    if hasattr(fun, "__wrapped__") or not code.co_posonlyargcount <= place < code.co_argcount:
+    code, position = fun.__code__, nums[0]
+    if hasattr(fun, "__wrapped__") or not code.co_posonlyargcount <= position < code.co_argcount:
         return None
-    return code.co_varnames[place] if code.co_varnames[place] in names else None
+    return code.co_varnames[position] if code.co_varnames[position] in names else None
 
 
 def _with_exact_statics(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
@@ -106,7 +106,7 @@ def _with_exact_statics(call: Callable[..., Any], settings: Settings) -> Callabl
                         continue
                 elif cls.__eq__ is by_identity:
                     continue
-                if (exact := told_apart(x)) is not x:
+                if (exact := static_key(x)) is not x:
                     passed = (*passed[:n], exact, *passed[n % count + 1 :])
         try:
             if not kwargs:
@@ -122,18 +122,20 @@ def _with_exact_statics(call: Callable[..., Any], settings: Settings) -> Callabl
 def _exact_named(kwargs: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
     named = kwargs
     for k in names:
-        if k in kwargs and (exact := told_apart(x := kwargs[k])) is not x:
+        if k in kwargs and (exact := static_key(x := kwargs[k])) is not x:
             named = {**named, k: exact}
     return named
 
 
-_plain = twinless | {ArrayImpl, np.ndarray, dict, list}
+_plain = EXACT_TYPES | {ArrayImpl, np.ndarray, dict, list}
 """Types of static arguments that are not looked at any further."""
 
 _CONTAINERS = (dict, tuple, list)
 
 
-def given(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def as_given(
+    args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call as its caller gave them, from what C++ was given."""
     return tuple(map(value_of, args)), {k: value_of(x) for k, x in kwargs.items()}
 

@@ -11,14 +11,15 @@ from dovetail_base.foreign import names_itself
 from dovetail_base.options import disable_jit as disable_jit
 from dovetail_base.source import not_callable
 from dovetail_base.wrapping import update_wrapper
-from dovetail_core import bound_axis, primitives, typeof
+from dovetail_core import bound_axis, primitives
 from dovetail_tree.util import tree_flatten, tree_unflatten
 from dovetail_xla.calls import clear_all_caches
 
 from .api import entries
+from .call.program import trace_function
+from .call.signature import function_name, take_apart, types_of
 from .settings import Settings
 from .structs import described, shape_struct
-from .tracing import trace_program
 
 
 @names_itself
@@ -45,13 +46,10 @@ def make_jaxpr(
     settings = Settings(fun, static_argnums, None, None, None, True, False, None, None, None)
 
     def traced(*args: Any, **kwargs: Any) -> Any:
-        arguments = settings.take_apart(args, kwargs)
-        arguments = arguments._replace(leaves=described(arguments.leaves))
-        avals = settings.avals(arguments, args, kwargs)
         with ExitStack() as stack:
             for axis, size in axis_env or ():
                 stack.enter_context(bound_axis(axis, size))
-            program = settings.trace(arguments, avals)
+            _, program = settings.traced_at(args, kwargs)
         if not return_shape:
             return program.closed
         shapes = list(map(shape_struct, program.closed.out_avals))
@@ -71,17 +69,16 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         args, kwargs = tree_unflatten(in_tree, described(leaves))
         return cast("Any", fun).eval_shape(*args, **kwargs)
 
-    def rebuild(xs: Sequence[Any]) -> Any:
-        a, k = tree_unflatten(in_tree, xs)
-        return fun(*a, **k)
-
-    avals = [typeof(x) for x in described(leaves)]
-    program = trace_program(fun, (), in_tree, avals, rebuild)
+    arguments = take_apart(fun, args, kwargs)
+    name = function_name(fun)
+    avals = types_of(described(leaves), lambda i: f"eval_shape of {name}: {arguments.path(i)}")
+    program = trace_function(fun, arguments, avals)
     return tree_unflatten(program.out_tree, list(map(shape_struct, program.call.out_avals)))
 
 
 def _is_jitted(f: Any) -> bool:
-    """Whether ``jit`` made the function; one that only wraps such a function has its attributes."""
+    """Tell whether ``jit`` made the function; one that only wraps such a function has its
+    attributes."""
     settings = getattr(f, "_settings", None)
     return isinstance(settings, Settings) and f.__wrapped__ is settings.fun
 

@@ -15,18 +15,17 @@ from dovetail_core import ClosedJaxpr, Jaxpr, Var, here
 from dovetail_xla import execution, options as xla_options
 from dovetail_xla.client import Device, device_list
 
-from .boundary import boundary_of
-from .compilation import executable_of
-from .disk_cache import all_options, compile_anew
-from .executables import Executable
+from .call.executable import Executable, executable_of
+from .call.mutable_arguments import boundary_of
+from .call.program import Program
+from .call.request import all_options, compile_anew
 from .stages import Compiled
-from .tracing import Program
 
 _MAGIC = b"dovetail executable 1\n"
 
 
 class _Saved(NamedTuple):
-    """What is saved beside the executable."""
+    """The facts that are saved beside the executable."""
 
     name: str
     module: LoweredModule
@@ -42,7 +41,7 @@ class _Saved(NamedTuple):
 
 
 class _Origin:
-    """What a loaded program knows of how it was made."""
+    """The stages behind a loaded program, as far as they are known."""
 
     def __init__(self, saved: _Saved, program: Program, in_tree: Any) -> None:
         self._program, self._donated, self._committed = program, saved.donated, saved.committed

@@ -1,4 +1,4 @@
-"""What ``jit`` was asked for: which arguments are static or donated, and where to run."""
+"""The settings of ``jit``: which arguments are static or donated, and where to run."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from dovetail_base.caches import Cache
 from dovetail_base.errors import JaxRuntimeError
 from dovetail_base.source import called, short_repr
 from dovetail_core import ClosedJaxpr, Tracer, here, typeof
-from dovetail_tree.util import keystr, tree_flatten, tree_flatten_with_path
+from dovetail_tree.util import tree_flatten
 from dovetail_xla.arrays import ArrayImpl
 
-from .ahead import provider_of
-from .compilation import options_key
-from .places import Committed, Wanted, check_inner, committed_to, common_place
+from .call.miss import Callee
+from .call.placement import Committed, Wanted, check_inner, committed_to, common_target
+from .call.program import Program, trace_function
+from .call.request import options_key
+from .call.signature import Arguments, function_name, take_apart, types_of
 from .shardings import Shardings
-from .structs import ShapeDtypeStruct
-from .tracing import Arguments, Program, function_name, take_apart, trace_program
+from .structs import described
 
 
 class DonatedTwice(JaxRuntimeError, ValueError):
@@ -49,8 +50,11 @@ def _paths(reads: Any) -> tuple[str, ...]:
         ) from None
 
 
-class Settings:
-    """What ``jit`` was asked for, with positions and names of static and donated arguments."""
+class Settings(Callee):
+    """The arguments of ``jit``, with positions and names of static and donated arguments."""
+
+    profile = "default"
+    is_operation = False
 
     def __init__(
         self,
@@ -93,8 +97,10 @@ class Settings:
         self.shardings = shardings
         self.cache = cache
         self.reads = _paths(reads)
-        self.found: Cache[Any, Any] = Cache()  # programs that were not traced, by their keys
+        self.known_programs: Cache[Any, Any] = Cache()  # that were not traced, by their keys
         if cache is not None:
+            from .call.source_lookup import provider_of
+
             provider_of(cache)
         self.formats = formats  # where any of what was given says a layout
         self.structure = structure  # what was given, where only its structure matters
@@ -156,29 +162,26 @@ class Settings:
         nums = [n for n in self.static_nums if -len(args) <= n < len(args)]
         return [args[n] for n in nums] + [v for k, v in kwargs.items() if k in self.static_names]
 
-    def avals(self, arguments: Arguments, args: Any, kwargs: Any) -> list[Any]:
+    def types(self, arguments: Arguments) -> Sequence[Any]:
         """Types of the dynamic arguments.
 
         Raises:
             TypeError: one is not an array; names its path.
         """
-        try:
-            return [typeof(x) for x in arguments.leaves]
-        except TypeError:
-            for path, x in tree_flatten_with_path((args, kwargs))[0]:
-                try:
-                    typeof(x)
-                except TypeError as e:
-                    where = f"{'kwargs' if path[0].idx else 'args'}{keystr(path[1:])}"  # type: ignore[attr-defined]
-                    raise type(e)(f"jit of {self.name}: {where}{here()}: {e}") from None
-            raise
+        leaves = arguments.leaves
+        return types_of(leaves, lambda i: f"jit of {self.name}: {arguments.path(i)}{here()}")
 
     def trace(self, arguments: Arguments, avals: Sequence[Any]) -> Program:
         """The program for a call."""
-        key = arguments.statics
-        return trace_program(self.fun, key, arguments.in_tree, avals, arguments.rebuild)
+        return trace_function(self.fun, arguments, avals)
 
-    def donated(
+    def traced_at(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Arguments, Program]:
+        """The program for arguments of which only shapes and dtypes are needed, and these."""
+        arguments = self.take_apart(args, kwargs)
+        arguments = arguments._replace(leaves=described(arguments.leaves))
+        return arguments, self.trace(arguments, self.types(arguments))
+
+    def donated_flags(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], consts: int
     ) -> tuple[bool, ...]:
         """Per input of the program, whether the caller gives its buffer away."""
@@ -214,8 +217,8 @@ class Settings:
                     )
 
     @property
-    def told_results(self) -> Shardings | None:
-        """What says where results are to be, if ``jit`` was told anything of shardings."""
+    def result_shardings(self) -> Shardings | None:
+        """The shardings that ``jit`` was given, if any, which say where results are to be."""
         return self.shardings or self.structure
 
     def wanted(self, program: Program, in_tree: Any) -> Wanted | None:
@@ -223,42 +226,39 @@ class Settings:
         asked = self.shardings
         return asked and asked.wanted(len(program.consts), in_tree, program.out_tree)
 
-    def layouts(self, program: Program, in_tree: Any, leaves: Sequence[Any]) -> Wanted | None:
+    def layouts(self, program: Program, in_tree: Any) -> Wanted | None:
         """The layouts that are asked for, of a program's operands and results."""
-        formats, consts = self.formats, len(program.consts)
-        if formats is None:
-            told = [x._layout if isinstance(x, ShapeDtypeStruct) else None for x in leaves]
-            return Wanted((*[None] * consts, *told)) if any(told) else None
-        return formats.layouts(consts, in_tree, program.out_tree)
+        asked = self.formats
+        return asked and asked.layouts(len(program.consts), in_tree, program.out_tree)
 
-    def place(
+    def target(
         self, operands: Sequence[Any], program: ClosedJaxpr, consts: int, wanted: Wanted | None
     ) -> tuple[Any, bool]:
-        """Where a call runs, and whether its results are committed to that (see ``places``)."""
-        committed = () if self.placed else committed_to(operands, consts)
-        return self.place_with(committed, program, consts, wanted)
+        """The target of a call, and whether its results are committed to it (see ``placement``)."""
+        committed = () if self.has_device else committed_to(operands, consts)
+        return self.target_for(committed, program, consts, wanted)
 
     @property
     def has_statics(self) -> bool:
-        """Whether any argument is static."""
+        """Tell whether any argument is static."""
         return bool(self.static_nums or self.static_names)
 
     @property
-    def placed(self) -> bool:
-        """Whether ``jit`` was told where calls run, whatever their arguments are committed to."""
+    def has_device(self) -> bool:
+        """Tell whether ``jit`` was given a device, whatever arguments are committed to."""
         return self.device is not None or self.backend is not None
 
-    def place_with(
+    def target_for(
         self,
         committed: Sequence[Committed],
         program: ClosedJaxpr,
         consts: int,
         wanted: Wanted | None,
     ) -> tuple[Any, bool]:
-        """:meth:`place`, from what arguments are committed to."""
+        """:meth:`target`, from what arguments are committed to."""
         device = self.asked_device()
         if device is None:
-            return common_place(committed, self.name, program, wanted, consts)
+            return common_target(committed, self.name, program, wanted, consts)
         check_inner(self.name, device, program)
         return device, True
 
@@ -269,18 +269,18 @@ class Settings:
         return self.device
 
     def asked(self) -> dict[str, Any]:
-        """What a call that is an operation of a program says of how it is to be compiled and run:
-        parameters of the primitive ``jit``."""
+        """Parameters of the primitive ``jit``: how a call that is an operation of a program is to
+        be compiled and run."""
         found: dict[str, Any] = {}
         if self.options:
             found["compiler_options_kvs"] = tuple(self.options.items())
-        if self.placed:
+        if self.has_device:
             found["device"] = self.asked_device()
         if self.keep_unused:
             found["keep_unused"] = True
         return found
 
-    def elsewhere(self) -> Any:
+    def whole_program_backend(self) -> Any:
         """The backend asked for, if that is one that is not PJRT and takes whole programs."""
         found = backend_named(self.backend) if self.backend else None
         return found if found is not None and runs_whole(found) else None

@@ -1,4 +1,4 @@
-"""What ``jit`` was told of shardings: trees of them, for arguments and for results."""
+"""The shardings that ``jit`` was given: trees of them, for arguments and for results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dovetail_tree.util import broadcast_prefix, tree_flatten, tree_unflatten
 from dovetail_xla.client import Device
 from dovetail_xla.shardings import SingleDeviceSharding, single_device_sharding
 
-from .places import Wanted
+from .call.placement import Wanted
 
 
 @final
@@ -39,12 +39,12 @@ def _is_leaf(x: Any) -> bool:
 
 
 def _is_spec(x: Any) -> bool:
-    """Whether it says of a value of a high type which devices the arrays of that are on."""
+    """Tell whether it says of a value of a high type which devices the arrays of that are on."""
     return hasattr(x, "to_lo") and hasattr(x, "device_set")
 
 
 def _place(given: Any) -> Any:
-    """What is given, as a device or a sharding.
+    """A leaf that was given, as a device or a sharding.
 
     Raises:
         NotImplementedError: the parts of a value of a high type are to be on several devices.
@@ -98,12 +98,12 @@ class Shardings:
 
     @property
     def are_given(self) -> bool:
-        """Whether there is any."""
+        """Tell whether there is any."""
         return any(x is not None and x is not UNSPECIFIED for x in self.key[1])
 
     @property
     def have_layouts(self) -> bool:
-        """Whether there is any that says how values lie in memory."""
+        """Tell whether there is any that says how values lie in memory."""
         return any(isinstance(x, Format) and x.layout is not None for x in self.key[1])
 
     def check(self, in_tree: Any, out_tree: Any) -> None:
@@ -132,7 +132,7 @@ class Shardings:
         return [self._sharding("out_shardings", x) for x in self._given_results(out_tree)]
 
     def _given_inputs(self, in_tree: Any) -> list[Any]:
-        """What is given for each leaf of arguments.
+        """The value given for each leaf of arguments.
 
         Raises:
             ValueError: the structures differ; there are arguments by keyword.
@@ -148,7 +148,7 @@ class Shardings:
         return self._leaves("in_shardings", "the tuple of arguments", self.ins, args)
 
     def _given_results(self, out_tree: Any) -> list[Any]:
-        """What is given for each leaf of the result.
+        """The value given for each leaf of the result.
 
         Raises:
             ValueError: the structures differ.
@@ -174,7 +174,7 @@ class Shardings:
         return single_device_sharding(place) if isinstance(place, Device) else place
 
     def wanted(self, consts: int, in_tree: Any, out_tree: Any) -> Wanted:
-        """What is asked for of a program's inputs, ``consts`` of which come first, and results."""
+        """The shardings of a program's inputs, ``consts`` of which come first, and results."""
         ins = (*[None] * consts, *self.inputs(in_tree))
         return Wanted(ins, tuple(self.results(out_tree)))
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from functools import partial
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from dovetail_backends import AbsentDevice, LoweredModule, backend_of, first_device
+from dovetail_backends import AbsentDevice, LoweredModule, Partition, backend_of, first_device
 from dovetail_core import (
     ClosedJaxpr,
     Tracer,
@@ -20,18 +19,24 @@ from dovetail_tree.util import tree_flatten, tree_unflatten
 from dovetail_xla import execution
 from dovetail_xla.arrays import ArrayImpl
 
-from .argument_names import array_names, leaf_names, result_names
-from .boundary import boundary_of, call_boundary, refuse_aliases
-from .captured import warn_of_captured
-from .compilation import compile_module, executable_key, lower, partition_of
-from .elsewhere import refuse_lowering
-from .executables import Executable
-from .layouts import check_layouts, told_layouts
-from .places import Committed, Wanted
-from .stage import Stage, argument_formats, result_formats
+from .call.executable import Executable, run
+from .call.layouts import check_layouts, requested_layouts
+from .call.module import lower, module_of
+from .call.mutable_arguments import boundary_of, call_boundary, refuse_aliases
+from .call.placement import Committed, Wanted
+from .call.program import Program
+from .call.providers import compiled_for
+from .call.request import CompilationKey, Request, compilation_key
+from .options import warn_of_captured
+from .stage_base import (
+    Stage,
+    argument_formats,
+    array_names,
+    leaf_names,
+    result_formats,
+    result_names,
+)
 from .structs import ArgInfo as ArgInfo, Format, shape_struct
-from .tracing import Program
-from .watching import run
 
 __all__ = ["ArgInfo", "Compiled", "CompilerOptions", "Lowered", "Traced", "Wrapped"]
 
@@ -94,7 +99,7 @@ class Traced(Stage):
 
     def _asked_of_results(self) -> Sequence[Any]:
         """The sharding of each result that ``jit`` was given, or None."""
-        asked = self._settings.told_results
+        asked = self._settings.result_shardings
         return asked.results(self.out_tree) if asked else [None] * self.out_tree.num_leaves
 
     @property
@@ -104,7 +109,7 @@ class Traced(Stage):
 
     @property
     def trace_seconds(self) -> float:
-        """How long tracing took (when this program was traced first)."""
+        """The seconds that tracing took, when this program was traced first."""
         return self._program.seconds
 
     def lower(self, *, lowering_platforms: Sequence[str] | None = None) -> Lowered:
@@ -117,15 +122,17 @@ class Traced(Stage):
         settings = self._settings
         captured = [*self._program.consts, *self._program.call.consts]
         warn_of_captured(settings.name, captured)
-        elsewhere = settings.elsewhere()
-        if elsewhere is not None and not lowering_platforms:
-            refuse_lowering(settings.name, elsewhere)
-        place, committed = self._place()
+        backend = settings.whole_program_backend()
+        if backend is not None and not lowering_platforms:
+            from .call.non_pjrt import refuse_lowering
+
+            refuse_lowering(settings.name, backend)
+        target, committed = self._target_of_call()
         if lowering_platforms:
             platform = lowering_platforms[0]
         else:
-            self._check_there(place, "Name the platform, trace(...).lower(lowering_platforms=...)")
-            platform = backend_of(first_device(place)).platform
+            self._check_there(target, "Name the platform, trace(...).lower(lowering_platforms=...)")
+            platform = backend_of(first_device(target)).platform
         known = registry().entries("backends")
         if platform not in known:
             raise ValueError(
@@ -133,32 +140,33 @@ class Traced(Stage):
                 f"{here()}: the platforms are {', '.join(known)}."
             )
         program, donated = self._callable()
-        asked = settings.name, platform, tuple(donated), settings.keep_unused
-        rest = {"partition": partition_of(place), "layouts": self._told_layouts()}
+        partition = target if target.__class__ is Partition else None
         # Once for all who look at it: a model's takes as long as tracing it.
-        make = partial(lower, program, *asked, **rest)
-        key = "lowered", asked, *rest.values()
-        return Lowered(self, program.memo(key, make), place, committed)
+        module = module_of(
+            program, settings.name, platform, donated, settings.keep_unused, partition,
+            self._requested_layouts(), remember=True,
+        )  # fmt: skip
+        return Lowered(self, module, target, committed)
 
-    def _told_layouts(self) -> Any:
+    def _requested_layouts(self) -> Any:
         bound = boundary_of(self._program.call)
         told = self._layouts if bound is None else bound.wanted(self._layouts)
-        return told_layouts(self._callable()[0], self.fun_name, told)
+        return requested_layouts(self._callable()[0], self.fun_name, told)
 
-    def _place(self) -> tuple[Any, bool]:
-        """Where a call would run, and whether its results would be committed to that."""
+    def _target_of_call(self) -> tuple[Any, bool]:
+        """The target of a call, and whether its results would be committed to it."""
         bound = boundary_of(self._program.call)
         program = self._program.call if bound is None else bound.program
         wanted = self._settings.wanted(self._program, self.in_tree)
         if bound is not None:
             wanted = bound.wanted(wanted)
-        return self._settings.place_with(self._committed, program, self._consts, wanted)
+        return self._settings.target_for(self._committed, program, self._consts, wanted)
 
-    def _check_there(self, place: Any, remedy: str) -> None:
-        if first_device(place).__class__ is AbsentDevice:
+    def _check_there(self, target: Any, remedy: str) -> None:
+        if first_device(target).__class__ is AbsentDevice:
             raise ValueError(
-                f"{self.fun_name}{here()} is for {len(place.devices)} devices of an abstract mesh, "
-                f"which are not there. {remedy}, or give shardings of a Mesh."
+                f"{self.fun_name}{here()} is for {len(target.devices)} devices of an abstract "
+                f"mesh, which are not there. {remedy}, or give shardings of a Mesh."
             )
 
     def _callable(self) -> tuple[ClosedJaxpr, Sequence[Any]]:
@@ -184,13 +192,13 @@ def at_rest(leaves: Sequence[Any]) -> list[Any]:
 class Lowered(Stage):
     """A program in StableHLO: ``as_text()``, ``compile()``."""
 
-    def __init__(self, traced: Traced, module: LoweredModule, place: Any, committed: bool) -> None:
+    def __init__(self, traced: Traced, module: LoweredModule, target: Any, committed: bool) -> None:
         self._traced = traced
         self._program, self._donated = traced._program, traced._donated
         self._generation = generation.value
         self._module = module
-        self._place = place
-        self._device = first_device(place)
+        self._target = target
+        self._device = first_device(target)
         self._committed = committed
         self.in_tree, self.out_tree = traced.in_tree, traced.out_tree
 
@@ -278,7 +286,7 @@ class Lowered(Stage):
             ValueError: the program was lowered for a platform that the device is not of.
         """
         traced = self._traced
-        traced._check_there(self._place, "Lowering is all that is possible")
+        traced._check_there(self._target, "Lowering is all that is possible")
         program = traced._callable()[0]
         options = self._options(compiler_options)
         platform = backend_of(self._device).platform
@@ -287,24 +295,27 @@ class Lowered(Stage):
                 f"{traced.fun_name} was lowered for {self._module.platform!r}, and {self._device} "
                 f"is of platform {platform!r}. Lower it without lowering_platforms to run it there."
             )
-        make = partial(compile_module, self._module, program, self._device, options)
-        return Compiled(self, program.memo(self._key(options), make))
+        request = Request(
+            program, self._module.name, self._key(options), options, is_asked_for=True,
+            module=self._module,
+        )  # fmt: skip
+        return Compiled(self, compiled_for(request))
 
     def _options(self, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
         return {**self._traced._settings.options, **(more or {})}
 
-    def _key(self, options: Mapping[str, Any]) -> tuple[Any, ...]:
+    def _key(self, options: Mapping[str, Any]) -> CompilationKey:
         """Under what the program remembers its executable."""
         donated, keep_unused = self._traced._callable()[1], self._traced._settings.keep_unused
-        return executable_key(
-            self._place, donated, keep_unused, options, lowered_at=self._generation,
-            layouts=self._module.layouts,
+        return compilation_key(
+            self._target, donated, keep_unused, options, layouts=self._module.layouts,
+            lowered_at=self._generation,
         )  # fmt: skip
 
 
 def executable_identity(lowered: Lowered) -> Hashable:
-    """What tells the executables of lowered programs apart, while these live: where two are equal,
-    the second is not compiled once the first one is."""
+    """A key that tells the executables of lowered programs apart, while these live: where two are
+    equal, the second is not compiled once the first one is."""
     return id(lowered._traced._callable()[0]), lowered._key(lowered._options())
 
 
@@ -314,7 +325,6 @@ class Compiled(Stage):
     def __init__(self, lowered: Lowered, executable: Executable) -> None:
         self._lowered = lowered
         self._program, self._donated = lowered._program, lowered._donated
-        executable.exchange(wait=True)  # a call may have made a provisional one
         self._executable = executable
         self.in_tree, self.out_tree = lowered.in_tree, lowered.out_tree
 
@@ -326,12 +336,12 @@ class Compiled(Stage):
 
     @property
     def input_shardings(self) -> Any:
-        """Where arguments must be; None for those that the program does not use."""
+        """The shardings that arguments must have; None for those that the program does not use."""
         return self._arguments([f.sharding for f in self._formats()])
 
     @property
     def output_shardings(self) -> Any:
-        """Where results are."""
+        """The shardings of results."""
         return tree_unflatten(self.out_tree, self._result_shardings())
 
     def _result_shardings(self) -> list[Any]:
@@ -339,12 +349,12 @@ class Compiled(Stage):
 
     @property
     def input_formats(self) -> Any:
-        """Where and how arguments must lie in memory."""
+        """The formats that arguments must have."""
         return self._arguments(self._formats())
 
     @property
     def output_formats(self) -> Any:
-        """Where and how results lie in memory; layouts of what is made of arrays are None."""
+        """The formats of results; layouts of what is made of arrays are None."""
         found = result_formats(self._executable, self._result_types())
         return tree_unflatten(self.out_tree, found)
 
@@ -366,10 +376,10 @@ class Compiled(Stage):
         operands, bound = [*program.consts, *leaves], boundary_of(program.call)
         if bound is None:
             check_layouts(self._executable, operands, chosen=True)
-            outs = run(self._executable, program.call, operands, committed)
+            outs = run(self._executable, program.call, name, operands, committed)
         else:
             refuse_aliases(name, args, kwargs, program.consts, leaves)
-            outs = call_boundary(bound, operands, (), lambda *_: self._executable, committed)
+            outs = call_boundary(bound, name, operands, (), lambda *_: self._executable, committed)
         return tree_unflatten(self.out_tree, outs)
 
     def _checked(self, name: str, args: Any, kwargs: Any) -> list[Any]:
@@ -398,33 +408,42 @@ class Compiled(Stage):
 
     def _check_places(self, name: str, leaves: Sequence[Any]) -> None:
         """Arrays that are bound to devices must be where the program takes them."""
-        places = self._executable.input_shardings()
+        shardings = self._executable.input_shardings()
         consts = len(self._program.consts)
-        if len(places) != consts + len(leaves):  # of high types, which are several arrays each
+        if len(shardings) != consts + len(leaves):  # of high types, which are several arrays each
             return
-        for i, (x, place) in enumerate(zip(leaves, places[consts:])):
-            if place is None or x.__class__ is not ArrayImpl or not x._committed or x.is_deleted():
+        for i, (x, sharding) in enumerate(zip(leaves, shardings[consts:])):
+            if (
+                sharding is None
+                or x.__class__ is not ArrayImpl
+                or not x._committed
+                or x.is_deleted()
+            ):
                 continue
             own = x._sharding
-            if own is not place and not own.is_equivalent_to(place, x.ndim):
+            if own is not sharding and not own.is_equivalent_to(sharding, x.ndim):
                 raise ValueError(
                     f"the compiled {name} takes leaf {i} of its arguments with the sharding "
-                    f"{place}, called{here()} with an array that is bound to {own}. Move it with "
-                    "device_put, compile for that sharding, or call the jitted function itself."
+                    f"{sharding}, called{here()} with an array that is bound to {own}. Move it "
+                    "with device_put, compile for that sharding, or call the jitted function "
+                    "itself."
                 )
 
     def as_text(self) -> str:
         """The optimised HLO."""
-        return execution.hlo_text(self._executable.whole)
+        return execution.hlo_text(self.runtime_executable())
 
     def cost_analysis(self) -> dict[str, float]:
         """XLA's estimate of flops, bytes accessed and so on."""
-        return execution.cost_analysis(self._executable.whole)
+        return execution.cost_analysis(self.runtime_executable())
 
     def memory_analysis(self) -> Any:
         """Bytes of arguments, outputs, aliases, temporaries and code, as the runtime counts."""
         return execution.memory_stats(self._executable.loaded)
 
     def runtime_executable(self) -> Any:
-        """The runtime's own object."""
-        return self._executable.whole
+        """The runtime's own object, with all that it was compiled from."""
+        from .disk_cache.provider import whole_executable  # and with it all that reads the cache
+
+        ex = self._executable
+        return whole_executable(ex.module, ex.device, ex.options, ex.loaded)

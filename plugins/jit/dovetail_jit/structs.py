@@ -71,12 +71,12 @@ class ShapeDtypeStruct:
 
     @property
     def is_ref(self) -> bool:
-        """Whether it describes a mutable reference: never."""
+        """Tell whether it describes a mutable reference: never."""
         return False
 
     @property
     def format(self) -> Format:
-        """Where it is, and how it lies in memory."""
+        """Its sharding, and its layout in memory."""
         return Format(self._layout, self.sharding)
 
     @property
@@ -152,7 +152,7 @@ def _only_describes(x: Any) -> bool:
 
 
 def shape_struct(aval: Any, sharding: Any = None) -> Any:
-    """What describes a value of type ``aval``: shape and dtype, or a high type itself."""
+    """A description of a value of type ``aval``: shape and dtype, or a high type itself."""
     if isinstance(aval, HiType):
         return aval
     where = aval.divided if sharding is None else sharding

@@ -18,7 +18,7 @@ from dovetail_backends import PjrtBackend, device_put
 from dovetail_base.source import get_override
 from dovetail_batching import vmap
 from dovetail_core import EVAL, axis_env, enable_x64, get_trace
-from dovetail_jit import jit, make_jaxpr
+from dovetail_jit import eval_shape, jit, make_jaxpr
 from dovetail_xla.client import make_cpu_client
 from dovetail_xla.config import tracing_state
 
@@ -505,3 +505,13 @@ def test_python_state_is_read_when_tracing_and_not_again() -> None:
     np.testing.assert_allclose(f(X), 2 * X)
     f.clear_cache()
     np.testing.assert_allclose(f(X[:2]), 3 * X[:2])
+
+
+def test_the_path_of_an_argument_counts_static_ones() -> None:
+    f = jit(lambda n, x, *, kind="", y=0: x, static_argnums=0, static_argnames="kind")
+    with pytest.raises(TypeError, match=r"jit of <lambda>: args\[1\]\['a'\].* at .*: .*object"):
+        f("name", {"a": object()})
+    with pytest.raises(TypeError, match=r"jit of <lambda>: kwargs\['y'\]\[1\]"):
+        f("name", 1.0, kind="text", y=[1.0, object()])
+    with pytest.raises(TypeError, match=r"eval_shape of <lambda>: args\[0\]\[1\]"):
+        eval_shape(lambda x: x, [1.0, object()])

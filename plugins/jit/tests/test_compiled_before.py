@@ -10,25 +10,26 @@ import pytest
 
 import dovetail_numpy as dnp
 from dovetail_callbacks import pure_callback
-from dovetail_jit import clear_caches, compiled_before, jit
-from dovetail_jit.disk_cache import compiling
+from dovetail_jit import clear_caches, jit
+from dovetail_jit.call import request
+from dovetail_jit.providers import equal_modules
 
 
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The names of the modules that are compiled, however quickly that is done."""
     names: list[str] = []
-    anew = compiling.compile_anew
+    anew = request.compile_anew
 
     def compile_anew(module: Any, *rest: Any) -> Any:
         names.append(module.name)
         return anew(module, *rest)
 
-    monkeypatch.setattr(compiled_before, "SECONDS", -1.0)
-    monkeypatch.setattr(compiling, "compile_anew", compile_anew)
-    compiled_before._kept.clear()
+    monkeypatch.setattr(equal_modules, "SECONDS", -1.0)
+    monkeypatch.setattr(request, "compile_anew", compile_anew)
+    equal_modules._kept.clear()
     yield names
-    compiled_before._kept.clear()
+    equal_modules._kept.clear()
 
 
 def function(k: float = 3.0) -> Callable[[Any], Any]:

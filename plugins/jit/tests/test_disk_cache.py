@@ -21,13 +21,13 @@ import dovetail_lax as lax
 from dovetail_backends import devices
 from dovetail_core import config
 from dovetail_jit import jit
+from dovetail_jit.call import request
 from dovetail_jit.disk_cache import (
     cache_dir,
     cache_max_size,
     cache_min_bytes,
     cache_min_seconds,
     cache_signed,
-    compiling,
     folder as folders,
     identity,
     secret,
@@ -83,8 +83,8 @@ def hits(scale: float, monkeypatch: pytest.MonkeyPatch) -> bool:
     compiled: list[Any] = []
     with monkeypatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("error")
-        plain = compiling.compile_anew
-        patch.setattr(compiling, "compile_anew", lambda *a: compiled.append(0) or plain(*a))
+        plain = request.compile_anew
+        patch.setattr(request, "compile_anew", lambda *a: compiled.append(0) or plain(*a))
         run(scale)
     return not compiled
 

@@ -18,10 +18,11 @@ from dovetail_backends import cpu, device_put, lower_module
 from dovetail_backends.guards import transfer_guard
 from dovetail_core import typeof
 from dovetail_core.registry.hooks import hookimpl, manager
-from dovetail_jit import clear_caches, compilation, first_calls, meanwhile
-from dovetail_jit.first_calls import interpret_first_calls
-from dovetail_jit.meanwhile import waiting
-from dovetail_jit.restrictions import no_execution
+from dovetail_jit import clear_caches
+from dovetail_jit.call import module as lowering, request as requests
+from dovetail_jit.options import interpret_first_calls, no_execution
+from dovetail_jit.providers import background_compile, numpy_fallback
+from dovetail_jit.providers.background_compile import waiting
 from dovetail_random import bits, key, split
 
 
@@ -34,7 +35,7 @@ def lowered(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         names.append(name)
         return lower_module(program, platform, name, *args, **kwargs)
 
-    monkeypatch.setattr(compilation, "lower_module", watched)
+    monkeypatch.setattr(lowering, "lower_module", watched)
     x = jnp.asarray(X)  # whatever this needs is compiled before
     del x
     clear_caches()
@@ -159,7 +160,7 @@ def test_errors_are_those_of_compiled_calls(lowered: list[str]) -> None:
 ONCE = """
 import dovetail.numpy as jnp
 from dovetail_backends import lower_module
-from dovetail_jit import compilation
+from dovetail_jit.call import module as lowering
 
 names = []
 
@@ -169,7 +170,7 @@ def watched(program, platform, name, *args, **kwargs):
     return lower_module(program, platform, name, *args, **kwargs)
 
 
-compilation.lower_module = watched
+lowering.lower_module = watched
 x = jnp.ones((3, 4))
 for _ in range(3):
     x.T, jnp.where(x > 0, x, x)
@@ -195,7 +196,7 @@ def _compiled_quickly(f: Callable[[Any], Any], x: Any) -> bool:
     """Whether a call of ``f`` is repeated by C++: then Python computes nothing."""
     seen: list[Any] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(first_calls, "evaluate_exactly", lambda *given: seen.append(given))
+        patch.setattr(numpy_fallback, "evaluate_exactly", lambda *given: seen.append(given))
         f(x)
     return not seen
 
@@ -204,13 +205,13 @@ def test_no_call_waits_for_the_compilation(
     lowered: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     may_go_on = threading.Event()
-    executable_for = meanwhile.executable_for
+    executable_for = background_compile.executable_for
 
     def slow(*args: Any, **kwargs: Any) -> Any:
         may_go_on.wait(60)
         return executable_for(*args, **kwargs)
 
-    monkeypatch.setattr(meanwhile, "executable_for", slow)
+    monkeypatch.setattr(background_compile, "executable_for", slow)
     x = jnp.asarray(X)
     for _ in range(5):
         np.testing.assert_array_equal(-x, -X)
@@ -227,9 +228,9 @@ def test_what_is_called_often_is_compiled_at_once(
     lowered: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     may_go_on = threading.Event()
-    monkeypatch.setattr(meanwhile, "executable_for", lambda *a, **k: may_go_on.wait(60))
+    monkeypatch.setattr(background_compile, "executable_for", lambda *a, **k: may_go_on.wait(60))
     x = jnp.asarray(X)
-    for _ in range(first_calls.PATIENCE + 3):
+    for _ in range(numpy_fallback.PATIENCE + 3):
         jnp.negative(x)
     assert waiting() and _compiled_quickly(jnp.negative, x)
     may_go_on.set()
@@ -240,7 +241,7 @@ def test_compilations_come_one_after_the_other(
     lowered: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_work, most = [0], [0]
-    executable_for = meanwhile.executable_for
+    executable_for = background_compile.executable_for
 
     def watched(*args: Any, **kwargs: Any) -> Any:
         at_work[0] += 1
@@ -250,7 +251,7 @@ def test_compilations_come_one_after_the_other(
         finally:
             at_work[0] -= 1
 
-    monkeypatch.setattr(meanwhile, "executable_for", watched)
+    monkeypatch.setattr(background_compile, "executable_for", watched)
     x = jnp.asarray(X)
     for _ in range(2):
         for f in (jnp.negative, jnp.square, jnp.transpose, jnp.logical_not, jnp.ravel):
@@ -265,12 +266,12 @@ def test_a_compilation_that_failed_is_tried_by_who_calls(
     def fails(*args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("the compiler is gone")
 
-    monkeypatch.setattr(meanwhile, "executable_for", fails)
+    monkeypatch.setattr(background_compile, "executable_for", fails)
     x = jnp.asarray(X)
     jnp.negative(x)
     jnp.negative(x)
     _until(lambda: not waiting())
-    monkeypatch.setattr(compilation, "compile_module", fails)
+    monkeypatch.setattr(requests, "compile_anew", fails)
     with pytest.raises(RuntimeError, match="the compiler is gone"):
         jnp.negative(x)
 
@@ -279,13 +280,13 @@ def test_the_thread_that_compiles_has_the_options_of_the_call(
     lowered: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[int] = []
-    executable_for = meanwhile.executable_for
+    executable_for = background_compile.executable_for
 
     def watched(*args: Any, **kwargs: Any) -> Any:
         seen.append(interpret_first_calls.value)
         return executable_for(*args, **kwargs)
 
-    monkeypatch.setattr(meanwhile, "executable_for", watched)
+    monkeypatch.setattr(background_compile, "executable_for", watched)
     x = jnp.asarray(X)
     jnp.negative(x)
     jnp.negative(x)
@@ -295,9 +296,9 @@ def test_the_thread_that_compiles_has_the_options_of_the_call(
 
 AT_THE_END = """
 import dovetail.numpy as jnp
-from dovetail_jit import meanwhile
+from dovetail_jit.providers import background_compile
 
-executable_for = meanwhile.executable_for
+executable_for = background_compile.executable_for
 
 
 def slow(*args, **kwargs):
@@ -308,11 +309,11 @@ def slow(*args, **kwargs):
 
 
 import time
-meanwhile.executable_for = slow
+background_compile.executable_for = slow
 x = jnp.ones((3, 4))
 for _ in range(6):
     x.T, -x, x > 0, x.reshape(12)
-print(len(meanwhile.waiting()), flush=True)
+print(len(background_compile.waiting()), flush=True)
 """
 
 

@@ -22,7 +22,7 @@ from dovetail_jit import (
     jit,
     make_jaxpr,
 )
-from dovetail_jit.exact_statics import told_apart, value_of
+from dovetail_jit.static_key import static_key, value_of
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
 
@@ -370,10 +370,8 @@ def test_a_function_that_is_jitted_again_is_not_asked_about_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[str] = []
-    before = api._call_anew
-    monkeypatch.setattr(
-        api, "_call_anew", lambda s, *rest: asked.append(s.name) or before(s, *rest)
-    )
+    before = api.miss
+    monkeypatch.setattr(api, "miss", lambda s, *rest: asked.append(s.name) or before(s, *rest))
 
     def f(x: Any, n: Any = 2) -> Any:
         return x * n
@@ -471,4 +469,4 @@ def test_constants_as_static_arguments_are_told_apart_again_and_again():
             assert run(x, shape, "a").item() == 1
     assert [[type(n) for n in shape] for shape in seen] == [[int] * 2, [bool, int], [float, int]]
     for n in range(600):  # nothing is taken for what had its identity before
-        assert value_of(told_apart(tuple(map(int, (n, 1))))) == (n, 1)
+        assert value_of(static_key(tuple(map(int, (n, 1))))) == (n, 1)

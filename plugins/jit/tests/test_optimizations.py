@@ -12,8 +12,8 @@ import dovetail_numpy as dnp
 from dovetail_backends.cpu_rules import EMITTERS
 from dovetail_core import config
 from dovetail_jit import jit
-from dovetail_jit.disk_cache.compiling import all_options
-from dovetail_jit.optimizations import disable_most_optimizations
+from dovetail_jit.disk_cache import all_options
+from dovetail_jit.options import disable_most_optimizations
 from dovetail_xla import execution
 from dovetail_xla.options import LEVEL
 from dovetail_xla.version import JAXLIB_VERSION

@@ -15,8 +15,9 @@ import pytest
 import dovetail_lax as lax
 import dovetail_numpy as jnp
 from dovetail_core import ClosedJaxpr, Manifest, Pass, RegistryError, config
-from dovetail_jit import jit, meanwhile
-from dovetail_jit.first_calls import interpret_first_calls
+from dovetail_jit import jit
+from dovetail_jit.options import interpret_first_calls
+from dovetail_jit.providers import background_compile
 from dovetail_lax import add_p, sub_p
 from dovetail_testing.fresh import with_plugins
 from dovetail_xla import mlir
@@ -43,7 +44,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Installed]:
 def until_compiled() -> None:
     """Wait until programs are compiled that nobody waits for."""
     deadline = time.monotonic() + 60
-    while meanwhile.waiting():
+    while background_compile.waiting():
         assert time.monotonic() < deadline
         time.sleep(0.01)
 

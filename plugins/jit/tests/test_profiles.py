@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dovetail_lax as lax
-from dovetail_jit import eager
+from dovetail_jit.call import miss
 
 
 @pytest.mark.parametrize("size, profile", [(7, "quick"), (33, "default"), (10_007, "default")])
@@ -16,13 +16,13 @@ def test_only_operations_on_few_elements_are_compiled_quickly(
     size: int, profile: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found: list[Any] = []
-    compile_one = eager.executable_for
+    compile_one = miss.executable_for
 
-    def note(*args: Any, **options: Any) -> Any:
-        found.append(options["profile"])
-        return compile_one(*args, **options)
+    def note(request: Any) -> Any:
+        found.append(request.key.profile)
+        return compile_one(request)
 
-    monkeypatch.setattr(eager, "executable_for", note)
+    monkeypatch.setattr(miss, "executable_for", note)
     x = np.ones((size, 1), np.float32)  # a shape that no other test has
     np.testing.assert_allclose(lax.tanh(x), np.tanh(x), rtol=1e-6)
     assert found == [profile]

@@ -5,7 +5,7 @@ import pytest
 
 import dovetail_numpy as dnp
 from dovetail_jit import jit, make_jaxpr
-from dovetail_jit.restrictions import no_execution, no_tracing
+from dovetail_jit.options import no_execution, no_tracing
 
 X = dnp.ones(3)
 

@@ -13,7 +13,8 @@ import pytest
 import dovetail_lax as lax
 from dovetail_batching import vmap
 from dovetail_core import ShapedArray, named_scope
-from dovetail_jit import ShapeDtypeStruct, eval_shape, jit, make_jaxpr, stages
+from dovetail_jit import ShapeDtypeStruct, eval_shape, jit, make_jaxpr
+from dovetail_jit.call import module as lowering
 from dovetail_jit.stages import Wrapped
 from dovetail_refs import new_ref
 from dovetail_tree.util import tree_leaves, tree_structure
@@ -98,13 +99,13 @@ def test_programs_are_traced_once_for_all_who_look_at_them() -> None:
 
 def test_programs_are_lowered_once_for_all_who_look_at_them(monkeypatch: Any) -> None:
     lowered: list[str] = []
-    lower_it = stages.lower
+    lower_it = lowering.lower
 
     def note(program: Any, name: str, platform: str, *more: Any, **others: Any) -> Any:
         lowered.append(platform)
         return lower_it(program, name, platform, *more, **others)
 
-    monkeypatch.setattr(stages, "lower", note)
+    monkeypatch.setattr(lowering, "lower", note)
     g = jit(lambda x: lax.cos(lax.mul(x, x)))
     text = g.lower(X).as_text()
     assert g.lower(X).as_text() == g.trace(X).lower().as_text() == text and lowered == ["cpu"]

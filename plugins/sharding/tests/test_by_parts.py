@@ -12,7 +12,8 @@ import dovetail as dt
 import dovetail.numpy as dnp
 from dovetail import NamedSharding, P
 from dovetail_core import ClosedJaxpr, Manifest, Pass
-from dovetail_jit import by_parts
+from dovetail_jit.options import by_parts_after
+from dovetail_jit.providers import per_shard_calls
 from dovetail_lax import add_p, sub_p
 from dovetail_sharding import Mesh
 from dovetail_testing.fresh import with_plugins
@@ -36,14 +37,14 @@ VALUE = np.random.RandomState(0).normal(size=(8, 6)).astype(np.float32)
 def calls(monkeypatch):
     """How many results were made by parts."""
     found = []
-    made = by_parts.assemble
+    made = per_shard_calls.assemble
 
     def note(aval, sharding, parts):
         found.append(len(parts))
         return made(aval, sharding, parts)
 
-    monkeypatch.setattr(by_parts, "assemble", note)
-    before = by_parts.by_parts_after.value
+    monkeypatch.setattr(per_shard_calls, "assemble", note)
+    before = by_parts_after.value
     dt.config.update("by_parts_after", 2)
     dt.clear_caches()
     yield found

@@ -1,12 +1,13 @@
-"""What a piece of code refers to outside of itself."""
+"""The names that a piece of code refers to outside of itself."""
 
 from __future__ import annotations
 
 import dis
 from collections.abc import Iterator
-from functools import lru_cache
 from types import CodeType
 from typing import Any, NamedTuple
+
+from dovetail_base.caches import cached
 
 from .refusal import NotSound
 
@@ -42,9 +43,9 @@ class Reference(NamedTuple):
     level: int = 0
 
 
-@lru_cache(4096)
+@cached
 def references(code: CodeType) -> tuple[Reference, ...]:
-    """What ``code`` refers to, without the code inside of it.
+    """The names that ``code`` refers to, without the code inside of it.
 
     Raises:
         NotSound: it changes globals.
@@ -92,7 +93,8 @@ def _level(instructions: list[Any], i: int) -> int:
 
 
 def _taken(instructions: list[Any], i: int) -> Iterator[Reference]:
-    """What code takes, by local names, of the modules that the import at ``i`` gives these."""
+    """The attributes that code takes, by local names, of the modules that the import at ``i`` gives
+    these."""
     module, level = instructions[i].argval, _level(instructions, i)
     listed, member = instructions[i - 1].argval, ""
     for each in instructions[i + 1 :]:

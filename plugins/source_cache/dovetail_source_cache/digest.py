@@ -24,7 +24,7 @@ _SKIPPED = frozenset(
     "__builtins__ __cached__ __doc__ __file__ __loader__ __name__ __package__ __path__ __spec__ "
     "__annotations__ __annotate__".split()
 )
-"""What modules have beside what somebody put into them."""
+"""The attributes that modules have beside what somebody put into them."""
 
 _CHANGEABLE = (
     bool, int, float, complex, str, bytes, tuple, list, dict, set, frozenset, np.ndarray,
@@ -32,7 +32,7 @@ _CHANGEABLE = (
 """Types of values that are taken by content, whoever's they are."""
 
 KINDS: dict[type, Callable[[Any, Any], None]] = {}
-"""How values that are in no library are taken in, by class: ``add(digest, x)``. It raises NotSound
+"""Functions that take values of no library in, by class: ``add(digest, x)``. It raises NotSound
 for what nobody can tell all of. ``kinds`` fills this."""
 
 
@@ -199,15 +199,16 @@ def _said(x: Any, name: str) -> Any:
 
 
 def is_written_in_library(f: FunctionType) -> bool:
-    """Whether the code of a function is in the file of a library, or was made by one as text."""
+    """Tell whether the code of a function is in the file of a library, or was made by one as
+    text."""
     file = f.__code__.co_filename
     return file.startswith("<") or kind_of_file(file) != "user"
 
 
 def _inside(module: ModuleType, attributes: tuple[str, ...]) -> tuple[ModuleType, str, Any]:
-    """What is reached from a library's module through modules: the last module, the name of what it
-    is asked for, and what that is; no name where the module itself is meant. What a module makes
-    when it is first asked is not made for this: it is the library's own."""
+    """The thing that is reached from a library's module through modules: the last module, the name
+    of what it is asked for, and what that is; no name where the module itself is meant. What a
+    module makes when it is first asked is not made for this: it is the library's own."""
     owner = module
     for i, name in enumerate(attributes):
         value = vars(owner).get(name)

@@ -1,4 +1,4 @@
-"""How functions are taken into a digest: their code, and all that it refers to."""
+"""Functions in a digest: their code, and all that it refers to."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def add_compiled(digest: Digest, f: Any) -> None:
 
 
 def _is_of_library(f: FunctionType, home: Any) -> bool:
-    """Whether a function was written in a library: so are its globals."""
+    """Tell whether a function was written in a library: so are its globals."""
     module = sys.modules.get(home) if isinstance(home, str) else None
     if module is None or f.__globals__ is not vars(module) or not is_library(home):
         return False

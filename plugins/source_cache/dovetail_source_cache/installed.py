@@ -1,5 +1,5 @@
-"""What is installed: names and versions of all distributions, and the files of those in use that
-are in no such folder, as they are while somebody works on them."""
+"""A digest of what is installed: names and versions of all distributions, and the files of those in
+use that are in no such folder, as they are while somebody works on them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import hashlib
 import os
 import sys
 from contextlib import suppress
-from functools import cache
+
+from dovetail_base.caches import cached
 
 from .modules import kind_of_file, library_folders, own_folders
 
 
-@cache
+@cached(permanent="what is installed does not change in a process")
 def installed() -> bytes:
     """A digest of all that is taken at its version."""
     found = [sys.version, sys.implementation.cache_tag or ""]

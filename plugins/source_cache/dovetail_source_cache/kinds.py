@@ -1,4 +1,4 @@
-"""How values of each kind are taken into a digest."""
+"""Values of each kind in a digest."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dovetail_base.caches import cached
 from dovetail_core import Tracer
 from dovetail_tree.registry import functions_of
 from dovetail_xla.arrays import ArrayImpl
@@ -172,8 +173,8 @@ def _class(digest: Digest, x: type) -> None:
 
 
 def _is_made(name: str, value: Any) -> bool:
-    """Whether it is the ``__hash__`` that a dataclass has by its fields. Who gives it to ``hash``
-    is refused, and mappings find by it what they would find by any other."""
+    """Tell whether it is the ``__hash__`` that a dataclass has by its fields. Who gives it to
+    ``hash`` is refused, and mappings find by it what they would find by any other."""
     code = getattr(value, "__code__", None)
     return name == "__hash__" and code is not None and code.co_filename == "<string>"
 
@@ -222,7 +223,7 @@ def _state(x: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _is_plain(cls: type) -> bool:
-    """Whether no class of C adds state to its instances that Python does not show."""
+    """Tell whether no class of C adds state to its instances that Python does not show."""
     for base in cls.__mro__:
         if base is object or base in _CONTAINERS:
             continue
@@ -249,7 +250,7 @@ KINDS.update({
     staticmethod: _wrapped("__func__"),
     classmethod: _wrapped("__func__"), functools.cached_property: _wrapped("func"),
     functools.partialmethod: _wrapped("func"), PjitFunction: add_compiled, enum.Enum: _enum,
-    type(functools.lru_cache(lambda: None)): _remembering, types.GeneratorType: _unknown,
+    type(cached(lambda: None)): _remembering, types.GeneratorType: _unknown,
     types.FrameType: _unknown, weakref.ref: _unknown, type: _class,
     object: _instance, **dict.fromkeys(_DESCRIPTORS, _descriptor),
 })  # fmt: skip

@@ -1,4 +1,4 @@
-"""Which modules are libraries: taken at their version, without a look at their code."""
+"""Modules that are libraries: taken at their version, without a look at their code."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import site
 import sys
 import sysconfig
 from contextlib import suppress
-from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
+from dovetail_base.caches import cached
 from dovetail_base.source import KERNEL_PACKAGES
 from dovetail_core import registry
 
@@ -28,7 +28,7 @@ _PURE = frozenset(
 _SIGNATURES = frozenset(
     f"inspect.{name}" for name in "Signature Parameter _ParameterKind _empty".split()
 )
-"""What functions say about their parameters."""
+"""The attributes in which functions describe their parameters."""
 _FILES = frozenset("_io csv io pathlib pickle tomllib".split())
 """And those that read files; the builtin ``open`` is one of ``io``."""
 _BUILTINS = frozenset(
@@ -40,7 +40,7 @@ _READERS = frozenset("fromfile genfromtxt load loadtxt memmap open_memmap".split
 """NumPy's functions that read files."""
 
 
-@cache
+@cached(permanent="folders do not change in a process")
 def own_folders() -> tuple[str, ...]:
     """The folders of the packages of Dovetail and its plugins, with a separator at the end."""
     packages = {"dovetail", *KERNEL_PACKAGES}
@@ -58,7 +58,7 @@ def _file_of(package: str) -> str | None:
     return None if spec is None else spec.origin
 
 
-@cache
+@cached(permanent="folders do not change in a process")
 def library_folders() -> tuple[str, ...]:
     """The folders into which packages are installed, with a separator at the end."""
     paths = sysconfig.get_paths()
@@ -68,14 +68,14 @@ def library_folders() -> tuple[str, ...]:
     return tuple(dict.fromkeys(os.path.abspath(p) + os.sep for p in found))
 
 
-@cache
+@cached(permanent="folders do not change in a process")
 def standard_folders() -> tuple[str, ...]:
     """The folders of the standard library."""
     paths = sysconfig.get_paths()
     return tuple({os.path.abspath(paths[k]) + os.sep for k in ("stdlib", "platstdlib")})
 
 
-@cache
+@cached
 def kind_of_file(path: str) -> str:
     """``own``, ``installed``, ``standard`` or, what is somebody's program, ``user``."""
     path = os.path.abspath(path)
@@ -111,7 +111,7 @@ def _loaded(name: str) -> ModuleType | None:
 
 
 def is_library(name: Any) -> bool:
-    """Whether a module is taken at its version."""
+    """Tell whether a module is taken at its version."""
     return isinstance(name, str) and kind_of(name) != "user"
 
 
@@ -146,7 +146,7 @@ def check_library(module: str, name: str, reads: bool) -> None:
 
 
 def global_named(module: Any, name: Any) -> Any:
-    """What a loaded module has under a name with dots; None where there is nothing."""
+    """The attribute of a loaded module under a name with dots; None where there is nothing."""
     found: Any = _loaded(module) if isinstance(module, str) else None
     if found is None or not isinstance(name, str):
         return None

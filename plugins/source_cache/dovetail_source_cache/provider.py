@@ -42,7 +42,7 @@ class SourceCache:
     """The provider ``cache_by_source``."""
 
     def ask(self, call: Call) -> Answer | None:
-        """Who answers for a call; None where it must be traced."""
+        """The answer for a call; None where it must be traced."""
         store = open_store()
         if store is None:
             return None
@@ -71,7 +71,7 @@ def refused(name: str, reason: str) -> None:
 
 
 class Answer:
-    """What the cache says about one call."""
+    """The answer of the cache about one call."""
 
     def __init__(self, store: Store, call: Call, key: bytes) -> None:
         self.store, self.call, self.key = store, call, key
@@ -80,7 +80,7 @@ class Answer:
 
     def find(self) -> Found | None:
         """The program, from the cache or from an earlier call in this process."""
-        known = self.call.settings.found
+        known = self.call.settings.known_programs
         if self.key not in known:
             found = self._read()
             if found is None:

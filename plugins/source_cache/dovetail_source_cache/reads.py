@@ -16,7 +16,7 @@ _EVENTS = {
     "os.posix_spawn": "starts", "sqlite3.connect": "opens",
 }  # fmt: skip
 _noticed: list[tuple[str, str]] = []
-"""What was done while something was traced in this process: the path, and a verb."""
+"""The actions while something was traced in this process: the path, and a verb."""
 _watches: list[bool] = []
 
 
@@ -28,12 +28,12 @@ def watch() -> None:
 
 
 def count() -> int:
-    """How much has been noticed so far."""
+    """The number of actions noticed so far."""
     return len(_noticed)
 
 
 def noticed(since: int, declared: tuple[str, ...]) -> str:
-    """What was read since then, beside the files that the user said; "" for nothing."""
+    """The files that were read since then, beside the files that the user said; "" for nothing."""
     known = {os.path.realpath(path) for path in declared}
     for path, verb in _noticed[since:]:
         if path not in known:

@@ -1,4 +1,4 @@
-"""What is said where a function cannot be found by its code."""
+"""The exception where a function cannot be found by its code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the structure of arguments is taken into a digest."""
+"""The structure of arguments in a digest."""
 
 from __future__ import annotations
 

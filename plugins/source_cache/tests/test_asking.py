@@ -121,9 +121,9 @@ def test_clear_cache_forgets_what_was_found(traced: list[str]) -> None:
     jit(fresh(text), cache="source")(X)
     call = jit(fresh(text), cache="source")
     call(X)
-    assert len(call._settings.found) == 1
+    assert len(call._settings.known_programs) == 1
     call.clear_cache()
-    assert not call._settings.found
+    assert not call._settings.known_programs
 
 
 def test_inside_of_a_trace_it_is_traced(traced: list[str]) -> None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .options import tiered as tiered
-    from .tiers import begin as begin
 else:
     from dovetail_core import lazy_exports
 

@@ -1,4 +1,4 @@
-"""Which programs can begin in a quickly compiled form, and which gain by it."""
+"""The choice of programs that can begin in a quickly compiled form, and that gain by it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FOREIGN = "backends.targets.cpu"
 
 
 def can_wait(module: LoweredModule, device: Any, options: Mapping[str, Any]) -> bool:
-    """Whether another process can compile a program, and make the same of it as this one."""
+    """Tell whether another process can compile a program, and make the same of it as this one."""
     if module.platform != "cpu" or module.partition is not None:
         return False
     if module.host_callbacks or module.effects:
@@ -52,7 +52,7 @@ and one of each in the quick form, which takes as long; so it does of functions 
 
 
 def gains(text: str) -> bool:
-    """Whether a program is expected to take so long to compile that it gains by beginning.
+    """Tell whether a program is expected to take so long to compile that it gains by beginning.
 
     Not one with a loop: nobody knows how long it runs, and in its quick form that is from 1 to 8
     times as long. Operations are of one kind if they differ in their operands' names alone.

@@ -43,7 +43,7 @@ class Compiler:
 
     @property
     def is_usable(self) -> bool:
-        """Whether programs can be given to it."""
+        """Tell whether programs can be given to it."""
         return not self._is_closing and self._failures < FAILURES
 
     def ask(self, full: Full) -> None:
@@ -54,7 +54,7 @@ class Compiler:
             self._begin(self._count)
 
     def works_on(self, full: Full) -> bool:
-        """Whether it is the one that is being made."""
+        """Tell whether it is the one that is being made."""
         with self._lock:
             alive = (r() for r in self._asked.values())
             return next((f for f in alive if f is not None), None) is full
@@ -72,7 +72,7 @@ class Compiler:
         self._worker.put(number)
 
     def request(self, number: int) -> tuple[dict[str, Any], bytes] | None:
-        """What to ask for; None if nobody wants it any more."""
+        """The request to send; None if nobody wants it any more."""
         found = self._asked.get(number)
         full = found() if found is not None else None
         if full is None or full.request is None:

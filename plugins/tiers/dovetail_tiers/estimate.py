@@ -1,4 +1,4 @@
-"""How long NumPy takes for a program, and how long the compiler would."""
+"""Estimates of the time that NumPy takes for a program, and that the compiler would."""
 
 from __future__ import annotations
 
@@ -84,5 +84,5 @@ class Estimate:
 
 
 def estimate(program: ClosedJaxpr) -> Estimate:
-    """What is expected of a program; remembered with it."""
+    """The estimate of a program; remembered with it."""
     return program.memo("time of NumPy", lambda: Estimate(program))

@@ -1,4 +1,4 @@
-"""What a process and its compiler say to each other: frames of a JSON header and of bytes."""
+"""Messages between a process and its compiler: frames of a JSON header and of bytes."""
 
 from __future__ import annotations
 

@@ -1,10 +1,12 @@
-"""The option ``tiered``."""
+"""The option ``tiered``, and the provider of executables that it switches on."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from dovetail_core import Option, config
+from dovetail_jit import ExecutableProvider, Request
+from dovetail_xla import fork
 
 MODES = ("off", "auto", "always")
 
@@ -24,4 +26,19 @@ tiered = config.add(
         "'off'. The forms round differently.",
         check=_mode,
     )
+)
+
+
+def _applies(request: Request) -> bool:
+    if tiered.value == "off" or request.is_operation or not request.may_be_provisional:
+        return False
+    return not fork.forked()
+
+
+PROVIDER = ExecutableProvider(
+    "tiers",
+    "dovetail_tiers.tiers:get",
+    _applies,
+    before=("equal_modules",),
+    after=("disk_cache",),
 )

@@ -5,6 +5,6 @@ from dovetail_core.registry.manifest import Manifest
 MANIFEST = Manifest(
     "tiers",
     requires=("backends", "jit", "remat"),
-    providers={"tiers": "dovetail_tiers.tiers:begin"},
+    members={"jit.executables.tiers": "dovetail_tiers.options:PROVIDER"},
     options={"tiered": "dovetail_tiers.options:tiered"},
 )

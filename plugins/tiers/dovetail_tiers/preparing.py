@@ -23,7 +23,8 @@ _UNKNOWN = "stablehlo.while", "custom_call"
 
 
 def can_prepare(module: LoweredModule) -> bool:
-    """Whether a program may run on zeros: it ends, does nothing but compute, and is not large."""
+    """Tell whether a program may run on zeros: it ends, does nothing but compute, and is not
+    large."""
     if module.effects or module.host_callbacks or any(x in module.text for x in _UNKNOWN):
         return False
     return sum(map(nbytes, (*module.in_avals, *module.out_avals))) <= LARGEST

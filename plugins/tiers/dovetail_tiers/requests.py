@@ -1,4 +1,4 @@
-"""What another process is told of a program, and what becomes of its answer."""
+"""Requests to another process to compile a program, and its answers."""
 
 from __future__ import annotations
 

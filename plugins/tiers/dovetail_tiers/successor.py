@@ -42,7 +42,7 @@ class Full:
 
     @property
     def is_given_up(self) -> bool:
-        """Whether nobody makes it any more."""
+        """Tell whether nobody makes it any more."""
         return bool(self._failure)
 
     def bring(self, loaded: Any, failure: str = "") -> None:

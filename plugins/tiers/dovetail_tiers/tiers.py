@@ -1,46 +1,39 @@
-"""Whether a program begins in a quickly compiled form: the provider of the role ``tiers``."""
+"""The provider ``tiers``: programs begin by NumPy, or in a quickly compiled form."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
-from dovetail_backends import LoweredModule
-from dovetail_core import ClosedJaxpr
-from dovetail_jit import Provisional
+from dovetail_jit import Request, Runnable, made_of
 
+from . import choice, compiler as processes, interpreted, requests
 from .options import tiered
+from .successor import Full
 
 
-def begin(
-    module: LoweredModule,
-    device: Any,
-    options: Mapping[str, Any],
-    compile: Callable[[str], Any],
-    program: ClosedJaxpr,
-) -> Provisional | None:
+def get(request: Request, make: object) -> Runnable | None:
     """Begin with NumPy, or compile a program quickly, and have another process compile it in full;
     None: do neither."""
-    mode: str = tiered.value
-    if mode == "off":
-        return None
-    from . import choice, interpreted
-    from .compiler import compiler
-
-    if not compiler.is_usable or not choice.can_wait(module, device, options):
+    module, device, program = request.module, request.device, request.program
+    assert program is not None
+    compiler = processes.compiler
+    if not compiler.is_usable or not choice.can_wait(module, device, request.options):
         return None
     low = interpreted.of(program, module)
-    if low is None and mode == "auto" and not choice.gains(module.text):
+    if low is None and tiered.value == "auto" and not choice.gains(module.text):
         return None
-    from .requests import load, request
-    from .successor import Full
-
-    asked = request(module, device, options)
+    asked = requests.request(module, device, request.options)
+    compile = request.compile
     full = Full(
-        module.name, asked, partial(load, module, device), compile, compiler.works_on, low is None
+        module.name,
+        asked,
+        partial(requests.load, module, device),
+        compile,
+        compiler.works_on,
+        low is None,
     )
     compiler.ask(full)
-    if low is None:
-        return Provisional(compile("quick"), full)
-    return Provisional(interpreted.Interpreted(low, module, device, compile), full)
+    begun = (
+        compile("quick") if low is None else interpreted.Interpreted(low, module, device, compile)
+    )
+    return made_of(request, begun, successor=full)

@@ -78,7 +78,7 @@ def _compiled(header: dict[str, Any], text: str) -> bytes:
     lapack.register()
     _use_one_core()
     module = LoweredModule(text, header["name"], "cpu", (), (), (), (), ())
-    loaded, _ = compile_with_cache(module, device, header["options"], "default")
+    loaded, _ = compile_with_cache(module, device, header["options"])
     return execution.serialize(device.client, loaded)
 
 

@@ -19,11 +19,11 @@ from dovetail_backends import devices
 from dovetail_callbacks import pure_callback
 from dovetail_core import config
 from dovetail_jit import Executable, ShapeDtypeStruct, executables_of, jit
-from dovetail_jit.boundary import boundary_of
+from dovetail_jit.call.mutable_arguments import boundary_of
 from dovetail_jit.serializing import deserialize_and_load, serialize
 from dovetail_refs import new_ref
 from dovetail_testing import assert_close
-from dovetail_tiers import choice, compiler as compilers, interpreted, tiers
+from dovetail_tiers import choice, compiler as compilers, interpreted
 from dovetail_tiers.options import tiered
 
 X = np.linspace(0.1, 1.0, 64, dtype=np.float32).reshape(8, 8)
@@ -296,4 +296,3 @@ def test_values_of_the_option() -> None:
     told = "option 'tiered': expected one of 'off', 'auto', 'always', got True"
     with pytest.raises(ValueError, match=told):
         config.update("tiered", True)
-    assert tiers.begin(None, None, {}, lambda profile: None, None) is None  # type: ignore[arg-type]

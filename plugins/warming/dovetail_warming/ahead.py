@@ -76,7 +76,7 @@ def precompile(trace: Callable[..., Traced], /, *args: Any, **kwargs: Any) -> Co
 
 
 def _outcomes(given: list[_Item], jobs: int, progress: bool | None) -> list[Any]:
-    """What comes of each program: it is compiled, or an exception."""
+    """The outcome of each program: it is compiled, or an exception."""
     if not given:
         return []
     first: dict[Hashable, int] = {}
@@ -130,7 +130,7 @@ def _nothing() -> None:
 
 
 def _stage(given: Any, position: int) -> tuple[Callable[[], Lowered], str]:
-    """What lowers an element of ``programs``, and its function's name."""
+    """A function that lowers an element of ``programs``, and its function's name."""
     if isinstance(given, Lowered):
         return lambda: given, given.fun_name
     if isinstance(given, Traced):

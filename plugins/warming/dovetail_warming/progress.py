@@ -1,4 +1,5 @@
-"""How far a compilation of several programs is, on a terminal: by rich where that is installed."""
+"""The progress of a compilation of several programs, on a terminal: by rich where that is
+installed."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ _DELAY = 0.5
 
 
 class Tally:
-    """What has been done of ``total`` programs, and the names of those that are being compiled."""
+    """The number of ``total`` programs that are done, and the names of those that are being
+    compiled."""
 
     def __init__(self, total: int) -> None:
         self.total = total
@@ -27,7 +29,7 @@ class Tally:
 
     @property
     def seconds(self) -> float:
-        """How long it has been going on."""
+        """The time since it began."""
         return time.perf_counter() - self._start
 
     @contextmanager
@@ -129,7 +131,7 @@ class Rich(Progress):
 
 
 def progress_of(asked: bool | None) -> Progress:
-    """What shows the progress: on a terminal by default, wherever it goes if ``asked`` for."""
+    """The display of the progress: on a terminal by default, wherever it goes if ``asked`` for."""
     file = sys.stderr
     if file is None or asked is False or (asked is None and not compile_progress.value):  # pyright: ignore[reportUnnecessaryComparison]
         return Silent()

@@ -1,4 +1,4 @@
-"""What ``dovetail`` itself has of the plugin ``warming``."""
+"""The names that ``dovetail`` itself has of the plugin ``warming``."""
 
 from typing import TYPE_CHECKING
 

@@ -136,7 +136,7 @@ def _of_another(fact: str) -> Any:
         dovetail.config.update("compilation_cache_dir", str(elsewhere))
         plain = identity.environment
         other = lambda device: plain(device).replace(fact.encode(), b"another")  # noqa: E731
-        from dovetail_jit.disk_cache import cache as using
+        from dovetail_jit.disk_cache import provider as using
 
         using.environment = other
         try:

@@ -15,7 +15,7 @@ import numpy as np
 import dovetail
 import dovetail.numpy as jnp
 from dovetail import lax
-from dovetail_jit.meanwhile import waiting
+from dovetail_jit.providers.background_compile import waiting
 
 KINDS = ["after the last reference", "after clear_caches()", "after a failure", "live objects"]
 LIMIT = 120.0

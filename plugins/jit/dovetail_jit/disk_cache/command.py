@@ -150,7 +150,7 @@ def _parts(folder: str, f: File, whole: bool = False) -> Parts | str:
 
 
 def _environment(parts: Parts) -> str:
-    """What an entry is for, in words."""
+    """The purpose of an entry, in words."""
     try:
         facts = json.loads(parts.environment)
         names = ("platform", "device_kind", "machine")

@@ -74,7 +74,7 @@ def decode(blob: bytes, key: bytes, environment: bytes, secret: bytes | None) ->
 
 
 def is_old(blob: bytes) -> bool:
-    """Whether an entry has the format of an earlier version."""
+    """Tell whether an entry has the format of an earlier version."""
     return blob.startswith(_OLD)
 
 

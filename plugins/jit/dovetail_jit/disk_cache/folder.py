@@ -42,7 +42,8 @@ def make_folders(path: str) -> None:
 
 
 def read_entry(folder: str, name: str, shared: bool) -> bytes:
-    """What is in an entry, which counts as used now (see :func:`dovetail_jit.disk_cache.trust`)."""
+    """The content of an entry, which counts as used now (see
+    :func:`dovetail_jit.disk_cache.trust`)."""
     blob, file = read_file(os.path.join(folder, name), LARGEST, shared=shared)
     try:
         if os.utime in os.supports_fd:

@@ -1,4 +1,5 @@
-"""What is kept of a program beside its executable, so that it can be called without being traced.
+"""Records: what is kept of a program beside its executable, so that it can be called without being
+traced.
 
 A record is text (JSON) and the bytes of arrays. Nothing in it is run, and no class is looked for
 but named tuples that the process has: what is not made of such parts is not recorded.
@@ -172,7 +173,7 @@ def _tree(said: Any) -> Any:
 
 
 def _found(module: str, name: str) -> Any:
-    """What a loaded module has under a name with dots."""
+    """The attribute of a loaded module under a name with dots."""
     found: Any = sys.modules.get(module)
     for part in name.split("."):
         found = getattr(found, part, None)

@@ -14,7 +14,7 @@ _LENGTH = 32
 
 
 def secret_path() -> Path:
-    """Where the secret is: ``dovetail/cache_secret`` in the user's folder of configurations."""
+    """The file of the secret: ``dovetail/cache_secret`` in the user's folder of configurations."""
     configured = os.environ.get("XDG_CONFIG_HOME", "")
     home = Path(configured) if os.path.isabs(configured) else Path.home() / ".config"
     return home / "dovetail" / "cache_secret"

@@ -1,4 +1,4 @@
-"""What is kept in the cache, found by keys: read, written, and what goes wrong told to the user."""
+"""Entries of the cache, found by keys: read, written, and what goes wrong told to the user."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ class Store(NamedTuple):
         return f"{hashlib.sha256(content).hexdigest()}.bin"
 
     def read(self, key: bytes, environment: bytes, use: Callable[[bytes], T]) -> T | None:
-        """What ``use`` makes of an entry's body, or None: there is none that can be used."""
+        """The value that ``use`` makes of an entry's body, or None: there is none that can be
+        used."""
         name = self.name(key, environment)
         try:
             blob = read_entry(self.folder, name, self.secret is not None)

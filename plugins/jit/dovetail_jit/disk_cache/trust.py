@@ -56,7 +56,7 @@ def _problem(found: os.stat_result, path: str) -> str:
 
 
 def _is_own_group(gid: int, path: str) -> bool:
-    """Whether a group is root's, or the user's private one, and no access list says more."""
+    """Tell whether a group is root's, or the user's private one, and no access list says more."""
     import grp
     import pwd
 
@@ -70,7 +70,8 @@ def _is_own_group(gid: int, path: str) -> bool:
 
 
 def read_file(path: str, largest: int, *, shared: bool = False) -> tuple[bytes, int]:
-    """What is in a file, which must be a plain one, and the open file, to be closed by the caller.
+    """The content of a file, which must be a plain one, and the open file, to be closed by the
+    caller.
 
     Raises:
         UntrustedFile: it is a link, a pipe, a device or a folder, is larger than ``largest`` bytes,

@@ -34,7 +34,7 @@ def _shown(flags: Mapping[str, str]) -> str:
 
 
 def foreign(entry: Entry) -> str:
-    """Which versions a program was recorded with, where they are others than these."""
+    """The versions a program was recorded with, where they are others than these."""
     own = versions_now()
     theirs = {"jaxlib": entry.jaxlib, "dovetail": entry.dovetail}
     found = [f"{k} {v} (here {own[k]})" for k, v in theirs.items() if v != own[k]]
@@ -46,7 +46,7 @@ def compile_entry(entry: Entry) -> bool:
     there = {d.id: d for d in backend_named(entry.platform).devices()}
     places = [there[i] for i in entry.devices]
     _register_targets(entry.module)
-    _, cached = compile_with_cache(_module(entry, places), places[0], entry.options, "default")
+    _, cached = compile_with_cache(_module(entry, places), places[0], entry.options)
     return cached
 
 

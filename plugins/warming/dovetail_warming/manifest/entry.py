@@ -37,7 +37,7 @@ class UnreadableLine(Exception):
 
 @dataclass(frozen=True)
 class Parts:
-    """How a program is divided among several devices.
+    """The division of a program among several devices.
 
     Attributes:
         chosen_ins, chosen_outs: per input and per result, whether XLA chooses its sharding.
@@ -88,7 +88,7 @@ def versions_now() -> dict[str, str]:
 
 
 def devices(count: int) -> str:
-    """How many devices, in words."""
+    """A number of devices, in words."""
     return f"{count} devices" if count > 1 else "one device"
 
 

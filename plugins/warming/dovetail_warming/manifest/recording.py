@@ -54,7 +54,7 @@ class Recorder:
 
 
 def entry_of(executable: Any) -> Entry:
-    """What is recorded of an executable."""
+    """The facts that are recorded of an executable."""
     module = executable.module
     partition, parts = module.partition, None
     devices = (executable.device.id,)

@@ -1,0 +1,294 @@
+"""The way of a call that C++ has not seen: the one function behind every compiled callable.
+
+What is called differs: a function of ``jit``, an operation, a program, a function of the library.
+Each is a :class:`Callee`, which says how its arguments are taken apart, how it becomes a program,
+and what was asked for of its calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from dovetail_backends import asarray_in, asarray_on
+from dovetail_core import (
+    ClosedJaxpr,
+    Tracer,
+    UnexpectedTracerError,
+    check_alive,
+    current_source,
+    describe_source,
+    typeof,
+)
+from dovetail_core.interpret.mutable import check_aliases
+from dovetail_tree.util import tree_unflatten
+from dovetail_xla.shardings import SingleDeviceSharding
+
+from ..options import warn_of_captured
+from .executable import Executable, Runnable
+from .mutable_arguments import boundary_of, call_boundary
+from .observers import Lines, Run, look_at, watching
+from .placement import Wanted, placement
+from .program import Program, bypassing_cache
+from .providers import KNOWN_CALLS, compiled_for, executable_for
+from .request import Request, compilation_key, profile_of
+from .signature import Arguments
+
+
+class Call(NamedTuple):
+    """A call as its caller made it, and its arguments taken apart."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    arguments: Arguments
+
+
+class Result(NamedTuple):
+    """The outcome of a call.
+
+    Attributes:
+        value: its result. path, again: how C++ repeats it, and whether it asks Python again (see
+            :meth:`dovetail_jit.call.executable.Runnable.repeat`).
+        calls_python: whether the program calls functions of Python.
+    """
+
+    value: Any
+    path: Any = None
+    again: bool = False
+    calls_python: bool = False
+
+
+class Requirements(NamedTuple):
+    """Requirements of a call, beside the target on which it runs.
+
+    Attributes:
+        donated: per operand of the program, whether the call gives its memory away.
+        backend: the one asked for, if that takes whole programs, and is not PJRT.
+        wanted: the shardings that are asked for, of the program's operands and results.
+        layouts: the layouts of these.
+    """
+
+    donated: Sequence[bool] = ()
+    backend: Any = None
+    wanted: Wanted | None = None
+    layouts: Wanted | None = None
+
+
+NOTHING_REQUIRED = Requirements()
+
+
+class Callee:
+    """Something that is called, and what was asked for of its calls: by default nothing.
+
+    Attributes:
+        name: of programs and in messages.
+        lines: see :data:`dovetail_jit.call.observers.Lines`.
+        profile: of compilation; None chooses by the program's size.
+        options: of the compiler. keep_unused: whether a program takes what it does not use.
+        is_operation: whether it is an operation or a function of the library, not of ``jit``.
+        has_lookup: whether somebody may know its programs without tracing it.
+        remembers: whether it is told of programs that C++ does not call by itself.
+    """
+
+    name: str
+    lines: Lines = "all"
+    profile: str | None = None
+    options: Mapping[str, Any] = {}
+    keep_unused = False
+    is_operation = True
+    has_lookup = False
+    remembers = False
+
+    def take_apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+        """The arguments of a call."""
+        return Arguments(args, None, (), tuple)
+
+    def traced(self, call: Call) -> Result | None:
+        """The result of a call that becomes part of what is being traced; None where it is run.
+
+        Raises:
+            UnexpectedTracerError: an argument is traced, and the call is evaluated all the same.
+        """
+        for x in call.arguments.leaves:
+            if isinstance(x, Tracer):
+                raise _unexpected(self.name, x)
+        return None
+
+    def types(self, arguments: Arguments) -> Sequence[Any]:
+        """The types of the arguments that are not static."""
+        return tuple([typeof(x) for x in arguments.leaves])
+
+    def lookup(self, arguments: Arguments, avals: Sequence[Any]) -> Any:
+        """The answer of a provider that may know the program without tracing
+        (``source_lookup``)."""
+        return None
+
+    def program(self, arguments: Arguments, avals: Sequence[Any]) -> Program:
+        """The program for arguments of these types."""
+        raise NotImplementedError
+
+    def donated(self, call: Call, operands: Sequence[Any], consts: int) -> Sequence[bool]:
+        """Per operand of the program, whether the call gives its memory away.
+
+        Raises:
+            ValueError: an array is given away, and is another operand, too.
+        """
+        return ()
+
+    def keep(self, avals: Sequence[Any], program: Program) -> None:
+        """Remember a program that C++ does not call by itself."""
+
+    def required(self, call: Call, program: Program, operands: Sequence[Any]) -> Requirements:
+        """Return what was asked for of a call."""
+        return NOTHING_REQUIRED
+
+    def refuse_aliases(self, call: Call, program: Program) -> None:
+        """Raise ValueError where one mutable value is two operands."""
+        given = call.arguments.leaves
+        check_aliases(self.name, given, [f"operand {i}" for i in range(len(given))])
+
+    def target(
+        self, operands: Sequence[Any], program: ClosedJaxpr, consts: int, wanted: Wanted | None
+    ) -> tuple[Any, bool]:
+        """The target of a call, and whether its results are committed to it (see ``placement``)."""
+        return placement(operands, self.name, program, consts)
+
+
+def miss(callee: Callee, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    """Trace, compile, run, and say how C++ repeats it."""
+    arguments = callee.take_apart(args, kwargs)
+    call = Call(args, kwargs, arguments)
+    if (result := callee.traced(call)) is not None:
+        return result
+    avals, lookup = callee.types(arguments), None
+    if callee.has_lookup and (lookup := callee.lookup(arguments, avals)) is not None:
+        if (found := lookup.find()) is not None:
+            return _run_found(callee, call, found)
+        with bypassing_cache():
+            program = callee.program(arguments, avals)
+    else:
+        program = callee.program(arguments, avals)
+    operands = [*program.consts, *arguments.leaves] if program.consts else arguments.leaves
+    for each in program.call.known(KNOWN_CALLS) or ():
+        if (outs := each.run_known(operands)) is not None:
+            return Result(tree_unflatten(program.out_tree, outs), None, True)
+    required = callee.required(call, program, operands)
+    if program.is_mutable:
+        callee.refuse_aliases(call, program)
+    if required.backend is not None:
+        from .non_pjrt import call_backend  # few ask for one
+
+        outs = call_backend(required.backend, callee, program, operands, required.donated)
+        return Result(tree_unflatten(program.out_tree, outs))
+    if program.is_mutable:
+        result = _run_mutable(callee, program, operands, required)
+    else:
+        result = _run(callee, call, program, operands, required, lookup)
+    if callee.remembers and result.path is None:
+        callee.keep(avals, program)
+    return result
+
+
+def _run(
+    callee: Callee,
+    call: Call,
+    program: Program,
+    operands: Sequence[Any],
+    required: Requirements,
+    lookup: Any,
+) -> Result:
+    """Run a program where its operands are, and say how C++ repeats it."""
+    pure, leaves = program.call, call.arguments.leaves
+    if program.consts or pure.consts:
+        warn_of_captured(callee.name, [*program.consts, *pure.consts])
+    target, committed = callee.target(operands, pure, len(program.consts), required.wanted)
+    request = _request(callee, pure, target, required.donated, required.layouts)
+    request.may_be_provisional = lookup is None and required.layouts is None
+    ex = executable_for(request)
+    if required.layouts is not None:
+        _check_layouts(ex, operands)
+    outs = ex.run(operands, committed)
+    if outs is None:  # it does not run on these operands
+        ex = compiled_for(request.final())
+        outs = ex.run(operands, committed)
+    if watching():
+        look_at(Run(pure, callee.name, operands, outs, callee.lines))
+    path, again = ex.repeat(program.out_tree, committed, leaves, program.consts)
+    if lookup is not None:
+        lookup.keep(program, ex)
+    return Result(tree_unflatten(program.out_tree, outs), path, again, ex.calls_python)
+
+
+def _request(
+    callee: Callee,
+    program: ClosedJaxpr,
+    target: Any,
+    donated: Sequence[Any],
+    asked_layouts: Wanted | None,
+) -> Request:
+    layouts = None
+    if asked_layouts is not None:
+        from .layouts import requested_layouts
+
+        layouts = requested_layouts(program, callee.name, asked_layouts)
+    profile = callee.profile or profile_of(program)
+    options, is_operation = callee.options, callee.is_operation
+    key = compilation_key(target, donated, callee.keep_unused, options, profile, layouts)
+    return Request(program, callee.name, key, options, is_operation=is_operation)
+
+
+def _check_layouts(ex: Runnable, operands: Sequence[Any]) -> None:
+    from .layouts import check_layouts
+
+    if ex.compiled is not None:
+        check_layouts(ex.compiled, operands)
+
+
+def _run_mutable(
+    callee: Callee, program: Program, operands: Sequence[Any], required: Requirements
+) -> Result:
+    """Run a program with mutable operands: C++ cannot repeat it, but it is compiled once."""
+    bound = boundary_of(program.call)
+    assert bound is not None
+    consts = len(bound.contents(program.consts))
+    wanted, layouts = bound.wanted(required.wanted), bound.wanted(required.layouts)
+    target, committed = callee.target(bound.contents(operands), bound.program, consts, wanted)
+
+    def executable(pure: ClosedJaxpr, flags: Sequence[Any]) -> Executable:
+        request = _request(callee, pure, target, flags, layouts)
+        request.may_be_provisional = layouts is None and not callee.is_operation
+        return compiled_for(request)
+
+    outs = call_boundary(bound, callee.name, operands, required.donated, executable, committed)
+    return Result(tree_unflatten(program.out_tree, outs))
+
+
+def _run_found(callee: Callee, call: Call, found: Any) -> Result:
+    """Run an executable that was found without tracing."""
+    leaves = call.arguments.leaves
+    operands = [*found.consts, *leaves]
+    callee.donated(call, operands, len(found.consts))
+    outs = found.executable.run(operands, found.committed)
+    path, again = found.executable.repeat(found.out_tree, found.committed, leaves, found.consts)
+    return Result(tree_unflatten(found.out_tree, outs), path, again)
+
+
+def moved(x: Any, sharding: Any, layout: Any) -> Any:
+    """An argument that is not where the executable runs, moved or copied there."""
+    if layout is not None and (copy := layout.copied(x)) is not None:
+        return copy
+    aval: Any = typeof(x)
+    if sharding.__class__ is SingleDeviceSharding:
+        return asarray_on(x, aval, sharding._device)
+    return asarray_in(x, aval, sharding)
+
+
+def _unexpected(name: str, x: Tracer) -> UnexpectedTracerError:
+    """A tracer has reached evaluation: its transformation is over or out of scope."""
+    check_alive(x)
+    return UnexpectedTracerError(
+        f"{name} is evaluated at once{describe_source(current_source())}, but an operand "
+        f"{x!r} is being traced: the operation ran outside of the trace, in another "
+        "thread. Give the function in that thread a value that is not traced, or run it "
+        "in the thread that traces."
+    )

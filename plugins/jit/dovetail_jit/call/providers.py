@@ -1,0 +1,199 @@
+"""From a request to an executable: the providers that are asked for one, in declared order.
+
+A provider is a member of the collection ``jit.executables`` of a plugin's manifest. Each gets the
+request, and ``make``, which asks those after it; at the end of the list is the compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+from dovetail_base.caches import WeakTable
+from dovetail_core import ClosedJaxpr, PluginError, RegistryError, registry
+from dovetail_core.interpret.pass_order import ordered
+from dovetail_core.registry.aside import set_aside
+from dovetail_core.registry.hooked import has_hooks, manager
+from dovetail_core.registry.plugins import Registry, load_object
+
+from .executable import Executable, Runnable, Successor, executable_of
+from .request import Request
+
+COLLECTION = "jit.executables"
+KNOWN_CALLS = "known calls"
+"""Under this key a program remembers those who run some of its calls, which they know by the
+operands alone: their ``run_known(operands)`` is asked before it is settled where a call runs."""
+Make = Callable[[], Runnable]
+
+
+class Get(Protocol):
+    """The function of a provider."""
+
+    def __call__(self, request: Request, make: Make) -> Runnable | None: ...
+
+
+def _always(request: Request) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class ExecutableProvider:
+    """A source of executables, or a wrapper of those that others have.
+
+    Attributes:
+        name: unique among providers.
+        get: ``get(request, make)`` returns what runs the program, or None: the next one is asked.
+            ``make()`` returns what the providers after it have. Or ``"module:function"``, imported
+            when it is first asked.
+        applies: whether it is to be asked at all; a quick look at options and the request.
+        before, after: names of others that it must precede or follow; those that are not there do
+            not matter.
+    """
+
+    name: str
+    get: Get | str
+    applies: Callable[[Request], bool] = _always
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+class _Slot:
+    """The slot in which a program keeps what runs it, under one key; a better one may replace
+    it."""
+
+    __slots__ = ("runnable",)
+
+    def __init__(self, runnable: Runnable) -> None:
+        self.runnable = runnable
+
+
+def executable_for(request: Request) -> Runnable:
+    """The runnable of a request; remembered with its program."""
+    program = request.program
+    assert program is not None
+    slot: _Slot | None = program.known(request.key)
+    if slot is None:
+        slot = program.memo(request.key, lambda: _Slot(provide(request)))
+        assert slot is not None
+        if request.may_be_provisional:  # else another thread's may be one that is
+            return slot.runnable
+    known = slot.runnable
+    found = known.exchange(request)
+    if found is not known:  # else another thread may have put a better one there
+        slot.runnable = found
+    return found
+
+
+def compiled_for(request: Request) -> Executable:
+    """:func:`executable_for`, of a request for which nothing but the compiler's will do."""
+    found = executable_for(request).compiled
+    assert found is not None
+    return found
+
+
+def executables_of(program: ClosedJaxpr) -> list[Executable]:
+    """The executables that a program remembers."""
+    slots = [x for x in list(program.cache.values()) if isinstance(x, _Slot)]
+    found = [slot.runnable.compiled for slot in slots]
+    return [x for x in found if x is not None]
+
+
+def provide(request: Request) -> Runnable:
+    """The runnable of the first provider that has one, else the compiler's."""
+    return _ask(request, _known.of(registry(), _find), 0)
+
+
+def _ask(request: Request, providers: list[_Loaded], start: int) -> Runnable:
+    for i in range(start, len(providers)):
+        each = providers[i]
+        if each.provider.applies(request):
+            found = each.get()(request, partial(_ask, request, providers, i + 1))
+            if found is not None:
+                return found
+    return made_of(request, request.compile())
+
+
+def made_of(
+    request: Request, loaded: Any, *, was_loaded: bool = False, successor: Successor | None = None
+) -> Executable:
+    """The executable of a request, of what the runtime has; those who listen are told.
+
+    Args:
+        loaded: the runtime's executable, or what has its method ``execute_sharded(arrays)``, which
+            returns an object with its method ``consume_with_handlers(handlers)``.
+        was_loaded: it was made of bytes.
+        successor: who brings the full one, if this is provisional.
+    """
+    module, seconds = request.module, request.seconds
+    if request.program is None:
+        return Unrunnable(loaded, was_loaded)
+    made = executable_of(module.without_record(), loaded, request.device, request.program)
+    made.profile, made.successor, made.was_loaded = request.key.profile, successor, was_loaded
+    if request.given:
+        made.options = dict(request.given)
+    if has_hooks("dovetail_compiled"):
+        manager().hook.dovetail_compiled(
+            name=module.name, platform=module.platform, cached=was_loaded, seconds=seconds,
+            program=request.program, executable=made,
+        )  # fmt: skip
+    return made
+
+
+class Unrunnable(Executable):
+    """An executable of a module alone, compiled for another process: it cannot be called here."""
+
+    def __init__(self, loaded: Any, was_loaded: bool) -> None:
+        self.loaded, self.was_loaded = loaded, was_loaded
+
+
+class _Loaded:
+    """A provider with its function."""
+
+    __slots__ = ("_get", "provider")
+
+    def __init__(self, provider: ExecutableProvider) -> None:
+        self.provider = provider
+        self._get: Any = None
+
+    def get(self) -> Get:
+        if self._get is None:
+            get = self.provider.get
+            self._get = load_object(get) if isinstance(get, str) else get
+        return self._get
+
+
+_known: WeakTable[list[_Loaded]] = WeakTable()
+
+
+def _find() -> list[_Loaded]:
+    """The providers of the active plugins, in order; those that cannot be used, or contradict those
+    before them, are set aside."""
+    found: Registry = registry()
+    accepted: list[ExecutableProvider] = []
+    for name in found.members(COLLECTION):
+        try:
+            each: ExecutableProvider = found.member(COLLECTION, name, partial(_problem, name))
+            ordered([*accepted, each])
+        except PluginError as e:
+            set_aside(str(e), e)
+        except RegistryError:
+            set_aside(
+                f"the provider {name!r} of executables is set aside: its before and after "
+                f"contradict those of {', '.join(p.name for p in accepted)}. Correct one of them."
+            )
+        else:
+            accepted.append(each)
+    return [_Loaded(p) for p in ordered(accepted)]
+
+
+def _problem(name: str, thing: Any) -> str:
+    """Say what is wrong with an object that a manifest names as a provider."""
+    if not isinstance(thing, ExecutableProvider):
+        return f"it is a {type(thing).__name__}, not a dovetail_jit.ExecutableProvider"
+    if thing.name != name:
+        return f"its name is {thing.name!r}, not the {name!r} of the entry"
+    if isinstance(thing.before, str) or isinstance(thing.after, str):
+        return "its before and after must be tuples of strings, and one is a string"
+    return ""

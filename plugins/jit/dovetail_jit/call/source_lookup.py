@@ -1,0 +1,99 @@
+"""Calls of programs that need not be traced: a plugin knows them by what functions are made of.
+
+``jit(f, cache="source")``, or the option ``cache``, asks the provider ``cache_by_source``, and so
+for every name: an object with a method ``ask(call)`` that returns an :class:`Answer`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+from dovetail_backends import target_device
+from dovetail_core import here, registry
+from dovetail_xla import fork
+from dovetail_xla.client import Device
+
+from .executable import Executable
+from .observers import watching
+from .placement import committed_to
+from .signature import Arguments
+
+
+class Call(NamedTuple):
+    """A call that is to be found.
+
+    Attributes:
+        settings: what ``jit`` was asked for. avals: types of the leaves of ``arguments``.
+        device: where it runs. committed: whether its results are bound to that.
+    """
+
+    settings: Any
+    arguments: Arguments
+    avals: Sequence[Any]
+    device: Any
+    committed: bool
+
+
+class Found(NamedTuple):
+    """A program that need not be traced: it runs on ``consts`` and the leaves of the arguments, and
+    its results are bound to its device if they are ``committed``."""
+
+    executable: Executable
+    consts: Sequence[Any]
+    out_tree: Any
+    committed: bool
+
+
+class Answer(Protocol):
+    """The answer of a provider about one call."""
+
+    def find(self) -> Found | None:
+        """The program, if it is there."""
+        ...
+
+    def keep(self, program: Any, executable: Executable) -> None:
+        """Here it is, traced after it was not found."""
+        ...
+
+
+def provider_of(cache: Any) -> Any:
+    """The provider that ``jit(cache=...)`` names.
+
+    Raises:
+        ValueError: nobody does.
+    """
+    found = registry().provider(f"cache_by_{cache}", None) if isinstance(cache, str) else None
+    if found is None:
+        prefix = "cache_by_"
+        known = {r for m in registry().active.values() for r in m.providers if r.startswith(prefix)}
+        names = ", ".join(sorted(repr(r[len(prefix) :]) for r in known)) or "none"
+        raise ValueError(f"cache={cache!r} is not known{here()}: there is {names}.")
+    return found
+
+
+def answer_for(
+    mode: str, settings: Any, arguments: Arguments, avals: Sequence[Any]
+) -> Answer | None:
+    """The answer about a call that is evaluated; None where no provider is to be asked.
+
+    ``mode``: the way in which programs are known, as :func:`provider_of` takes it.
+    """
+    if watching() or fork.forked():
+        return None
+    answers = provider_of(mode)
+    target = _target(settings, arguments.leaves)
+    if target is None or settings.shardings is not None or any(a.is_mutable for a in avals):
+        return None
+    return answers.ask(Call(settings, arguments, avals, *target))
+
+
+def _target(settings: Any, leaves: Sequence[Any]) -> tuple[Any, bool] | None:
+    """The one device on which a call runs, and whether its results are bound to it."""
+    if settings.has_device:
+        return settings.target_for((), None, 0, None)
+    wheres = {c.where for c in committed_to(leaves)}
+    if not wheres:
+        return target_device(), False
+    where = wheres.pop()
+    return None if wheres or not isinstance(where, Device) else (where, True)

@@ -1,0 +1,1 @@
+"""The providers of executables that come with ``jit``, but for the cache on disk."""

@@ -1,0 +1,112 @@
+"""Small eager programs that NumPy computes until they are compiled, where it gives the very bits.
+
+A compilation takes milliseconds, and many operations of a program that is being set up run a few
+times. So a program is compiled when it was called that often, by another thread, and NumPy goes on
+until that is done: no call waits. Nobody must see a difference but in time: not where somebody
+watches programs being compiled or run, forbids transfers or has rules of his own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from dovetail_backends import evaluate_exactly, is_exact
+from dovetail_core import ClosedJaxpr, lower_to_lo, lower_values, raise_values
+from dovetail_core.interpret.passes import passes_for, run_passes
+from dovetail_core.registry.hooked import has_hooks
+from dovetail_xla import fork, guards
+from dovetail_xla.arrays import ArrayImpl, put
+
+from ..call.executable import Runnable
+from ..call.observers import timing, watching
+from ..call.providers import Make, provide
+from ..call.request import Request
+from ..options import interpret_first_calls, no_execution, refuse_execution
+from .background_compile import Compilation, compile_in_background
+
+PLATFORM = "cpu"
+"""Whose compiler NumPy stands in for."""
+PATIENCE = 64
+"""So many calls more, and who calls compiles the program at once: others may be compiled first."""
+_HOOKS = ("dovetail_compile", "dovetail_compile_options", "dovetail_lowered", "dovetail_compiled")
+
+
+def get(request: Request, make: Make) -> Runnable | None:
+    """NumPy in place of the compiler, if it computes the program to the last bit."""
+    if request.platform != PLATFORM or is_watched():
+        return None
+    program = request.program
+    assert program is not None
+    prepared = program.memo("as NumPy computes it", lambda: _prepare(program))
+    return None if prepared is None else NumpyFallback(request, prepared)
+
+
+class _Prepared(NamedTuple):
+    """A program as NumPy computes it."""
+
+    low: ClosedJaxpr
+    high_types: Sequence[Any]
+    is_high: bool
+
+
+def _prepare(program: ClosedJaxpr) -> _Prepared | None:
+    """A program after the passes that run where it is compiled, if NumPy computes it to the last
+    bit."""
+    before = run_passes("hi", program, PLATFORM)
+    low = run_passes("ir", lower_to_lo(before) if before.is_high else before, PLATFORM)
+    return _Prepared(low, before.out_avals, before.is_high) if is_exact(low) else None
+
+
+class NumpyFallback(Runnable):
+    """Runs a program by NumPy; it is compiled when that has happened often enough."""
+
+    def __init__(self, request: Request, prepared: _Prepared) -> None:
+        self._name, self._device, self._prepared = request.name, request.device, prepared
+        self._count = 0
+        self._compilation: Compilation | None = None
+
+    def exchange(self, request: Request) -> Runnable:
+        """The compiled program, where it is asked for, or NumPy was to compute it no longer."""
+        often: int = interpret_first_calls.value
+        if not (often and request.may_be_provisional) or is_watched():
+            return provide(request.final())
+        if self._compilation is None:
+            if self._count >= often:
+                self._compilation = compile_in_background(request)
+        # What it has compiled the program remembers in place of this; else it has failed.
+        elif self._compilation.is_over or self._count > often + PATIENCE:
+            return provide(request.final())
+        return self
+
+    def run(self, leaves: Sequence[Any], committed: bool) -> list[Any] | None:
+        """The results; None where an operand has to be waited for, or a number is subnormal."""
+        low, high_types, is_high = self._prepared
+        operands = lower_values(leaves, f"asked for to call {self._name}") if is_high else leaves
+        if not all(map(_is_at_hand, operands)):
+            return None
+        if no_execution.value:
+            refuse_execution(self._name)
+        found = evaluate_exactly(low, operands)
+        if found is None:
+            return None
+        self._count += 1
+        arrays = [put(x, a, self._device, committed) for x, a in zip(found, low.out_avals)]
+        return raise_values(arrays, high_types) if is_high else arrays
+
+
+def _is_at_hand(x: Any) -> bool:
+    """Tell whether nothing has to be waited for to read a value."""
+    return x.__class__ is not ArrayImpl or (not x.is_deleted() and x.is_ready())
+
+
+def is_watched() -> bool:
+    """Tell whether somebody would see that a program is not compiled, or not run by the runtime."""
+    return (
+        watching()
+        or timing.hear is not None
+        or guards.watches_transfers()
+        or fork.forked()
+        or bool(passes_for("module", PLATFORM))
+        or has_hooks(*_HOOKS)
+    )
