@@ -46,7 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def is_full(config: pytest.Config) -> bool:
-    """Whether to run all of a product."""
+    """Return whether to run all cases of a product."""
     chosen = config.getoption("--matrix", default=None)
     from dovetail_base.environment import flag
 

@@ -37,8 +37,8 @@ def run_with(
 class Scope:
     """A context manager that changes a setting and restores the old value.
 
-    One object may be entered while it is entered, and by several threads at once; as a decorator
-    it is entered at each call of the function. Subclasses define :meth:`_read`, :meth:`_enter` and
+    One object may be entered while it is entered, and by several threads at once; as a decorator it
+    is entered at each call of the function. Subclasses define :meth:`_read`, :meth:`_enter` and
     :meth:`_leave`.
 
     An interrupt leaves nothing changed, but for one that comes when a ``with`` block is at its very

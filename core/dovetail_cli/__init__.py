@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run ``dovetail`` with these arguments (the process's own by default); the exit status."""
+    """Run ``dovetail`` with these arguments (by default the process's own); returns the status."""
     from .run import run
 
     return run(argv)

@@ -1,4 +1,4 @@
-"""``dovetail doctor``: whether this installation is well, and what to do where it is not."""
+"""``dovetail doctor``: the state of this installation, its problems and their remedies."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Line = tuple[str, str]
 
 
 class _Report:
-    """Lines that are printed at once, and the number of problems among them."""
+    """A report that prints its lines at once and counts the problems among them."""
 
     def __init__(self) -> None:
         self.problems = 0
@@ -47,11 +47,11 @@ class _Report:
 
 
 def configure(parser: ArgumentParser) -> None:
-    """No arguments."""
+    """Add no arguments."""
 
 
 def run(args: Namespace) -> int:
-    """Print the report; 1 if something is wrong."""
+    """Print the report; returns 1 if something is wrong."""
     report = _Report()
     report.section("Versions", _versions)
     report.section("Environment", _environment)
@@ -113,7 +113,7 @@ def _backends() -> Iterator[Line]:
 
 
 def _diagnosis(name: str) -> str:
-    """What a backend says is missing: its ``problem()`` returns that, or "" where it works."""
+    """The state of a backend as text: "works", or what its ``problem()`` says is missing."""
     try:
         problem: Any = getattr(registry().backend(name), "problem", "")
         missing = problem() if callable(problem) else problem

@@ -1,4 +1,4 @@
-"""``dovetail explain PRIMITIVE [TABLE]``: what a primitive is, or where one rule comes from."""
+"""``dovetail explain PRIMITIVE [TABLE]``: the facts about a primitive, or one rule's origin."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TITLES = {
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Arguments: the primitive and the table."""
+    """Add the arguments: the primitive and the table."""
     parser.add_argument("primitive", help="name of a primitive, as sin")
     parser.add_argument(
         "table",
@@ -39,7 +39,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Print a primitive, or one rule: 1 if that is a hole, or deriving one fails."""
+    """Print a primitive, or one rule; returns 1 if the rule is missing, or deriving one fails."""
     if args.table is None:
         from . import primitive_page  # it needs dovetail_testing, which others do without
 
@@ -83,7 +83,7 @@ def _origin(rule: rules.Rule, table: RuleTable[Any], primitive: Primitive) -> li
 
 
 def _platforms(rule: rules.Rule) -> list[tuple[str, str]]:
-    """Where the rules of platforms are registered, in whose place there the general one is."""
+    """The platforms that have rules of their own, with the lines that register these."""
     return [(f"on {name}", place(origin)) for name, origin in rule.platforms.items()]
 
 

@@ -1,4 +1,4 @@
-"""Primitives and tables by the names that people type."""
+"""Look-up of primitives and tables by the names that users type."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from . import rules
 
 
 def find_table(name: str) -> str:
-    """The full name of a table; the part after the dot will do where it is clear.
+    """The full name of a table; the part after the dot suffices if it is unique.
 
     Raises:
-        RegistryError: no table, or more than one, has that name; says which there are.
+        RegistryError: no table, or more than one, has that name; lists the tables.
     """
     known = rules.table_names()
     if name in known:
@@ -31,7 +31,7 @@ def find_primitive(name: str) -> Primitive:
     """The primitive of that name.
 
     Raises:
-        RegistryError: there is none; says which names are close.
+        RegistryError: there is none; lists similar names.
     """
     known = rules.all_primitives()
     if name in known:

@@ -1,4 +1,4 @@
-"""What is wrong with a manifest: entries that name nothing, and tables that nobody knows."""
+"""Problems of manifests: entries that name no object, and unknown tables."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _MODULES = ("primitives", "types", "samples")
 
 
 def manifest_problems(plugin: Plugin, manifest: Manifest) -> Iterator[str]:
-    """Each problem names the plugin and the field.
+    """The problems of a manifest; each names the plugin and the field.
 
-    All that the manifest names is loaded, but for rules: tables say what is wrong with those.
+    All that the manifest names is loaded, but for rules, whose problems their tables report.
     """
     whose = f"of plugin {plugin.name!r} of {plugin.distribution} {plugin.version}"
     for field, target in _targets(manifest):
@@ -43,7 +43,7 @@ def manifest_problems(plugin: Plugin, manifest: Manifest) -> Iterator[str]:
 
 
 def _targets(manifest: Manifest) -> Iterator[tuple[str, str]]:
-    """Fields, with the names of entries, and import strings."""
+    """The fields of a manifest, with the names of entries, and import strings."""
     for field in _MAPPINGS:
         entries: Mapping[str, str] = getattr(manifest, field)
         for name, target in entries.items():
@@ -56,7 +56,7 @@ def _targets(manifest: Manifest) -> Iterator[tuple[str, str]]:
 
 
 def _all_tables() -> Iterator[str]:
-    """Tables of all plugins that were found, also of those that are not active."""
+    """The tables of all plugins that were found, active or not."""
     for plugin in registry().plugins.values():
         if plugin.manifest is not None:
             yield from plugin.manifest.tables

@@ -1,4 +1,4 @@
-"""What rules are, as people read it: a mark, a word, a colour."""
+"""The display of kinds of rules: a mark, a word, a colour."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .render import can_print, style
 
 
 class Mark(NamedTuple):
-    """How one kind of rule is shown: a character, one in ASCII, a description, a colour or ""."""
+    """The display of one kind of rule: a character, one in ASCII, a description, a colour or ""."""
 
     fancy: str
     plain: str
@@ -28,7 +28,7 @@ MARKS = {
 
 
 def mark(kind: str) -> str:
-    """The character that the output can print."""
+    """The character of a kind of rule, in ASCII if the output cannot print the other one."""
     fancy = can_print("".join(m.fancy for m in MARKS.values()))
     return MARKS[kind].fancy if fancy else MARKS[kind].plain
 

@@ -1,4 +1,4 @@
-"""``dovetail matrix``: primitives and tables, with a mark for what each rule is."""
+"""``dovetail matrix``: primitives and tables, with a mark for the kind of each rule."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Rows = dict[str, dict[str, rules.Rule]]
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Arguments: which primitives and tables."""
+    """Add the arguments: which primitives and tables."""
     parser.add_argument(
         "--table", action="append", metavar="NAME", help="only this table (may be repeated)"
     )
@@ -118,7 +118,7 @@ def _padded(texts: list[str], widths: list[int]) -> str:
 
 
 def _of_platforms(matrix: Rows) -> list[str]:
-    """The rules that platforms have of their own: a line for each platform of a table."""
+    """The rules of single platforms: a line for each platform of a table."""
     found: dict[tuple[str, str], list[str]] = {}
     for name, row in matrix.items():
         for table, rule in row.items():
@@ -131,6 +131,6 @@ def _of_platforms(matrix: Rows) -> list[str]:
 
 
 def _legend(found: Counter[str]) -> str:
-    """The marks that occur, and how often."""
+    """The marks that occur, with the number of their occurrences."""
     kinds = [k for k in MARKS if found[k]]
     return "   ".join(f"{mark(k)} {MARKS[k].meaning}: {found[k]}" for k in kinds)

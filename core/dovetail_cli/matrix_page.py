@@ -1,4 +1,4 @@
-"""``dovetail matrix --html``: the matrix as one page for a browser, which needs nothing else."""
+"""``dovetail matrix --html``: the matrix as one page for a browser, which loads no other files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Rows = Mapping[str, Mapping[str, rules.Rule]]
 
 
 class Content(NamedTuple):
-    """What the page shows: rules by primitive and table, and what is known of those."""
+    """The content of the page: rules by primitive and table, and the facts about both."""
 
     rows: Rows
     primitives: Mapping[str, Primitive]
@@ -45,8 +45,8 @@ def page(
 
     Args:
         rows: the rules, by primitives' names and tables' names.
-        primitives: at least those of ``rows``.
-        problems: further lines, on what could not be shown.
+        primitives: at least those of ``rows``, by name.
+        problems: further lines, about rules that could not be shown.
     """
     samples, failed = samples_by_primitive()
     laws = {name: law for _, name, law in all_laws()}
@@ -142,7 +142,7 @@ def _table(content: Content) -> Iterator[str]:
 
 
 def _head(content: Content) -> Iterator[str]:
-    """Two lines: who owns the tables, and their names with what is known of each."""
+    """Two header lines: the owners of tables, and the tables' names with facts about each."""
     owners: dict[str, list[str]] = {}
     for table in content.tables:
         owners.setdefault(table.rpartition(".")[0] or "kernel", []).append(table)
@@ -200,7 +200,7 @@ def _place(
 
 
 def _origin(primitive: Primitive, rule: rules.Rule) -> Iterator[str]:
-    """Where a rule comes from."""
+    """The origin of a rule, as parts of a sentence."""
     if rule.kind in (rules.EMPTY, rules.BROKEN):
         yield rule.source
     elif rule.kind == rules.DERIVED:

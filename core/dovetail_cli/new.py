@@ -1,8 +1,8 @@
-"""``dovetail new``: a distribution with a plugin that works, to begin one of your own with.
+"""``dovetail new``: a distribution with a working plugin, to begin a plugin with.
 
-It is cut from the template beside this module, a distribution with one of each part, by two rules:
-what lies in a folder named after a part belongs to that part, and so does a line that ends in a
-comment ``with PART, ...``. What belongs to no part is for all, and the template's name, ``acme``,
+It is made from the template beside this module, a distribution with one of each part, by two rules:
+files in a folder named after a part belong to that part, and so does a line that ends in a comment
+``with PART, ...``. All other files and lines are for every plugin. The template's name, ``acme``,
 becomes the plugin's.
 """
 
@@ -40,7 +40,7 @@ _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Arguments: the plugin's name, its parts, where to write it."""
+    """Add the arguments: the plugin's name, its parts, the folder to write it to."""
     parser.add_argument("name", metavar="NAME", help="the plugin's name, as zeta")
     parser.add_argument(
         "--with",
@@ -56,7 +56,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Write the distribution and say what to do with it."""
+    """Write the distribution and print what to do with it."""
     _check_name(args.name)
     parts = _chosen(args.parts)
     folder = Path(args.to or f"dovetail-{args.name}")
@@ -81,7 +81,7 @@ def write(folder: Path, name: str, parts: Collection[str]) -> None:
 
 
 def files(parts: Collection[str]) -> Iterator[tuple[str, str]]:
-    """The template's files that belong to ``parts`` or to all, by path, and what is in them."""
+    """The template's files that belong to ``parts`` or to all: their paths and contents."""
     others = PARTS.keys() - set(parts)
     for path in sorted(_TEMPLATE.rglob("*")):
         relative = path.relative_to(_TEMPLATE)
@@ -92,7 +92,7 @@ def files(parts: Collection[str]) -> Iterator[tuple[str, str]]:
 
 
 def _cut(text: str, parts: Collection[str]) -> str:
-    """The lines that belong to ``parts`` or to all, without the comments that say so."""
+    """The lines that belong to ``parts`` or to all, without the comments that mark them."""
     kept: list[str] = []
     for line in text.splitlines():
         mark = _OF_PARTS.search(line)
@@ -115,7 +115,7 @@ def _chosen(given: str) -> list[str]:
 
 
 def _check_name(name: str) -> None:
-    """Raise RegistryError unless a plugin may be called so here."""
+    """Raise RegistryError unless a new plugin may have that name in this installation."""
     if not _NAME.fullmatch(name) or iskeyword(name):
         raise RegistryError(
             f"a plugin cannot be called {name!r}: use lower-case letters, digits and single "
@@ -127,7 +127,7 @@ def _check_name(name: str) -> None:
 
 
 def _owner(name: str) -> str:
-    """Who has that name here, or an empty string."""
+    """A sentence about who has the name already; an empty string if it is free."""
     found = registry()
     if name in found.plugins:
         return f"a plugin {name!r} is installed already, by {_whose(found.plugins[name])}"

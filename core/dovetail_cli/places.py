@@ -1,4 +1,4 @@
-"""Where code is, as people read it: of rules, of functions, of primitives."""
+"""Locations of code as text: of rules, of functions, of primitives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dovetail_core.rules.tables import Origin
 
 
 def place(origin: Origin | None) -> str:
-    """Where a rule was registered, and whose module that is."""
+    """The module and line that registered a rule, and the distribution of the module."""
     return f"{origin}, of {distribution_of(origin.module)}" if origin else "an unknown place"
 
 
@@ -56,7 +56,7 @@ def keywords(function: Any) -> dict[str, str]:
 
 
 def spell_type(annotation: Any) -> str:
-    """An annotation as it is written; "" where it says nothing."""
+    """An annotation as it is written; "" if there is none."""
     if annotation is inspect.Signature.empty or annotation in (Any, "Any"):
         return ""
     name = annotation.__name__ if isinstance(annotation, type) else str(annotation)
@@ -86,7 +86,7 @@ def _declared(parameter: inspect.Parameter) -> str:
 
 
 class Definition(NamedTuple):
-    """Where a primitive is defined: a variable of its module, and its line (0: unknown)."""
+    """The definition of a primitive: a variable of its module, and its line (0: unknown)."""
 
     variable: str
     file: str

@@ -1,4 +1,4 @@
-"""``dovetail plugins``: what is installed, whether it works, and what it contributes."""
+"""``dovetail plugins``: the installed plugins, their states and contributions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ help = "list installed plugins, their state and what they contribute"
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Arguments: names of plugins to show in full."""
+    """Add the arguments: names of plugins to show in full."""
     parser.add_argument("name", nargs="*", help="show these plugins in full")
 
 
 def run(args: Namespace) -> int:
-    """Print the table, or the plugins asked for; 1 if any is set aside."""
+    """Print the table, or the plugins asked for; returns 1 if any is set aside."""
     found = registry().plugins
     unknown = [n for n in args.name if n not in found]
     if unknown:

@@ -25,7 +25,7 @@ Pairs = Iterator[tuple[str, str]]
 
 
 def run(primitive: Primitive) -> int:
-    """Print the page; 1 if a table fails to derive a rule."""
+    """Print the page; returns 1 if a table fails to derive a rule."""
     all_samples, problems = samples_by_primitive()
     samples = all_samples.get(primitive, [])
     tables, unloaded = rules.load_tables(rules.table_names())
@@ -46,7 +46,7 @@ def run(primitive: Primitive) -> int:
 
 
 def _facts(primitive: Primitive, samples: Sequence[Sample]) -> Pairs:
-    """What the primitive says of itself. Whatever else it may say of itself is a line here."""
+    """The facts that the primitive declares; one that is added to primitives is a line here."""
     yield from _place(primitive)
     yield from _typing(primitive, samples)
     yield "results", "a list" if primitive.multiple_results else "one"
@@ -97,7 +97,7 @@ def _parameters(
 
 
 def _traits(traits: Traits) -> Iterator[str]:
-    """What is true of the operation."""
+    """The traits of the operation, in words."""
     if callable(traits.linear):
         yield f"linear where {code_place(traits.linear)} says"
     elif traits.linear:
@@ -156,7 +156,7 @@ def _example(samples: Sequence[Sample]) -> Pairs:
 
 
 def _rules(found: Mapping[str, rules.Rule], samples: Sequence[Sample]) -> str:
-    """A line for each table, and for each law that has none: what the rule is, and from where."""
+    """A line for each table, and each law without a table: the rule and its origin."""
     laws = {name: law for _, name, law in all_laws()}
     lines = [
         [name, f"{mark(r.kind)} {_WORDS[r.kind]}", _tried(laws.get(name), samples), _from(r)]
@@ -194,7 +194,7 @@ def _from(rule: rules.Rule) -> str:
 
 
 def _tried(law: Law | None, samples: Sequence[Sample]) -> str:
-    """On how many samples a law is tried."""
+    """The number of samples on which a law is tried, in words."""
     if law is None:
         return "no law"
     return count(count_spoken_of(law, samples), "sample")

@@ -1,4 +1,4 @@
-"""Text for terminals: aligned tables, wrapped paragraphs, a little colour where it is seen."""
+"""Text for terminals: aligned tables, wrapped paragraphs, colours."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def style(text: str, name: str) -> str:
 
 
 def can_print(characters: str) -> bool:
-    """Whether the output's encoding has these characters."""
+    """Return whether the output's encoding has these characters."""
     try:
         characters.encode(sys.stdout.encoding or "ascii")
     except UnicodeEncodeError:
@@ -35,8 +35,8 @@ def table(
 ) -> str:
     """Left-aligned columns; ``styles`` may name a style for each cell ("" for none).
 
-    With an ``indent`` the table stands to the right, and texts of the last column are wrapped where
-    the terminal ends.
+    With an ``indent`` the table is indented, and texts of the last column are wrapped at the
+    terminal's width.
     """
     columns = list(zip_longest(header, *rows, fillvalue=""))
     widths = [max(map(len, column)) for column in columns]
@@ -58,7 +58,7 @@ def table(
 
 
 def shortened(text: str, width: int = 90) -> str:
-    """A text that is cut off, with dots, where it is longer."""
+    """A text, cut off with dots if it is longer than ``width``."""
     return text if len(text) <= width else f"{text[: width - 3]}..."
 
 
@@ -76,7 +76,7 @@ def fields(pairs: Sequence[tuple[str, str]], indent: str = "  ") -> str:
 
 
 def _room(taken: int) -> int:
-    """How many characters of a line are left for a text."""
+    """The number of characters of a line that are left for a text, at least 40."""
     return max(40, shutil.get_terminal_size((100, 24)).columns - taken)
 
 

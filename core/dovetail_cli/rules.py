@@ -1,4 +1,4 @@
-"""The matrix as it is in this installation: every primitive, every table, and what each rule is."""
+"""The matrix of this installation: every primitive, every table, and the kind of each rule."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ BROKEN = "broken"
 
 
 class Rule(NamedTuple):
-    """What one rule is: its kind, where it came from, and what a derived one follows from.
+    """The facts about one rule: its kind, its origin, and the source of a derived one.
 
-    Of a declared rule without an origin the source is ``"primitive"``, which carries it, or
-    ``"platforms"``: there are those of ``platforms`` alone, each with its origin.
+    The source of a declared rule without an origin is ``"primitive"`` if the primitive carries it,
+    or ``"platforms"`` if there are only rules of ``platforms``, each with its origin.
     """
 
     kind: str
@@ -57,7 +57,7 @@ def load_table(name: str) -> RuleTable[Any]:
 
 
 def load_tables(names: list[str]) -> tuple[dict[str, RuleTable[Any]], list[str]]:
-    """Tables by their names, and what is wrong with those that are left out."""
+    """Tables by their names, and the problems of those that are left out."""
     found: dict[str, RuleTable[Any]] = {}
     problems: list[str] = []
     for name in names:
@@ -73,8 +73,8 @@ SHOWN = 5
 
 
 def broken(found: Mapping[str, Rule]) -> list[str]:
-    """What is wrong with the rules of some primitives, by name, that cannot be derived: what is
-    wrong with many is said once."""
+    """The problems of rules that cannot be derived, by the names of their primitives; rules with
+    the same problem share a line."""
     alike: dict[str, list[str]] = {}
     for name, r in found.items():
         if r.kind == BROKEN:
@@ -91,7 +91,7 @@ def broken(found: Mapping[str, Rule]) -> list[str]:
 
 
 def rule(table: RuleTable[Any], primitive: Primitive) -> Rule:
-    """The rule of ``primitive``, derived if it must be, and those of platforms."""
+    """The rule of ``primitive``, derived if the table has none, and those of platforms."""
     own = {p: origin for p, (_, origin) in sorted(table.platforms(primitive).items())}
     found = _general(table, primitive)
     if own and found.kind in (EMPTY, HOLE):

@@ -1,4 +1,4 @@
-"""Finding and running the sub-command of ``dovetail`` that is asked for."""
+"""The entry point of ``dovetail``: finds and runs sub-commands."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OWN: dict[str, Any] = {
 
 
 def run(argv: Sequence[str] | None = None) -> int:
-    """Run ``dovetail`` with these arguments (the process's own by default); the exit status."""
+    """Run ``dovetail`` with these arguments (by default the process's own); returns the status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     asked = next((a for a in arguments if not a.startswith("-")), None)
     quiet = asked in ("plugins", "doctor")  # which report themselves what is wrong
@@ -44,7 +44,7 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 
 def _show_warning(message: Warning | str, *where: Any) -> None:
-    """A line of text for a warning; where it was made says nothing to people who type commands."""
+    """Print a warning as one line, without its line of code, which is no use in a terminal."""
     print(f"dovetail: warning: {message}", file=sys.stderr)
 
 
@@ -70,7 +70,7 @@ def _commands(asked: str | None, quiet: bool) -> dict[str, Command]:
 
 
 class _Broken:
-    """Stands for a command that cannot be loaded, so that the others are not lost."""
+    """A stand-in for a command that cannot be loaded, so that the others still work."""
 
     help = "(cannot be loaded)"
 
@@ -92,7 +92,7 @@ def _load(name: str) -> Command:
 
 
 def _known(quiet: bool) -> list[str]:
-    """Names of plugins' commands, also of those that several plugins claim."""
+    """The names of plugins' commands, including those that several plugins claim."""
     try:
         found = registry()
     except DovetailError:

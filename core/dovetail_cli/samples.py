@@ -11,7 +11,7 @@ from dovetail_testing.samples import Sample, samples_of
 
 
 def samples_by_primitive() -> tuple[dict[Primitive, list[Sample]], list[str]]:
-    """All samples, and what is wrong with modules that should have some."""
+    """All samples, and the problems of modules of samples that do not work."""
     found: dict[Primitive, list[Sample]] = {}
     problems: list[str] = []
     for plugin, manifest in registry().active.items():
@@ -26,7 +26,7 @@ def samples_by_primitive() -> tuple[dict[Primitive, list[Sample]], list[str]]:
 
 
 def count_spoken_of(law: Law, samples: Iterable[Sample]) -> int:
-    """On how many of the samples a law is tried."""
+    """The number of the samples on which a law is tried."""
     return sum(_speaks_of(law, sample) for sample in samples)
 
 

@@ -16,20 +16,20 @@ from dovetail_base.errors import DovetailError
 
 
 def check_script(script: str, example: str) -> None:
-    """Refuse what is no file.
+    """Check that a script exists.
 
     Raises:
-        DovetailError: there is none; shows the example.
+        DovetailError: there is no such file; shows the example.
     """
     if not Path(script).is_file():
         raise DovetailError(f"there is no file {script!r}; for example: {example}")
 
 
 def check_module(name: str, example: str) -> None:
-    """Refuse what is no module.
+    """Check that a module exists.
 
     Raises:
-        DovetailError: there is none; shows the example.
+        DovetailError: there is no such module; shows the example.
     """
     sys.path.insert(0, str(Path.cwd()))
     try:
@@ -48,7 +48,7 @@ def check_module(name: str, example: str) -> None:
 def as_program(
     name: str, arguments: Sequence[str], is_module: bool = False
 ) -> Generator[None, None, None]:
-    """Arguments, import path and warnings as ``python NAME`` or ``python -m NAME`` sets them."""
+    """A context with arguments, import path and warnings as in ``python NAME`` or ``-m NAME``."""
     argv, path = sys.argv, sys.path[:]
     sys.argv = [name, *arguments]
     sys.path.insert(0, str(Path.cwd() if is_module else Path(name).resolve().parent))
@@ -61,9 +61,9 @@ def as_program(
 
 
 def run_program(name: str, is_module: bool = False) -> int:
-    """Run it as ``__main__``; what it raises is printed, as Python would. The exit status.
+    """Run a program as ``__main__``; prints its errors as Python would, returns the exit status.
 
-    A script's ``__file__`` is absolute, as of Python's, since it may change the folder.
+    A script's ``__file__`` is absolute, as in Python, since the script may change the folder.
     """
     try:
         if is_module:
@@ -88,7 +88,7 @@ def _show_warning(message: Any, category: Any, filename: str, lineno: int, *_: A
 
 
 def _print_error(error: BaseException) -> None:
-    """Its traceback, from the script's own frames on; what runs at exit sees it, as in Python."""
+    """Print a traceback from the script's own frames on; exit handlers see the error, too."""
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
     at = error.__traceback__
     while at is not None and at.tb_frame.f_globals.get("__name__") != "__main__":

@@ -88,15 +88,16 @@ def conformance(
 
     Its primitives are tried under every installed rule table that has a law; its rule tables on the
     samples of every installed primitive, loops and branches among them; its backends on all of
-    these, against the backend that is trusted; and its high types where samples have such values.
-    From each sample hostile ones are derived (see :func:`hostile`). At the end of the run pytest
-    prints which rules were tested and which not, and why; ``--conformance-html=FILE`` writes it.
+    these, against the reference backend; and its high types where samples have such values. From
+    each sample hostile ones are derived (see :func:`hostile`). At the end of the run pytest prints
+    which rules were tested and which not, and why; ``--conformance-html=FILE`` writes it.
 
     Args:
         plugin: the plugin's name, as in its manifest; empty for ``samples`` and ``laws`` alone.
-        excused: why a rule need not hold, by ``"primitive x table"`` (``"acme.shift x ad.jvp"``),
-            in which ``*`` stands for anything; ``"primitive x table x kind"`` is about one kind of
-            hostile samples. Where the law fails the test is reported as an expected failure.
+        excused: the reasons why rules need not hold, by ``"primitive x table"`` (``"acme.shift x
+            ad.jvp"``), in which ``*`` stands for anything; ``"primitive x table x kind"`` is about
+            one kind of hostile samples. Where the law fails the test is reported as an expected
+            failure.
         samples: further samples, of primitives that no installed manifest brings.
         laws: further laws by table, for rule tables that no installed manifest brings.
         quick: how many given samples of each primitive a law is tried on, besides one of each kind

@@ -29,14 +29,14 @@ class Inventory:
     excuse: str = ""
 
     def run(self) -> None:
-        """Nothing: that a rule is not tested is said, and is no failure."""
+        """Do nothing: rules that are not tested are reported, and are no failure."""
 
 
 class Group:
     """Samples of one primitive: those that are given, and those derived from them when asked.
 
-    ``values``: whether samples of other values are derived, too. ``most``: from how many of those
-    that are given; None is all.
+    ``values``: True to derive samples of other values, too. ``most``: the number of given samples
+    from which others are derived; None is all.
     """
 
     def __init__(self, values: bool, most: int | None) -> None:
@@ -60,12 +60,13 @@ class Group:
 
 @dataclass(frozen=True)
 class Conformance:
-    """What to try of a plugin.
+    """The selection of cases of a plugin.
 
     Attributes:
         plugin: its name; empty for ``samples`` and ``laws`` alone.
-        excused: why a rule need not hold, by ``"primitive x table"``, in which ``*`` stands for
-            anything; ``"primitive x table x kind"`` is about one kind of hostile samples.
+        excused: the reasons why rules need not hold, by ``"primitive x table"``, in which ``*``
+            stands for anything; ``"primitive x table x kind"`` is about one kind of hostile
+            samples.
         samples: further ones, of primitives that no manifest brings.
         laws: further ones by rule table, for tables that no manifest brings.
         quick: how many given samples of a primitive to try per law in quick mode.
@@ -167,7 +168,7 @@ def _spoken_of(law: Law, samples: Iterable[Sample]) -> list[Sample]:
 
 
 def _law_of_backend(name: str, skipped: list[Entry]) -> tuple[str, Law] | None:
-    """What the provider ``backend_law`` makes for a backend; None where it cannot be tried."""
+    """The law that the provider ``backend_law`` makes for a backend; None if it cannot be tried."""
     table = f"backend {name}"
     make = registry().provider("backend_law", default=None)
     why = registry().backend(name).problem() if make else "no plugin provides 'backend_law'"

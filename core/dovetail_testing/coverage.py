@@ -1,4 +1,4 @@
-"""What a run of tests says of rules: one verdict for each, and the table of them as text."""
+"""The coverage of rules by a run of tests: one verdict for each rule, and a table as text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST = 60
 
 
 class Entry(NamedTuple):
-    """What is known of a rule; ``TRIED`` until the report of the test says more."""
+    """The verdict of one case on a rule; ``TRIED`` until the report of the test is known."""
 
     primitive: str
     table: str
@@ -30,9 +30,9 @@ class Entry(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What all cases say of one rule: the weightiest verdict, why, and how many they were.
+    """The verdict of all cases of one rule: the weightiest one, its reasons, the number of cases.
 
-    ``unsupported`` is how many of them a backend does not support, whatever the others say.
+    ``unsupported`` is the number of cases that a backend does not support, whatever the verdict.
     """
 
     verdict: str
@@ -46,7 +46,7 @@ Coverage = dict[tuple[str, str], Verdict]
 
 
 def by_test(reports: Iterable[Any]) -> dict[str, Coverage]:
-    """What pytest's reports say of rules, by the test that asked: ``file::function``."""
+    """The coverage that pytest's reports show, by test function: ``file::function``."""
     found: dict[str, list[Entry]] = {}
     for report in reports:
         for key, value in getattr(report, "user_properties", ()):
@@ -93,8 +93,8 @@ def coverage(entries: Iterable[Entry]) -> Coverage:
 
 
 def summary(found: Coverage) -> str:
-    """How many rules have each verdict, and how many samples are not supported: ``12 rules: 10
-    tested, 2 untested; 3 samples unsupported``."""
+    """The numbers of rules by verdict, and of samples that are not supported, as text: ``12 rules:
+    10 tested, 2 untested; 3 samples unsupported``."""
     count = Counter(v.verdict for v in found.values())
     parts = [f"{count[v]} {v}" for v in VERDICTS if count[v]]
     lacking = sum(v.unsupported for v in found.values())
@@ -162,7 +162,7 @@ def _reasons(found: Coverage) -> list[str]:
 
 
 def _listed(rules: Sequence[str]) -> list[str]:
-    """A few rules in full; of many, the first."""
+    """Rules as text; of many only the first ones."""
     most = 12
     more = [f"and {len(rules) - most} more"] if len(rules) > most else []
     return [*rules[:most], *more]

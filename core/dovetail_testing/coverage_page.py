@@ -1,4 +1,4 @@
-"""The coverage table as a page: one file of HTML, with nothing that is loaded from elsewhere."""
+"""The coverage table as a page: one file of HTML, which loads no other files."""
 
 from __future__ import annotations
 

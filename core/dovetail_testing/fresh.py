@@ -1,4 +1,4 @@
-"""Running code as in a new process: another set of installed plugins, another environment."""
+"""Contexts for code that is to run as in a new process: with other plugins or environment."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Passes = dict[str, Mapping[str, str]]
 
 @contextmanager
 def fresh_registry() -> Generator[Registry, None, None]:
-    """Context manager: entry points and environment are read anew inside, and the old registry
-    is back afterwards. Tables that the process has filled stay filled; primitives stay defined.
+    """Context manager: entry points and environment are read anew within, and the old registry is
+    restored at the end. Tables that the process has filled stay filled; primitives stay defined.
     """
     with _swapped(None) as found:
         yield found
@@ -27,8 +27,8 @@ def fresh_registry() -> Generator[Registry, None, None]:
 
 @contextmanager
 def with_plugins(*manifests: Manifest) -> Generator[Registry, None, None]:
-    """Context manager: plugins with these manifests are there, too, each of a distribution of its
-    own (``acme-dist 1.0``); a plugin of that name is replaced."""
+    """Context manager: adds plugins with these manifests, each of a distribution of its own
+    (``acme-dist 1.0``); they replace plugins of the same name."""
     outer = registry()
     more = {m.name: Plugin(m.name, f"{m.name}-dist", "1.0", f"{m.name}:M", m) for m in manifests}
     inside = Registry(plugins=dict(sorted({**outer.plugins, **more}.items())))
@@ -57,7 +57,7 @@ def _forget() -> None:
 
 @contextmanager
 def _telling(outside: Passes, inside: Passes) -> Generator[None, None, None]:
-    """Let no program be used that other passes have made."""
+    """Drop remembered programs at both ends of the context if the passes in it are others."""
     if outside == inside:
         yield
         return
@@ -69,6 +69,6 @@ def _telling(outside: Passes, inside: Passes) -> Generator[None, None, None]:
 
 
 def _passes(found: Registry | None) -> Passes:
-    """Whose passes there are."""
+    """The passes of a registry's active plugins, by plugin."""
     active = {} if found is None else found.active
     return {name: m.passes for name, m in active.items() if m.passes}

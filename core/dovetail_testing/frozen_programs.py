@@ -1,8 +1,8 @@
-"""Programs that refuse to be written into, for tests.
+"""Programs that cannot be written into, for tests.
 
-Nothing checks the rule in use, since a check would slow every trace down. While tests run, an
-equation's or a program's field that is set a second time, and a list of theirs that is changed,
-raise where that happens.
+In use nothing checks that programs are immutable, since a check would slow every trace down. While
+tests run, setting a field of an equation or program a second time, and changing one of their lists,
+raise an error.
 """
 
 from __future__ import annotations
@@ -37,10 +37,9 @@ class FrozenList(list[Any]):
 
 
 def freeze_programs() -> None:
-    """From now on equations and programs, of this process, cannot be written into.
+    """Make equations and programs of this process immutable from now on.
 
-    Raises (later, where somebody does):
-        TypeError: a field is set that has a value, or a list is changed.
+    Later, code that sets a field that has a value, or changes a list, raises a TypeError.
     """
     for cls, lists in _LISTS.items():
         if cls.__setattr__ is object.__setattr__:

@@ -1,7 +1,7 @@
-"""Hostile samples: what samples tend to leave out, derived from them where the type rule allows.
+"""Hostile samples: cases that samples tend to leave out, derived from them by changed operands.
 
 Each kind of hostility is a function from a sample to others of the same primitive and parameters.
-What the type rule does not accept is dropped, and so is what was there before.
+Those that the type rule does not accept are dropped, and so are duplicates.
 """
 
 from __future__ import annotations
@@ -70,14 +70,14 @@ def hostile(sample: Sample, *, values: bool = True) -> Iterator[tuple[str, Sampl
 
 
 def signature(sample: Sample) -> Any:
-    """What tells samples apart: types, parameters, the fixed operands, and the label of values."""
+    """A key of a sample: types, parameters, fixed operands, and the label of special values."""
     types: Any = tuple((x.__class__, getattr(x, "dtype", None), np.shape(x)) for x in sample.args)
     special = sample.name if "extreme" in sample.tags else ""
     return sample.primitive, types, str(sample.params), tuple(sample.fixed), special
 
 
 def accepts(sample: Sample) -> bool:
-    """Whether the primitive's type rule accepts a sample."""
+    """Return whether the primitive's type rule accepts a sample."""
     try:
         with enable_x64(is_wide(sample)):
             sample.infer()
@@ -97,7 +97,7 @@ def _derived(sample: Sample, operands: Operands, what: str, *tags: str) -> Sampl
 
 
 def _sizes(sample: Sample) -> Iterator[Sample]:
-    """All axes of one length together, which must agree; and one axis of all operands."""
+    """Samples with axes of length 0 or 1: all axes of one length, or one axis of all operands."""
     shapes = [np.shape(x) for x in sample.args]
     for n in sorted({d for shape in shapes for d in shape} - {0}):
         for size in (0, 1) if n > 1 else (0,):
@@ -119,7 +119,7 @@ def _cut(sample: Sample, axes: list[list[int]], size: int, what: str) -> Sample:
 
 
 def _weak(sample: Sample) -> Iterator[Sample]:
-    """Scalars as Python's numbers: all of them, each alone; and scalars in place of arrays."""
+    """Samples with scalars in place of arrays, and with Python's numbers for all or one of them."""
     at = [i for i, x in enumerate(sample.args) if _is_default(x) and np.size(x)]
     scalars = {i: np.asarray(sample.args[i]).ravel()[0] for i in at}
     if any(np.ndim(sample.args[i]) for i in at):
@@ -138,7 +138,7 @@ def _is_default(x: Any) -> bool:
 
 
 def _dtypes(sample: Sample) -> Iterator[Sample]:
-    """All operands of a dtype together, at other dtypes of its family that hold their values."""
+    """Samples in which all operands of a dtype have another one of its kind, with equal values."""
     arrays = {i: np.asarray(x) for i, x in enumerate(sample.args) if hasattr(x, "dtype")}
     for dtype in dict.fromkeys(x.dtype for x in arrays.values()):
         for family in FAMILIES:
@@ -150,14 +150,14 @@ def _dtypes(sample: Sample) -> Iterator[Sample]:
 
 
 def _holds(made: Any, given: Any) -> bool:
-    """Whether a conversion kept the values: integers exactly, others finite."""
+    """Return whether a conversion kept the values: integers exactly, others as far as finite."""
     if given.dtype.kind in "iu":
         return bool(np.all(made == given))
     return bool(np.all(np.isfinite(made) == np.isfinite(given)))
 
 
 def _mixed(sample: Sample) -> Iterator[Sample]:
-    """Each operand alone, and all but one, where there are three or more."""
+    """Samples in which one operand alone, or all but one of three or more, is not fixed."""
     n = len(sample.args)
     alone = [{i} for i in range(n)] if n > 1 else []
     others = [set(range(n)) - {i} for i in range(n)] if n > 2 else []
@@ -198,8 +198,8 @@ def _kind(x: Any) -> str:
 
 
 def _filled(x: Any, special: Callable[[Any], list[Any]], position: int, start: int) -> Any:
-    """An array like ``x`` of special values. Two operands meet in all pairs, as far as these go:
-    the n-th element has pair 7 n, since 7 shares no factor with the number of pairs."""
+    """An array like ``x`` of special values. Two operands have as many of all pairs as fit: the
+    n-th element has pair 7 n, since 7 shares no factor with the number of pairs."""
     array = np.asarray(x)
     found = np.array(special(array.dtype), array.dtype)
     n = len(found)

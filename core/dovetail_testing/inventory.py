@@ -1,4 +1,4 @@
-"""The rules of a plugin that no case tries, and why not."""
+"""The rules of a plugin that no case tries, with the reasons."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .samples import Sample, all_samples
 def untried(
     manifest: Manifest, tried: Collection[tuple[str, str]], samples: Iterable[Sample]
 ) -> Iterator[Entry]:
-    """Rules of the plugin's primitives in all tables, and of all primitives in its tables, that
-    are not among ``tried``: those that are there, and those that are missing.
+    """Rules of the plugin's primitives in all tables, and of all primitives in its tables, that are
+    not among ``tried``: existing and missing ones.
 
     Args:
         tried: primitives and tables, by name.
@@ -42,7 +42,7 @@ def untried(
 
 
 def _why(table: RuleTable[Any], primitive: str, lawful: bool, sampled: bool) -> str:
-    """Why a rule is not tried; empty where none is needed."""
+    """The reason why a rule is not tried; empty if none is needed."""
     try:
         rule = table.get(primitives()[primitive])
     except DovetailError as e:  # a deriver fails
@@ -67,6 +67,6 @@ def _defined_by(manifest: Manifest) -> set[str]:
 
 
 def _declared(table: RuleTable[Any]) -> set[str]:
-    """The primitives of which a rule of the table was written."""
+    """The primitives that have a rule in the table which is not derived."""
     table.fill()
     return {p.name for p in table.rules if not (p.anonymous or table.is_derived(p))}

@@ -45,7 +45,7 @@ def _choices(n: int) -> list[tuple[bool, ...]]:
 def assert_types(values: Sequence[Any], wanted: Sequence[AbstractValue], what: str) -> None:
     """Fail unless values are of the types ``wanted``: shape, dtype, and whether they are weak.
 
-    NumPy's values are never weak, whatever they stand for.
+    NumPy's values are never weak.
     """
     assert len(values) == len(wanted), f"{what}: {len(values)} results, expected {len(wanted)}"
     for i, (x, want) in enumerate(zip(values, wanted)):
@@ -57,13 +57,13 @@ def assert_types(values: Sequence[Any], wanted: Sequence[AbstractValue], what: s
 
 
 def assert_untouched(sample: Sample, before: Sequence[bytes]) -> None:
-    """Fail if an operand that is NumPy's is not as it was (see :func:`contents`)."""
+    """Fail if an operand that is a NumPy array has changed (see :func:`contents`)."""
     for i, (x, y) in enumerate(zip(contents(sample), before)):
         assert x == y, f"operand {i} was overwritten: operands are read only"
 
 
 def contents(sample: Sample) -> list[bytes]:
-    """What the operands that are NumPy's hold."""
+    """The bytes of the operands that are NumPy arrays; empty for the others."""
     return [x.tobytes() if isinstance(x, np.ndarray) else b"" for x in sample.operands]
 
 
@@ -73,7 +73,7 @@ def arrays_of(values: Sequence[Any]) -> list[np.ndarray[Any, Any]]:
 
 
 def effects_of(program: ClosedJaxpr) -> Counter[Any]:
-    """How often each effect occurs among the equations; those on inputs count as one kind."""
+    """The number of times that each effect occurs among the equations; input effects by class."""
     effects = (f for e in program.eqns for f in e.effects)
     return Counter(type(f) if isinstance(f, InputEffect) else f for f in effects)
 
@@ -90,10 +90,10 @@ def assert_same_effects(program: ClosedJaxpr, inferred: Inferred, what: str) -> 
 
 @law("eval", mixed=False)
 def eval_law(sample: Sample) -> None:
-    """Results have the types that the type rule says, and are those of the sample's oracle.
+    """Results have the types of the type rule, and the values of the sample's oracle.
 
-    The type rule says the same of the same types, also under the other mode of 64-bit types, since
-    its answers are kept; and nobody writes into an operand.
+    The type rule returns the same types for the same operands, also under the other mode of 64-bit
+    types, since its results are remembered; and no operand is written to.
     """
     inferred, before, avals = sample.infer(), contents(sample), sample.avals
     sample.primitive.forget()
@@ -112,7 +112,7 @@ def eval_law(sample: Sample) -> None:
 
 
 def _of_its_type(x: Any) -> Any:
-    """A Python number as NumPy's of the type that it has in programs."""
+    """A Python number as a NumPy scalar of the type that it has in programs."""
     if isinstance(x, (bool, int, float, complex)) and not isinstance(x, np.generic):
         return np.asarray(x, typeof(x).dtype)[()]  # type: ignore[attr-defined]
     return x
@@ -187,13 +187,13 @@ def text_law(sample: Sample) -> None:
 
 @law("check", mixed=False)
 def check_law(sample: Sample) -> None:
-    """What staging makes of an operation passes the checker."""
+    """The program that staging makes of an operation passes the checker."""
     check_jaxpr(staged(sample))
 
 
 @law("dce", without=("random",), mixed=False)
 def dce_law(sample: Sample) -> None:
-    """Removing what unused outputs need changes used outputs by rounding at most, no effect."""
+    """Dead-code elimination changes used outputs by rounding at most, and no effect."""
     program = staged(sample)
     whole = eval_jaxpr(program.jaxpr, program.consts, *sample.args)
     for used in _choices(len(whole)):

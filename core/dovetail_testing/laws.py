@@ -1,4 +1,4 @@
-"""Laws: what every rule of a rule table must obey, tried on the samples of primitives."""
+"""Laws: properties that every rule of a rule table has, tried on the samples of primitives."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Check = Callable[[Sample], None]
 
 
 class Skip(Exception):
-    """A law says that it does not speak of a sample."""
+    """Raised by a law that does not apply to a sample."""
 
 
 def skip(reason: str) -> NoReturn:
-    """Leave a law: it does not speak of this sample, for ``reason``."""
+    """Leave a law that does not apply to this sample, for ``reason``."""
     raise Skip(reason)
 
 
@@ -30,11 +30,11 @@ class Law:
 
     Attributes:
         name: for reports.
-        without: tags of samples of which the law does not speak (``"nonsmooth"``, ...).
-        applies: whether it speaks of a sample; such samples are not even counted. A law that finds
-            out on the way calls :func:`skip`.
-        mixed: whether it is worth trying with some operands fixed (``Sample.fixed``): not where
-            nothing is lifted, or where the law itself chooses which operands are.
+        without: tags of samples to which the law does not apply (``"nonsmooth"``, ...).
+        applies: returns whether it applies to a sample; other samples are not even counted. A law
+            that finds out later calls :func:`skip`.
+        mixed: True to try it with some operands fixed (``Sample.fixed``), too: not if nothing is
+            lifted, or if the law itself chooses the operands that are.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Law:
     mixed: bool = True
 
     def speaks_of(self, sample: Sample) -> bool:
-        """Whether to try the law on ``sample``."""
+        """Return whether the law applies to ``sample``."""
         if self.without & set(sample.tags) or (sample.fixed and not self.mixed):
             return False
         return self.applies(sample)
@@ -101,5 +101,5 @@ def all_laws() -> Iterator[tuple[str, str, Law]]:
 
 
 def as_law(name: str, made: Any) -> Law:
-    """A law as it is; a function as a law called ``name``."""
+    """``made`` if it is a law; a function as a law called ``name``."""
     return made if isinstance(made, Law) else Law(name, made)

@@ -1,4 +1,4 @@
-"""What laws compare with: finite differences, dot products, stacked loops, and tolerances."""
+"""Oracles of laws: finite differences, dot products, stacked loops, and tolerances."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def tolerance(dtype: Any, factor: float = 64.0) -> float:
 
 
 def widened(x: Any) -> np.ndarray[Any, Any]:
-    """``x`` as float64 or complex128 (what is exact stays as it is)."""
+    """``x`` as float64 or complex128 (integers and booleans stay as they are)."""
     y = np.asarray(x)
     if not is_inexact(y.dtype):
         return y
@@ -56,10 +56,10 @@ def assert_close(
 ) -> None:
     """Fail unless dtype and shape agree, and elements within ``tolerance(dtype, factor)``.
 
-    The tolerance is relative to each element. What terms leave when they cancel is off by the
-    rounding of the terms: ``scale`` says how large they are (a number, or one per element), and the
-    tolerance relative to it is allowed as well. Integers and bools must be equal. The error names
-    the first element that differs.
+    The tolerance is relative to each element. A result of terms that cancel has the rounding errors
+    of the terms: ``scale`` is their size (a number, or one per element), and the tolerance relative
+    to it is allowed as well. Integers and bools must be equal. The error names the first element
+    that differs.
     """
     x, y = np.asarray(actual), np.asarray(expected)
     where = f" ({what})" if what else ""
@@ -84,8 +84,8 @@ def assert_same_bits(actual: Any, expected: Any, what: str = "") -> None:
 def assert_near(actual: Any, expected: Any, tol: float, what: str = "", *, atol: Any = 0.0) -> None:
     """Fail unless shapes agree, and elements within ``tol`` relative to the expected element.
 
-    ``atol`` is allowed besides (a number, or one per element): where terms cancel, what their
-    rounding leaves. Below the smallest normal number ``tol`` is relative to that.
+    ``atol`` is allowed besides (a number, or one per element): the rounding errors of terms that
+    cancel. Below the smallest normal number ``tol`` is relative to that.
     """
     x, y = widened(actual), widened(expected)
     where = f" ({what})" if what else ""
@@ -136,14 +136,14 @@ def finite_difference_with_error(
     scale: float = 0.0,
     eps: float = 0.0,
 ) -> list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]]:
-    """Each result of :func:`finite_difference`, with an estimate of how far off it is.
+    """Each result of :func:`finite_difference`, with an estimate of its error.
 
     With x± = x ± h t:  f' = (8 (f(x+) - f(x-)) - (f(x+ +) - f(x- -))) / 12 h + O(h⁴), so that the
     best step is near eps^(1/5). Terms as large as f / h cancel to f': values that are off by a few
     eps leave an absolute error of that much of the terms. ``scale`` is the size that the values'
     own rounding is relative to, where it is larger than they are; ``eps`` is their precision, where
-    it is coarser than that of ``primals``. What the fourth order leaves out is about h² times what
-    the second leaves out, which two steps show.
+    it is coarser than that of ``primals``. The error of fourth order is about h² times that of
+    second order, which two steps show.
     """
     inexact = [np.asarray(x).dtype for x in primals if is_inexact(np.asarray(x).dtype)]
     eps = max([eps, *map(precision, inexact)]) if inexact else 1.0
@@ -165,7 +165,7 @@ def finite_difference_with_error(
 
 
 def _difference(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """``x - y``, zero also where both are the same infinity: a function does not change there."""
+    """``x - y``, but zero for two equal infinities."""
     return np.where(x == y, 0.0, x - y)
 
 
@@ -188,7 +188,7 @@ def assert_transposes(
     """Fail unless Re <ct, forward(x)> = Re <backward(ct), x>: the dot-product test of a transpose.
 
     Real parts, because maps between real and complex arrays are linear over the reals only; for
-    maps that are linear over the complex numbers too this says the same.
+    maps that are linear over the complex numbers the real parts suffice.
     """
     left = dot(cotangents, forward(*inputs)).real
     right = dot(backward(*cotangents), inputs).real

@@ -24,7 +24,7 @@ class Case:
 
     Attributes:
         kind: the sample's kind of hostility, where it was derived from another.
-        excuse: why the law need not hold.
+        excuse: the reason why the law need not hold.
     """
 
     table: str
@@ -118,9 +118,9 @@ class Matrix:
 
 
 def _is_nobodys(table: str, primitive: Primitive) -> bool:
-    """Whether a rule is missing that no plugin owes: table and primitive come from distributions of
-    which neither knows the other, since the primitive's contributes nothing to the table, and the
-    table's does not require the primitive's."""
+    """Return whether a rule is missing that no plugin should have: the distributions of table and
+    primitive do not know each other, since the primitive's contributes nothing to the table, and
+    the table's does not require the primitive's."""
     found = registry()
     owner = next((n for n, m in found.active.items() if table in m.tables), None)
     if owner is None or found.table(table).get(primitive) is not None:

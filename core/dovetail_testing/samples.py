@@ -28,25 +28,24 @@ def _no_operands() -> dict[int, Any]:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """One application of a primitive: what the law of every rule table is tried on.
+    """One application of a primitive, on which the law of every rule table is tried.
 
     Attributes:
         args: NumPy arrays and scalars, Python scalars.
         params: parameters of the primitive.
-        tags: what is awkward about it, so that laws can pass over it: ``"empty"`` (no elements),
-            ``"nonsmooth"`` (not differentiable there), ``"extreme"`` (limits of integers, NaN,
+        tags: its difficulties, so that laws can skip it: ``"empty"`` (no elements), ``"nonsmooth"``
+            (not differentiable at its operands), ``"extreme"`` (limits of integers, NaN,
             infinities), ``"open-ended"`` (a loop of unknown length, which has no transpose),
-            ``"wide"`` (elements of 64 bits: it is tried with ``enable_x64``), ``"tame"`` (its
-            values must be what they are: no others are derived from them), or anything that a law
-            knows of.
-        scale: how large the terms are that cancel in its results, where results are smaller than
-            these: comparisons allow for rounding relative to it, besides that of each element.
+            ``"wide"`` (elements of 64 bits: it is tried with ``enable_x64``), ``"tame"`` (no
+            samples with other values are derived from it), or any tag that a law knows.
+        scale: the size of terms that cancel in its results, if results are smaller than these:
+            comparisons allow for rounding relative to it, besides that of each element.
         name: distinguishes samples of one primitive in reports; by default made from the types.
-        fixed: operands, by position, that are none of ``args``: a law does not see them, so that a
-            transformation meets operands of which some are lifted and others are not.
-        oracle: what computes the results, ``oracle(*operands, **params)``, by other means: NumPy,
-            SciPy, a formula. The law of evaluation compares. A primitive whose only rule says what
-            it computes (a decomposition, ``to_lo``) can be compared with nothing else.
+        fixed: operands, by position, that are none of ``args``: laws do not pass them, so that a
+            transformation has some operands that are lifted and others that are not.
+        oracle: a function that computes the results, ``oracle(*operands, **params)``, by other
+            means: NumPy, SciPy, a formula. The law of evaluation compares with it. For a primitive
+            that is evaluated by its decomposition or its ``to_lo`` rule nothing else can.
     """
 
     primitive: Primitive
@@ -69,7 +68,7 @@ class Sample:
         return self._with_fixed(self.args)
 
     def infer(self, avals: Sequence[AbstractValue] = ()) -> Inferred:
-        """The types of the results, and the effects, as the type rule says.
+        """The types of the results, and the effects, from the type rule.
 
         ``avals``: the types of the arguments, if not their own.
         """
@@ -132,7 +131,7 @@ def all_samples() -> Iterator[tuple[str, Sample]]:
 
 
 def is_wide(sample: Sample) -> bool:
-    """Whether to try laws on a sample with 64-bit types: it says so, or they are on."""
+    """Return whether to try laws on a sample with 64-bit types: they are on, or it is tagged so."""
     return "wide" in sample.tags or enable_x64.value
 
 

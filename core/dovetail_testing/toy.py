@@ -1,4 +1,4 @@
-"""A few primitives on arrays, evaluated with NumPy: what the kernel alone is tested with.
+"""A few primitives on arrays, evaluated with NumPy, with which the kernel alone is tested.
 
 A plugin that depends on ``dovetail-core`` only can try its rule table on these primitives and on
 those of :mod:`dovetail_testing.toy_control`. They are far too few for programs.

@@ -1,4 +1,4 @@
-"""The law of primitives' traits: what an author says of an operation, tried on its samples."""
+"""The law of primitives' traits: an operation has them on its samples."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _results(sample: Sample, args: Sequence[Any]) -> Values:
 
 
 def _moving(sample: Sample, operands: Sequence[int]) -> list[int]:
-    """Those among the operands that can be moved a little."""
+    """The operands whose values can be changed a little: those of inexact types."""
     return [i for i in operands if i < len(sample.args) and is_inexact(_dtype(sample.avals[i]))]
 
 
@@ -58,7 +58,7 @@ def _with(sample: Sample, others: dict[int, Any]) -> list[Any]:
 
 
 def _pairs(sample: Sample, xs: Values, ys: Values) -> Iterator[tuple[Any, Any, float]]:
-    """Results side by side where both are numbers, and how far rounding may move them."""
+    """Pairs of the finite elements of results, with the tolerance of their difference."""
     for x, y in zip(xs, ys, strict=True):
         a, b = widened(x).ravel(), widened(y).ravel()
         known = np.isfinite(a) & np.isfinite(b)
@@ -89,7 +89,7 @@ def _linear(sample: Sample) -> None:
 
 
 def _moves(sample: Sample) -> None:
-    """Where elements are mapped one by one, results are mapped so: but for constants (filling)."""
+    """Assert that mapping the operands' elements maps the results' elements, but for constants."""
     if not sample.primitive.traits.moves:
         return
     data = _moving(sample, range(len(sample.args)))

@@ -28,7 +28,7 @@ def _has_high(sample: Sample) -> bool:
 def type_law(sample: Sample) -> None:
     """A high value is its arrays; its tangents are a vector space; an axis of it can be mapped.
 
-    What a type does not define (``tangent_type``, ``mapped``) is not asked.
+    Methods that a type does not define (``tangent_type``, ``mapped``) are not tried.
     """
     for value in (*sample.operands, *sample.flat()):
         aval = typeof(value)
@@ -48,7 +48,7 @@ def _arrays(aval: HiType, value: Any) -> list[np.ndarray[Any, Any]]:
 
 
 def _raised(aval: HiType, arrays: list[Any], what: str) -> Any:
-    """``raise_val``, and that it agrees with ``lower_val`` and ``lo_ty``."""
+    """The result of ``raise_val``, which must agree with ``lower_val`` and ``lo_ty``."""
     value = aval.raise_val(*arrays)
     assert typeof(value) == aval, f"{what}: raise_val made a value of type {typeof(value)}: {aval}"
     for i, (x, y) in enumerate(zip(_arrays(aval, value), arrays, strict=True)):
@@ -86,7 +86,7 @@ def _tangents(aval: HiType) -> None:
 
 
 def _mapping(aval: HiType, value: Any) -> None:
-    """Elements stacked along the leading axis have the type that ``unmapped`` says."""
+    """Assert that elements stacked along the leading axis have the type of ``unmapped``."""
     spec = aval.leading_spec()
     whole: AbstractValue = aval.unmapped(ELEMENTS, spec)
     assert isinstance(whole, HiType), f"unmapped made {whole} of {aval}"

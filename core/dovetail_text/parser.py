@@ -43,11 +43,11 @@ def parse_type(text: str) -> AbstractValue:
 
 
 def _whole(parser: _Parser, read: Callable[[_Parser], T]) -> T:
-    """What ``read`` makes of the whole text.
+    """The result of ``read``, which must read the whole text.
 
     Raises:
-        IRError: whatever goes wrong: what stands there is made by classes of plugins, too, whose
-            errors do not know of the text.
+        IRError: for every error: values are made by classes of plugins, too, whose errors do not
+            give the line and column of the text.
     """
     scan = parser.scan
     try:
@@ -104,7 +104,7 @@ class _Parser(ValueParser):
             self.scan.fail(repr(word))
 
     def _binders(self, env: Env, end: str, values: list[Any] | None) -> list[Var]:
-        """Variables up to ``end``, which are constants with their values if there are any."""
+        """Variables up to ``end``; with ``values``, constants, whose values are appended to it."""
         found: list[Var] = []
         while not self.scan.accept(end):
             start = self.here()

@@ -1,4 +1,4 @@
-"""Programs as text that reads well, and that the parser turns back into them."""
+"""Programs as readable text, from which the parser makes equal programs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _INLINE = 16
 def print_ir(ir: Program, *, inline: int = _INLINE) -> str:
     """The text of a program, in the style of JAX's.
 
-    Constants of at most ``inline`` elements are written in place; larger ones, and those that are
+    Constants of at most ``inline`` elements are written by value; larger ones, and those that are
     not known, as ``#0``, ``#1``, ...: ``printed_constants`` gives their values. Primitives of
     custom rules, whose names need not be unique, have a number, too: ``f#2``. A sub-program that
     occurs more than once is written once, in front, and named. Names of programs and source lines
@@ -40,8 +40,8 @@ def print_ir(ir: Program, *, inline: int = _INLINE) -> str:
 
 
 def printed_constants(ir: Program, *, inline: int = _INLINE) -> list[Any]:
-    """What ``print_ir`` writes as ``#0``, ``#1``, ... (constants and anonymous primitives), for
-    ``parse_ir``."""
+    """The values that ``print_ir`` writes as ``#0``, ``#1``, ..., for ``parse_ir``: constants and
+    anonymous primitives."""
     printer = _Printer(inline)
     printer.document(ir)
     return printer.constants
@@ -75,7 +75,7 @@ class _Printer(ValuePrinter):
         return (f"let\n{''.join(lets)}in\n" if lets else "") + self.program(ir, "")
 
     def label(self, name: str) -> str:
-        """A name for a shared program that nothing else in the place of a value has."""
+        """A name for a shared program that no constant, type or parameter kind has."""
         stem = name if name.isidentifier() and name.isascii() else "program"
         taken = {*self.labels.values(), *_WORDS}
         label, i = stem, 0
@@ -137,7 +137,7 @@ class _Printer(ValuePrinter):
         return "\n".join([f"{head}[", *(f"{indent}  {p}" for p in params), f"{indent}]{tail}"])
 
     def name_of(self, primitive: Primitive) -> str:
-        """A primitive's name; an anonymous one has a number, too, by which it is found again."""
+        """A primitive's name; for an anonymous one with the number by which it is parsed."""
         name = primitive.name if is_word(primitive.name, "-") else repr(primitive.name)
         return name if self.brief or not primitive.anonymous else name + self.number(primitive)
 
@@ -148,7 +148,7 @@ class _Printer(ValuePrinter):
 
 
 def _letters() -> Iterator[str]:
-    """``a`` to ``z``, ``aa``, ..., without words that have a meaning."""
+    """``a`` to ``z``, ``aa``, ..., without reserved words."""
     length = 1
     while True:
         names = map("".join, product(ascii_lowercase, repeat=length))

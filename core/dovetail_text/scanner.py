@@ -20,7 +20,7 @@ _blank = re.compile(r"[ \t]*")
 
 
 class Scanner:
-    """A text and the place that has been reached in it."""
+    """A text and the index that has been reached in it."""
 
     __slots__ = ("text", "at")
 
@@ -33,7 +33,7 @@ class Scanner:
         self.at = _space.match(self.text, self.at).end()  # type: ignore[union-attr]
 
     def looking_at(self, symbol: str) -> bool:
-        """Whether ``symbol`` comes next, after any white space."""
+        """Return whether ``symbol`` comes next, after any white space."""
         self.skip()
         return self.text.startswith(symbol, self.at)
 
@@ -76,7 +76,7 @@ class Scanner:
         return ast.literal_eval(self.take(STRING, "a quoted string"))
 
     def line_ends(self) -> bool:
-        """Whether nothing more stands on this line (a ``;`` ends one, too)."""
+        """Return whether the line ends here, after any blanks (a ``;`` ends one, too)."""
         self.at = _blank.match(self.text, self.at).end()  # type: ignore[union-attr]
         return self.at >= len(self.text) or self.text[self.at] in "\r\n;"
 
@@ -90,7 +90,7 @@ class Scanner:
         return items
 
     def fail(self, expected: str, at: int | None = None) -> NoReturn:
-        """Raise: here (or at ``at``), ``expected`` should stand."""
+        """Raise an IRError: ``expected`` should come next (or stand at ``at``)."""
         self.skip()
         start = self.at if at is None else at
         found = repr(re.match(r"\S{0,20}", self.text[start:])[0])  # type: ignore[index]
@@ -98,7 +98,7 @@ class Scanner:
         self.error(f"expected {expected}, found {what}", start)
 
     def error(self, message: str, at: int | None = None) -> NoReturn:
-        """Raise with the line, the column and the line's text."""
+        """Raise an IRError with the line, the column and the line's text."""
         start = self.at if at is None else at
         line = self.text.count("\n", 0, start) + 1
         begin = self.text.rfind("\n", 0, start) + 1

@@ -1,4 +1,4 @@
-"""How parameters and types of registered kinds are written in the text of programs."""
+"""Notations of parameters and types of registered kinds in the text of programs."""
 
 from __future__ import annotations
 
@@ -68,19 +68,19 @@ RESERVED = {"in", "let", "lambda", "inf", "nan"}
 
 
 def word(name: str) -> str:
-    """A name as it is written: as a string where it is no word."""
+    """A name as it is written: quoted if it is no word."""
     return name if is_word(name) else repr(name)
 
 
 def is_word(name: str, joined: str = ".") -> bool:
-    """Whether a name is one that is written as it is: identifiers, joined by dots or ``joined``."""
+    """Return whether a name needs no quotes: identifiers, joined by dots or ``joined``."""
     parts = name.replace(joined, ".").split(".")
     return all(p.isidentifier() for p in parts) and name not in RESERVED and name.isascii()
 
 
 def register_numbered(cls: type) -> None:
-    """Let parameters of a class, which have no text, be written by name and number, ``f#0``, as
-    large constants are: ``printed_constants`` has them. They have a ``name``."""
+    """Let parameters of a class without a text form be written by their ``name`` and a number,
+    ``f#0``, as large constants are: ``printed_constants`` has them."""
     numbered.add(cls)
 
 
@@ -113,8 +113,8 @@ def kind_of(value: Any) -> Kind | None:
 def find_kind(name: str) -> Kind | None:
     """The kind that ``name`` stands for in text.
 
-    Classes named by their module are looked up in modules already imported: to parse a text
-    imports nothing that the text names.
+    Classes named by their module are looked up in modules already imported: parsing a text imports
+    nothing that the text names.
     """
     if not name.startswith("@"):
         return _by_name.get(name)
@@ -128,7 +128,7 @@ def find_kind(name: str) -> Kind | None:
 
 
 def is_record(cls: type[Any]) -> bool:
-    """Whether values of ``cls`` are written by their fields: a named tuple or a dataclass."""
+    """Return whether values of ``cls`` are written by fields: a named tuple or a dataclass."""
     return dataclasses.is_dataclass(cls) or (tuple in cls.__mro__ and hasattr(cls, "_fields"))
 
 

@@ -1,4 +1,4 @@
-"""Reading types, numbers and parameters: what the text of a program is made of beside equations."""
+"""Parsing of the parts of equations in the text of a program: types, numbers and parameters."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ValueParser:
         raise NotImplementedError
 
     def here(self) -> int:
-        """Where the next thing begins."""
+        """The index of the next character that is no white space."""
         self.scan.skip()
         return self.scan.at
 
@@ -183,7 +183,7 @@ class ValueParser:
         return key, self.value()
 
     def _named(self, name: str, start: int) -> Any:
-        """What a word stands for: a constant, a shared program, a type or a registered kind."""
+        """The value of a word: a constant, a shared program, a type, or a registered kind's."""
         scan = self.scan
         follows = scan.text[scan.at : scan.at + 1]
         if follows and follows in "'\"":

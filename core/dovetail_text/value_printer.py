@@ -1,4 +1,4 @@
-"""Writing types, numbers and parameters: what the text of a program is made of beside equations."""
+"""Printing of the parts of equations in the text of a program: types, numbers and parameters."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ValuePrinter:
     """Writes values; ``labels`` names shared programs, ``constants`` are those written ``#i``.
 
     Args:
-        inline: the number of elements up to which constants are written in place.
+        inline: the number of elements up to which constants are written by value.
         brief: leave out sub-programs, and never break a line.
 
     An ``indent`` is that of the line on which the text will begin.
@@ -92,7 +92,7 @@ class ValuePrinter:
         return f"{brackets[0]}\n{lines}{indent}{brackets[1]}"
 
     def number(self, x: Any) -> str:
-        """The number, ``#i``, of something that has no text of its own."""
+        """The number, ``#i``, of a value without a text form."""
         for i, other in enumerate(self.constants):
             if other is x:
                 return f"#{i}"
@@ -100,7 +100,7 @@ class ValuePrinter:
         return f"#{len(self.constants) - 1}"
 
     def constant(self, x: Any, aval: AbstractValue) -> str:
-        """The value of a constant: in place if it is known and small, else its number."""
+        """The text of a constant: its value if that is known and small, else its number."""
         dtype: Any = numpy_dtype(aval)
         if dtype is None or isinstance(x, Tracer) or cast(Any, aval).size > self.inline:
             return self.number(x)

@@ -41,8 +41,8 @@ def explain_flattening(error: Exception, is_leaf: Any) -> None:
 def explain_arguments(error: BaseException) -> None:
     """Raise an error that says why jaxlib could not flatten arguments, if ``error`` says that.
 
-    jaxlib walks trees by recursion, as deep as Python's stack, and raises a chain of two errors
-    at its end.
+    jaxlib walks trees by recursion, as deep as Python's stack, and raises a chain of two errors at
+    its end.
 
     Raises:
         ValueError: the tree has a dict whose keys have no order.

@@ -12,8 +12,8 @@ from .interrupts import can_be_interrupted, run_to_the_end
 def load(name: str) -> Any:
     """The module `jaxlib.<name>`.
 
-    An interrupt in the middle of importing an extension module would leave a half of it, and the
-    next import end the process: another thread imports, which is not interrupted.
+    Another thread does the import, since signals interrupt the main thread alone: an extension
+    module whose import was interrupted is incomplete, and the next import would crash the process.
     """
     full = f"jaxlib.{name}"
     if full not in sys.modules and can_be_interrupted():

@@ -65,10 +65,10 @@ def put(
 class HostInput:
     """An input, of the type `aval` on one device, that a compiled call is given as a NumPy array.
 
-    It stands in the place of the input's layout in a `calls.FastPath`: C++ asks
-    `shard_arg_fallback` for inputs with a layout of their own. Otherwise it shares aligned memory
-    with the program, which may read it after the call has returned (up to jaxlib 0.11 it also
-    copies what is larger than 100 kB after that).
+    A `calls.FastPath` has it as the input's layout: C++ calls `shard_arg_fallback` for inputs that
+    have a layout of their own. Otherwise it shares aligned memory with the program, which may read
+    it after the call has returned (up to jaxlib 0.11 it also copies what is larger than 100 kB
+    after that).
     """
 
     __slots__ = ("aval", "devices", "dtype", "sharding")
@@ -78,7 +78,7 @@ class HostInput:
         self.devices = list(sharding._internal_device_list)
 
     def copied(self, value: np.ndarray[Any, Any]) -> ArrayImpl | None:
-        """A copy on the device, made before this returns; None where more has to be done."""
+        """A copy on the device, made before this returns; None where a plain copy does not do."""
         if value.__class__ is not np.ndarray or value.dtype != self.dtype or len(self.devices) > 1:
             return None
         return _b.batched_device_put(
@@ -87,7 +87,7 @@ class HostInput:
 
 
 def told(aval: Any, sharding: Any) -> Any:
-    """The type of an array of type `aval` that has this sharding: types tell of some axes."""
+    """The type of an array of type `aval` with this sharding, with the axes that types show."""
     if sharding.__class__ is NamedSharding and getattr(sharding.mesh, "explicit_axes", ()):
         return aval.update(sharding=sharding)
     return aval if getattr(aval, "divided", None) is None else aval.update(sharding=None)
@@ -121,8 +121,8 @@ def put_sharded(
 def put_global(
     value: np.ndarray[Any, Any], aval: Any, sharding: Any, shared: bool = False
 ) -> ArrayImpl:
-    """A committed array from the whole host value, cut up as `sharding` says: the parts of this
-    process's devices are put there, other processes put the others."""
+    """A committed array from the whole host value, divided by `sharding`: this process copies the
+    parts of its own devices, other processes copy theirs."""
     cut = cut_of(sharding, aval.shape)
     if not cut.own:
         return assemble(aval, sharding, [])
@@ -139,8 +139,8 @@ def put_global(
 
 
 def put_equal(part: ArrayImpl, aval: Any, sharding: Any) -> ArrayImpl:
-    """A committed array of type `aval` of which all parts are `part`, an array that this process
-    has on one device or on several: each device of the sharding gets a copy."""
+    """A committed array of type `aval` whose parts are all equal to `part`, an array on one or more
+    devices of this process: each device of the sharding gets a copy."""
     own = cut_of(sharding, aval.shape).own
     one: Any = shards_of(part)[0]
     if next(iter(one.sharding.device_set)).client is own[0].client:
@@ -260,8 +260,8 @@ def install(name: str, attribute: Any) -> None:
 def install_class_attributes(
     find: Callable[[type, str], Any], names: Callable[[type], Iterable[str]]
 ) -> None:
-    """Sets what answers for attributes that the classes `Array` and `ArrayImpl` themselves lack,
-    and what `dir` of them says."""
+    """Sets the functions that find attributes which the classes `Array` and `ArrayImpl` lack, and
+    that add to the result of `dir` of them."""
     meta = type(Array)
     meta.__getattr__ = find  # type: ignore[attr-defined]
     meta.__dir__ = names  # type: ignore[assignment,method-assign]

@@ -45,7 +45,7 @@ _thread = threading.local()
 
 
 def in_callback() -> bool:
-    """Whether this thread is running a function that a program called."""
+    """Return whether this thread is running a function that a program called."""
     return getattr(_thread, "depth", 0) > 0
 
 
@@ -56,7 +56,8 @@ _TARGETS = (TARGET, PARTITIONED_TARGET, BUFFER_TARGET)
 def require_callbacks(program: Any, count: int) -> None:
     """Raises ValueError if a program (text, bytes or module) calls more functions than it is given.
 
-    Unchecked, running it would end the process. In bytes and modules only the lack of all is seen.
+    Running such a program would end the process. For bytes and modules the check finds only that no
+    functions are given at all.
     """
     if isinstance(program, str):
         if not any(target in program for target in _TARGETS):
@@ -85,8 +86,8 @@ def checked_callback(
     """`fun` as an entry of `compile(..., host_callbacks=...)`; `results` are avals or None (token).
 
     `fun` gets read-only NumPy arrays (None for a token) and returns one value per result. C++
-    copies the bytes that it returns without a look at shape or dtype, past the end of a short
-    array, so they are checked here: a TypeError. Exceptions are found as :func:`remembering` says.
+    copies the bytes of these without a look at shape or dtype, past the end of a short array, so
+    they are checked here: a TypeError. Exceptions are kept as by :func:`remembering`.
     """
     wanted = [
         None if aval is None else (tuple(aval.shape), np.dtype(aval.dtype)) for aval in results
@@ -107,9 +108,9 @@ def checked_callback(
 
 
 def remembering(fun: Callable[..., Any]) -> Callable[..., Any]:
-    """`fun` as an entry of `compile(..., host_callbacks=...)` whose exceptions are found again.
+    """`fun` as an entry of `compile(..., host_callbacks=...)` whose exceptions are kept.
 
-    C++ makes text of them; whoever waits for the program finds the exception itself with
+    C++ turns them into text; code that waits for the program gets the exception itself from
     :func:`exception_behind`.
     """
 
@@ -131,11 +132,11 @@ def remembering(fun: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class CallbackFailed(Exception):
-    """What C++ sees of an exception in a callback: its traceback, and a number to find it by."""
+    """The exception that C++ is given for one of a callback: its traceback, and a number as key."""
 
 
 MANY = 32
-"""How many exceptions are kept that nobody has waited for, as the second of one program."""
+"""The number of exceptions that are kept until they are asked for."""
 _failed: dict[int, BaseException] = {}
 _taken: WeakValueDictionary[int, BaseException] = WeakValueDictionary()
 _again: dict[int, Callable[[], BaseException]] = {}
@@ -152,15 +153,15 @@ def _remember(error: BaseException) -> str:
 
 
 def exception_behind(error: BaseException) -> BaseException:
-    """The exception that a callback raised, from the runtime's error of the program; else that.
+    """The exception of a callback that made a program fail with ``error``, or else ``error``.
 
-    It is kept until it is asked for, and then is its receiver's. Who waits for the same program
-    after that gets the same while it lives, if its class allows weak references (those that are
-    defined in Python do), or one like it, if it says just words and numbers. Raise it outside of
-    the ``except`` clause, which would become its context, and keep it in no variable, since it
-    refers to the variables of those who raise it.
+    The exception is kept until the first call, then only by a weak reference: later calls for the
+    same program get the same object while it lives, if its class allows weak references (those
+    defined in Python do), or an equal one, if its arguments are just words and numbers. Raise it
+    outside of the ``except`` clause, which would become its context, and keep it in no variable,
+    since it refers to the frames that it is raised in.
 
-    After :func:`report_as_runtime_errors` it is the cause of what is returned.
+    After :func:`report_as_runtime_errors` the runtime's error is returned, with it as the cause.
     """
     behind = _exception_behind(error)
     if behind is error or not (_reported and isinstance(behind, Exception)):
@@ -170,7 +171,7 @@ def exception_behind(error: BaseException) -> BaseException:
 
 
 def as_reported(error: Exception) -> Exception:
-    """What is raised where a function was called without a program that raised ``error``."""
+    """The exception to raise for ``error`` of a callback that was called outside of a program."""
     if not _reported:
         return error
     text = f"INTERNAL: error in a callback: {''.join(format_exception(error))}"
@@ -183,9 +184,9 @@ def _caused_by(told: JaxRuntimeError, cause: BaseException) -> JaxRuntimeError:
 
 
 def report_as_runtime_errors(report: bool = True) -> None:
-    """Have exceptions of callbacks arrive as the runtime's error, whose text says their traceback.
+    """Report exceptions of callbacks as the runtime's error, whose text has their traceback.
 
-    Interrupts and the like arrive as themselves.
+    Interrupts and other exceptions that are no ``Exception`` are raised themselves.
     """
     global _reported
     _reported = report

@@ -19,7 +19,7 @@ from .shardings import cut_of
 
 
 class FastPath(NamedTuple):
-    """What C++ needs to repeat a call without Python; one entry per kept argument or result."""
+    """The data by which C++ repeats a call without Python, per kept argument or result."""
 
     xla_executable: LoadedExecutable
     out_pytree_def: PyTreeDef
@@ -31,7 +31,7 @@ class FastPath(NamedTuple):
     """Attached to the results by reference."""
     out_committed: Sequence[bool]
     kept_var_bitvec: Sequence[bool]
-    """Per constant and then per flat argument: whether the executable takes it."""
+    """True for each constant, and then each flat argument, that the executable takes."""
     in_device_local_layouts: Sequence[Any]
     """Per kept argument; None is the default layout. With another, host memory is handed to
     `shard_arg_fallback` (see `arrays.HostInput`)."""
@@ -64,15 +64,14 @@ def make_call(
 ) -> PjitFunction:
     """A callable that dispatches in C++ and calls `cache_miss` for calls it has not seen.
 
-    Calls are told apart by structure, types, shardings, static values and jit-key configs. Two
-    callables with one `fun` object and equal `key` share entries; `fun=None` keeps them private.
-    A leaf of an unknown type (a tracer) goes to `cache_miss` every time, uncached.
-    `shard_arg_fallback(arg, sharding, layout)` must return an array laid out as told; it serves
-    host values on several devices and arrays on the wrong number of devices.
-    An exception in `cache_miss` passes on and clears the callable's entries, so that its next call
-    starts afresh.
-    `explain` may raise another error in place of the one that it is given.
-    Raises TypeError for a key of None or an unhashable one.
+    The key of a call has structure, types, shardings, static values and jit-key configs. Two
+    callables with one `fun` object and equal `key` share entries; `fun=None` keeps them private. A
+    leaf of an unknown type (a tracer) goes to `cache_miss` every time, uncached.
+    `shard_arg_fallback(arg, sharding, layout)` must return an array of that layout; it is called
+    for host values on several devices and for arrays on the wrong number of devices. An exception
+    in `cache_miss` is raised by the call and clears the callable's entries. `explain` may raise
+    another error in place of the one that it is given. Raises TypeError for a key of None or an
+    unhashable one.
     """
     if key is None:
         raise TypeError("key must be a hashable value other than None: use () for a single variant")
@@ -102,8 +101,9 @@ def make_call(
 
 
 def _copied(call: Any) -> Any:
-    """How copies and pickles of a callable are made: what made it is called again (``_again``).
-    Functions of the library that are compiled as they are stand for themselves, by their names."""
+    """The reduction of a callable for copies and pickles: a call of its maker ``_again``.
+
+    Functions of the library that are compiled where they are defined are reduced to their names."""
     again = call.__dict__.get("_again")
     return call.__qualname__ if again is None else (_called, (again,))
 
@@ -132,7 +132,7 @@ def shared_entries(capacity: int) -> PjitFunctionCache:
 
 
 def clear_all_caches() -> None:
-    """Forgets every entry of every callable in the process, and how arrays are cut up."""
+    """Forgets every entry of every callable in the process, and the parts of sharded arrays."""
     PjitFunctionCache.clear_all()  # of callables that live
     for entries in _shared:
         entries.clear()

@@ -15,7 +15,7 @@ from ._lazy import xla_client
 
 
 def import_runtime() -> None:
-    """Imports what makes clients, which is done anyway when the first one is made."""
+    """Imports the modules that make clients, as making the first client would."""
     xla_client()
 
 
@@ -52,10 +52,10 @@ def make_cpu_client(
 
 @contextmanager
 def _threads_for(num_devices: int) -> Generator[None]:
-    """While a client is made, what tells it how many threads to have: two for each device.
+    """Set the number of threads of a client that is made within: two for each device.
 
-    With one, programs of several devices wait for ever where 32 of them are on their way: starting
-    one more takes the threads in which those run.
+    With one, programs of several devices wait for ever once 32 of them are in flight: starting one
+    more takes the threads in which those run.
     """
     if num_devices == 1 or "NPROC" in os.environ:
         yield
@@ -68,16 +68,17 @@ def _threads_for(num_devices: int) -> Generator[None]:
 
 
 def _release(phase: str, info: Any) -> None:
-    """Let go of the Python objects of what C++ has destroyed: callbacks of executables, say.
+    """Release the Python objects, such as callbacks, of executables that C++ has destroyed.
 
-    C++ often destroys where it may not touch Python, and only makes a note then. Before a
-    collection, since such objects may be part of a cycle, and after it, which may destroy more.
+    C++ often destroys them where it may not call Python, and only records that. This runs before a
+    garbage collection, since such objects may be part of a cycle, and after it, which may destroy
+    more.
     """
     _b.collect_garbage()
 
 
 def ensure_primed() -> None:
-    """Does what the first client does to C++, for clients of plugins."""
+    """Primes C++ as making the first CPU client does, for clients of plugins."""
     if not startup.is_primed():
         make_cpu_client()
 
@@ -88,7 +89,7 @@ def device_list(devices: Any) -> DeviceList:
 
 
 def topology_fingerprint(device: Device) -> int | None:
-    """A number for the hardware of a device's client; None where the platform tells none."""
+    """A number that identifies the hardware of a device's client; None if the platform has none."""
     try:
         return xla_client().get_topology_for_devices([device]).fingerprint()
     except _b.JaxRuntimeError:
@@ -142,7 +143,7 @@ def gpu_plugin_options() -> dict[str, Any]:
 
 
 def compile_only_devices(platform: str, topology: str, options: dict[str, Any]) -> list[Any]:
-    """The devices of a topology that need not be there; programs for them can be compiled.
+    """The devices of a topology, for which programs can be compiled without the hardware.
 
     Raises LookupError for a platform without topologies, XlaRuntimeError for an unknown one.
     """

@@ -60,7 +60,7 @@ class TraceConfig(_b.Config):
         super().set_local(value)
 
     def swap_local(self, value: Any) -> Any:
-        """:meth:`set_local`; what was set before."""
+        """Set it in this thread; returns what was set before."""
         _known.valid = None
         return super().swap_local(value)
 
@@ -71,10 +71,10 @@ class TraceConfig(_b.Config):
 
 
 class LateConfig:
-    """A value of call and trace cache keys that enters them when it is first not its default.
+    """A value of call and trace cache keys that enters them when it first differs from its default.
 
     Each one in the keys costs every call of every compiled function some hundredths of a
-    microsecond, and most programs leave most options as they are.
+    microsecond, and most programs change few options.
     """
 
     __slots__ = ("_default", "_made", "_name")
@@ -91,11 +91,11 @@ class LateConfig:
 
     @property
     def was_set(self) -> bool:
-        """Whether any thread has ever set it to something else than its default."""
+        """Return whether any thread has ever set it to another value than its default."""
         return bool(self._made)
 
     def get_local(self) -> Any:
-        """What this thread has set, or ``unset``."""
+        """The value that this thread has set, or ``unset``."""
         made = self._made.get("")
         return unset if made is None else made.get_local()
 
@@ -117,12 +117,12 @@ class LateConfig:
 
 
 def trace_context() -> tuple[Any, ...]:
-    """The values that what is traced depends on, for cache keys; one tuple until one of them is
-    set.
+    """The values that traced programs depend on, for cache keys; one tuple object until one of them
+    is set.
 
-    Plugins make their options when they are first used. One that comes late and has its default
-    must change no key, or all programs would be traced again: the tuple ends with the last value
-    that is not a default.
+    Plugins make their options when they are first used. An option that is added late and has its
+    default must change no key, or all programs would be traced again: the tuple ends with the last
+    value that is not a default.
     """
     known, valid = _known, _valid
     if known.valid is not valid:
@@ -141,7 +141,7 @@ def _read_context() -> tuple[Any, ...]:
 
 
 def context_by_name(context: tuple[Any, ...]) -> dict[str, Any]:
-    """What :func:`trace_context` returned, with the names of the values."""
+    """The values of a :func:`trace_context`, by name."""
     rest = _defaults[len(context) :]
     return dict(zip(_b.trace_context_names(), (*context, *rest)))
 

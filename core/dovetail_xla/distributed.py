@@ -17,7 +17,7 @@ _NEVER = 1_000_000
 
 
 def serve(address: str, processes: int, shutdown_timeout: int) -> DistributedRuntimeService:
-    """Starts the service. It does not tell that its port is taken: bind a socket to it first."""
+    """Starts the service. It does not notice that its port is taken: bind a socket to it before."""
     return _b.get_distributed_runtime_service(
         address,
         processes,
@@ -30,8 +30,8 @@ def serve(address: str, processes: int, shutdown_timeout: int) -> DistributedRun
 def connect(
     address: str, process: int, timeout: int, shutdown_timeout: int
 ) -> DistributedRuntimeClient:
-    """A client of the service, when all processes have one. A failure to connect in `timeout`
-    seconds ends the process: be sure before that all of them are there."""
+    """A client of the service; returns when all processes have one. A failure to connect in
+    `timeout` seconds ends the process: make sure before that all processes run."""
     client = _b.get_distributed_runtime_client(
         address,
         process,
@@ -49,8 +49,8 @@ _TIMEOUT = "--xla_cpu_collective_timeout_seconds"
 
 
 def limit_collectives(seconds: int) -> None:
-    """A collective of Gloo's that waits longer fails (by default after half an hour); to be called
-    before a client is made. What the variable XLA_FLAGS says already stays."""
+    """Set the time after which a collective of Gloo fails (by default half an hour); to be called
+    before a client is made. A limit in the variable XLA_FLAGS stays."""
     flags = os.environ.get("XLA_FLAGS")
     if flags is not None and _TIMEOUT in flags:
         return
@@ -65,18 +65,18 @@ def limit_collectives(seconds: int) -> None:
 
 
 def timed_out(error: BaseException) -> bool:
-    """Whether a program failed because other processes did not come to one of its collectives."""
+    """Return whether a program failed since other processes did not join one of its collectives."""
     text = str(error)
     return "Gloo" in text and "Timed out waiting" in text
 
 
 def gloo_collectives(client: DistributedRuntimeClient, hostname: str | None = None) -> Any:
-    """Collectives over TCP; `hostname` is where others find this process."""
+    """Collectives over TCP; `hostname` is the name at which other processes reach this one."""
     return _b.make_gloo_tcp_collectives(distributed_client=client, hostname=hostname)
 
 
 def mpi_collectives() -> Any:
-    """Collectives by MPI, initialised. RuntimeError where no library of MPI is named."""
+    """Collectives by MPI, initialised. RuntimeError if no MPI library is configured."""
     make = _b.make_mpi_collectives
     if make is None:
         raise RuntimeError("this jaxlib was built without collectives by MPI: use gloo")
@@ -91,7 +91,8 @@ def mpi_collectives() -> Any:
 
 
 def preemption_watch(client: DistributedRuntimeClient) -> Any:
-    """What tells processes at which step to save their state, once one of them is to be ended."""
+    """The manager that tells all processes the step at which to save their state, when one of them
+    is about to be ended."""
     found = _b.create_preemption_sync_manager()
     found.initialize(client)
     return found

@@ -76,7 +76,7 @@ def deserialize(
     options: CompileOptions | None = None,
     host_callbacks: Sequence[Callable[..., Any]] = (),
 ) -> LoadedExecutable:
-    """Loads what `serialize` made; it is code, so load only blobs from a trusted place.
+    """Loads what `serialize` made; it is code, so load only blobs from a trusted source.
 
     Raises XlaRuntimeError for a damaged or foreign blob, ValueError for missing callbacks.
     """
@@ -91,7 +91,7 @@ _SKIP_CHECKS = (True,) if "_skip_checks" in str(_b.array_result_handler.__doc__)
 
 
 def result_handler(aval: Any, sharding: Any, committed: bool) -> ResultHandler:
-    """How one result becomes an array of type `aval`; may be kept and used for many runs."""
+    """The function that makes an array of type `aval` of one result, for any number of runs."""
     return _b.array_result_handler(aval, sharding, committed, *_SKIP_CHECKS)
 
 
@@ -123,8 +123,8 @@ def run(
 
 
 def run_ahead(executable: LoadedExecutable, arrays: Sequence[ArrayImpl]) -> None:
-    """Runs on arrays that nobody else has, waits, and drops the results: later runs find all that
-    the runtime prepares at the first one. Raises as `run` does."""
+    """Runs on arrays that are not used elsewhere, waits, and drops the results, so that later runs
+    need not wait for the runtime's preparations of the first one. Raises as `run` does."""
     token = executable.execute_sharded(arrays, with_tokens=True).consume_token()
     token.block_until_ready()
 
@@ -136,7 +136,7 @@ def execute(
     shardings: Sequence[Any],
     committed: Sequence[bool] | bool,
 ) -> list[ArrayImpl]:
-    """`run` for a program that is run once: makes the handlers on the spot."""
+    """`run` for a program that is run once: makes the handlers, too."""
     return run(executable, arrays, result_handlers(avals, shardings, committed))
 
 
@@ -154,7 +154,7 @@ def run_with_token(
 
 
 def wait_for(token: Any) -> list[BaseException]:
-    """Waits for a token, and gives what a callback raised, or XlaRuntimeError, if there is one."""
+    """Waits for a token; returns the errors: one of a callback, or XlaRuntimeError, or none."""
     try:
         token.block_until_ready()
     except JaxRuntimeError as error:

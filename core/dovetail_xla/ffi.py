@@ -67,9 +67,9 @@ _GPU_LIBRARIES = ("gpu_solver", "gpu_linalg", "gpu_prng", "gpu_sparse")
 
 
 def register_gpu_libraries(platform: str) -> int:
-    """Registers the GPU math libraries of a platform ("CUDA", "ROCM"); how many targets it found.
+    """Registers the GPU math libraries of a platform ("CUDA", "ROCM"); returns how many targets.
 
-    None are found where the platform's plugin package is not installed.
+    It is 0 if the platform's plugin package is not installed.
     """
     load("gpu_rnn")  # registers its targets, if any, by being imported
     count = 0
@@ -86,20 +86,20 @@ _in_batches: set[str] = set()
 
 def divide_batches(name: str) -> None:
     """Lets XLA divide custom calls of a target along leading dimensions, as many as the frontend
-    attribute `num_batch_dims` says: each device calls it for the elements that it has."""
+    attribute `num_batch_dims` gives: each device calls it for the elements that it has."""
     if name not in _in_batches:
         xla_client().register_custom_call_as_batch_partitionable(name)
         _in_batches.add(name)
 
 
 def on_sharding(callback: Any) -> bytes:
-    """What a custom call of `InspectSharding` is configured by, so that `callback` is told the
-    `HloSharding` of its operand while it is compiled. It must be kept alive until then."""
+    """The configuration of a custom call of `InspectSharding`, whose compilation calls `callback`
+    with the `HloSharding` of the operand. `callback` must be kept alive until then."""
     return xla_client().encode_inspect_sharding_callback(callback)
 
 
 def register_partitioner(name: str, propagate: Any, partition: Any, infer: Any) -> None:
-    """Makes XLA ask three functions how it is to divide custom calls of a target.
+    """Sets the three functions by which XLA divides custom calls of a target among devices.
 
     `partition(operand_shapes, operand_shardings, result_shape, result_sharding, backend_config)`
     returns the program of one device, as MLIR bytecode, and the shardings of operands and result;

@@ -1,8 +1,8 @@
-"""Forked processes: where a child would wait for ever for its parent's threads, it raises.
+"""Forked processes: a child raises an error where it would wait for ever for a parent's thread.
 
 A fork copies the thread that forks and no other, so a child has none of the runtime's threads. It
-may read arrays that were computed by then, trace and lower; whatever gives the runtime work is an
-error. All of this is arranged in the child: the parent's calls cost what they did.
+may read arrays that were computed before the fork, trace and lower; whatever gives the runtime work
+is an error. The child sets this up: the parent's calls cost nothing more.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ _watching = _forked = False
 
 
 def forked() -> bool:
-    """Whether this process was forked from one where the runtime had started."""
+    """Return whether this process was forked from one where the runtime had started."""
     return _forked
 
 
 def explain(place: Callable[[], str], lost: Callable[[_b.ArrayImpl], None]) -> None:
-    """Says how errors find the user's line, and what becomes of arrays that are never computed.
+    """Sets the function that finds the user's line for errors, and the one for lost arrays.
 
-    `lost` gets each array of a child that was not ready at the fork, and must delete it: its value
-    will never come, and a deleted array raises where this one would wait.
+    `lost` gets each array of a child that was not ready at the fork, and must delete it: it will
+    never be computed, and a deleted array raises where this one would wait for ever.
     """
     global _place, _lost
     _place, _lost = place, lost
@@ -64,7 +64,7 @@ def renew_in_child(lock: Any) -> None:
 
 
 def watch() -> None:
-    """To be called before the runtime starts: children that are forked later raise, not hang.
+    """Makes later children raise and not hang; to be called before the runtime starts.
 
     Raises RuntimeError in such a child.
     """
@@ -77,7 +77,7 @@ def watch() -> None:
 
 
 def started(client: _b.Client) -> None:
-    """To be told of each client."""
+    """Notes a client; to be called with each one that is made."""
     _clients.add(client)
 
 

@@ -37,18 +37,18 @@ class Guard:
 
     @property
     def value(self) -> str | None:
-        """The level in this thread; None where nobody set it, or where the fields differ."""
+        """The level in this thread; None if it was never set, or if the fields differ."""
         local, everywhere = self.get_local(), self._get(_b.guard_global_state())
         found = {e if v is None else v for v, e in zip(local, everywhere)}
         names = [n for n, level in self._levels.items() if found == {level}]
         return names[0] if names else None
 
     def get_local(self) -> tuple[Any, ...]:
-        """What this thread has set, field by field."""
+        """The levels that this thread has set, field by field."""
         return self._get(_b.guard_thread_state())
 
     def set_local(self, value: str | tuple[Any, ...] | None) -> None:
-        """Set a level in this thread, or put back what :meth:`get_local` said."""
+        """Set a level in this thread, or restore what :meth:`get_local` returned."""
         self._set(_b.guard_thread_state(), value)
 
     def set_global(self, value: str | None) -> None:
@@ -70,7 +70,7 @@ class Guard:
 
 
 class ThreadGuard:
-    """Whether computations of several processes may be started by one thread alone."""
+    """The guard that lets one thread alone start computations of several processes."""
 
     __slots__ = ("value",)
 
@@ -78,22 +78,22 @@ class ThreadGuard:
         self.value = False
 
     def get_local(self) -> bool:
-        """What is set, for all threads: the runtime keeps one value."""
+        """The value, which is one for all threads."""
         return self.value
 
     def set_local(self, value: bool) -> None:
-        """Set it, for all threads."""
+        """Set the value, for all threads."""
         self.set_global(value)
 
     def set_global(self, value: bool) -> None:
-        """Set it."""
+        """Set the value."""
         if value != self.value:
             _b.update_thread_guard_global_state(value)
             self.value = value
 
 
 def watches_transfers() -> bool:
-    """Whether a transfer may be logged or refused now."""
+    """Return whether a transfer may be logged or refused at present."""
     if not _used:
         return False
     fields = ("host_to_device", "device_to_device", "device_to_host")

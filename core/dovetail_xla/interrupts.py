@@ -1,18 +1,18 @@
-"""The runtime's compiler and Ctrl-C.
+"""Interrupts (Ctrl-C) of compilations.
 
-The compiler works on a thread of the runtime's; in Python's main thread the caller looks for
-signals meanwhile, and leaves with KeyboardInterrupt while that thread goes on. Of a module that was
-given as text the caller owns what the thread still reads, and frees it: the process crashes, then
-or later. Either
+The compiler works on a thread of the runtime's; in Python's main thread the caller waits, looks for
+signals, and leaves with KeyboardInterrupt while that thread goes on. If the module was given as
+text, the caller owns memory that the thread still reads, and frees it: the process crashes, then or
+later. Either
 
 - the module is an `ir.Module`: the compiler keeps one of its own, and nothing is freed. A process
-  that ends before the compiler must not free what that uses, either; or
+  that ends before the compiler must not free memory that it uses, either; or
 - another thread calls the compiler, which then looks for no signals, and the main thread waits for
-  that thread. What was begun goes on to its end, with all that it needs.
+  that thread. The compilation runs to its end, with all that it needs.
 
 The first needs MLIR's Python modules, 25 ms once in a process, so it is for long programs, which
-take longer to compile anyway. The second, 40 us, is for short ones: they are done soon, which
-matters as the process must not end before them.
+take longer to compile anyway. The second, 40 us, is for short ones: the process must not end before
+them, and they are done soon.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ T = TypeVar("T")
 
 
 def can_be_interrupted() -> bool:
-    """Whether signals interrupt this thread: Python's main one alone."""
+    """Return whether signals interrupt this thread: True for Python's main thread."""
     return threading.get_ident() == threading.main_thread().ident
 
 
 class Begun(Generic[T]):
-    """`call()`, in a thread of its own that goes on if this one is interrupted while it waits.
+    """A call in a thread of its own, which goes on if this thread is interrupted while it waits.
 
-    A process that ends meanwhile waits for it, and says that it waits for `what`. Where no other
-    thread could import anything (:func:`threads_can_import`) it is over when this is made.
+    A process that ends before the call waits for it, and prints that it waits for `what`. If other
+    threads cannot import modules (:func:`threads_can_import`), the call runs in this thread.
     """
 
     __slots__ = ("_begun", "_call", "_errors", "_found", "_over", "_what")
@@ -73,14 +73,14 @@ class Begun(Generic[T]):
             wait_at_exit(self._over, self._begun, self._what)
 
     def over(self, timeout: float) -> bool:
-        """Whether it ends within so many seconds; then `wait` returns at once."""
+        """Return whether the call ends within so many seconds; then `wait` returns at once."""
         if not self._over.acquire(timeout=timeout):
             return False
         self._over.release()
         return True
 
     def wait(self) -> T:
-        """What the call returns or raises, when it has; to be called once."""
+        """Wait for the call; return or raise what it does. To be called once."""
         _wait(self._over)
         atexit.unregister(self._at_exit)  # not after an interrupt
         if self._errors:
@@ -96,23 +96,22 @@ def run_to_the_end(call: Callable[[], T], what: str) -> T:
 
 
 def _wait(lock: threading.Lock) -> None:
-    """Until the lock is released; a signal ends the wait.
+    """Wait until the lock is released; a signal ends the wait.
 
-    One that comes after Python has looked for signals and before the thread sleeps wakes nobody,
-    so this looks again.
+    A signal that comes after Python has looked for signals and before the thread sleeps does not
+    wake it, so this looks again at intervals.
     """
     while not lock.acquire(timeout=0.1):
         pass
 
 
 def threads_can_import() -> bool:
-    """Whether a thread that is begun now can import modules.
+    """Return whether a thread that is started now can import modules.
 
-    None can while this one works under Python's global import lock: finalizers and finders may.
-
-    Importlib takes it for some instructions; an interrupt between the first and the `try` after it
-    leaves it taken for good. This thread may take it again; every other one waits for ever. So it
-    is given back where importlib is not at work.
+    None can while this thread holds Python's global import lock, as in finalizers and finders.
+    Importlib takes it for some instructions; an interrupt between the first one and the `try` after
+    it leaves it taken for good. This thread may take it again; every other one waits for ever. So
+    the lock is released here if importlib is not running in this thread.
     """
     while _imp.lock_held():
         frame = sys._getframe()  # pyright: ignore[reportPrivateUsage]
@@ -126,7 +125,7 @@ def threads_can_import() -> bool:
 
 
 def _is_under(frame: FrameType | None, functions: tuple[str, ...]) -> bool:
-    """Whether one of these functions of importlib has called, from however far."""
+    """Return whether one of these functions of importlib is on the stack."""
     while frame is not None:
         code = frame.f_code
         if code.co_name in functions and "importlib" in code.co_filename:
@@ -136,9 +135,9 @@ def _is_under(frame: FrameType | None, functions: tuple[str, ...]) -> bool:
 
 
 def wait_at_exit(over: threading.Lock, begun: Sequence[bool], what: str) -> None:
-    """Wait for what goes on, if it has ``begun``, until the lock is released.
+    """Wait until the lock is released, if the call has ``begun``.
 
-    Another Ctrl-C ends the process as it is, unlike Python's own end.
+    Another Ctrl-C ends the process at once, without Python's finalization.
     """
     try:
         if over.acquire(timeout=1) or not begun:

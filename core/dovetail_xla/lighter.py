@@ -1,13 +1,13 @@
-"""Serialized executables of the CPU without what only people look at, so that they load quicker.
+"""Serialized executables of the CPU without parts that only people read, so that they load faster.
 
 An executable carries the whole HLO that it was compiled from, and loading it builds all of that
 again, which takes most of the time. The machine code needs of it the entry computation, and what
-the buffers and some library calls refer to; fusions that have become machine code serve to show
-them alone. Here each of those gives way to an instruction with the same result and no operands,
-its body is left out, and no instruction says from which line it came.
+the buffers and some library calls refer to; fusions that have become machine code serve only to be
+shown. Here each of those gives way to an instruction with the same result and no operands, its body
+is left out, and no instruction says from which line it came.
 
-The format is that of XLA's protocol buffers, of which the field numbers below are used. What does
-not look as expected is left as it is.
+The format is that of XLA's protocol buffers, of which the field numbers below are used. Messages
+that do not look as expected are left unchanged.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _STUB = "dovetail.compiled"
 
 
 def is_lighter(hlo: str) -> bool:
-    """Whether the text of an executable's HLO lacks what is machine code."""
+    """Return whether an executable's HLO text lacks the fusions that are machine code."""
     return f'custom_call_target="{_STUB}"' in hlo
 
 
@@ -77,7 +77,7 @@ def _lighter(blob: memoryview) -> bytes | None:
 
 
 def _steps(sequence: memoryview, library: set[int]) -> bool:
-    """Whether all steps are of known kinds; notes the instructions of library calls."""
+    """Return whether all steps are of known kinds; adds the instructions of library calls."""
     for f, _, step in _fields(sequence):
         if f != 1:
             continue
@@ -171,7 +171,7 @@ def _calls(instruction: memoryview) -> tuple[int, bytes, list[int]]:
 
 
 def _instruction(instruction: memoryview, compiled: set[int]) -> bytes:
-    """An instruction without what is for people; one that nothing looks at, for machine code."""
+    """An instruction without metadata; for machine code, one without operands and body."""
     fields = list(_fields(instruction))
     number, opcode, called = _calls(instruction)
     if opcode != b"fusion" or not compiled.issuperset(called):
@@ -182,7 +182,7 @@ def _instruction(instruction: memoryview, compiled: set[int]) -> bytes:
 
 
 def _one(fields: list[Field], number: int) -> Any:
-    """The content of a field that is there once."""
+    """The content of a field that occurs once."""
     (found,) = [content for f, _, content in fields if f == number]
     return found
 

@@ -152,8 +152,8 @@ def main_of(module: Any) -> Any:
 
 
 def name_results(module: Any, names: Sequence[str]) -> None:
-    """Note names of the results of ``main`` (of an object), which is shown, in the module. Nothing
-    is noted where there are others in number, or any is told something already."""
+    """Write names of the results of ``main`` into the module (an object), as attributes. Nothing is
+    written if their number differs, or if any result has attributes already."""
     ir, main = load("mlir.ir"), main_of(module)
     own = list(ir.ArrayAttr(main.attributes["res_attrs"])) if "res_attrs" in main.attributes else []
     told = any(len(ir.DictAttr(a)) for a in own)
@@ -165,8 +165,8 @@ def name_results(module: Any, names: Sequence[str]) -> None:
 
 
 def name_arguments(module: Any, names: Sequence[str]) -> None:
-    """Let locations of the last arguments of ``main`` (of an object) be their names; those before
-    them, and those whose name is empty, keep theirs."""
+    """Set the locations of the last arguments of ``main`` (of an object) to their names; arguments
+    before them, and those whose name is empty, keep theirs."""
     ir, arguments = load("mlir.ir"), list(main_of(module).regions[0].blocks[0].arguments)
     for argument, name in zip(reversed(arguments), reversed(names)):
         if name:
@@ -174,7 +174,7 @@ def name_arguments(module: Any, names: Sequence[str]) -> None:
 
 
 def _utf8(name: str) -> str:
-    """A name with half a surrogate pair, which is no text elsewhere, escaped."""
+    """A name in which lone surrogates, which are not valid UTF-8, are escaped."""
     return name.encode(errors="backslashreplace").decode()
 
 
@@ -191,8 +191,8 @@ def bytecode(module: Any) -> bytes:
 
 
 def bytecode_on_any_thread(text: str) -> bytes:
-    """:func:`bytecode` where XLA calls Python: on a thread of its own, at whose end Python cannot
-    run, so that it must not have a context."""
+    """:func:`bytecode` for code that XLA calls on a thread of its own, which must not have a
+    context, since Python cannot run at the thread's end."""
     buffer = io.BytesIO()
     with new_context():
         load("mlir.ir").Module.parse(text).operation.write_bytecode(file=buffer)

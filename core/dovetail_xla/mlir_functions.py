@@ -17,7 +17,7 @@ Settle = Callable[[str, Any], tuple[str, bool]]
 
 
 class InvalidFunction(ValueError):
-    """What is wrong with a function that was built: the end of a sentence about it."""
+    """A function that was built is invalid; the message is the end of a sentence about it."""
 
 
 def ir() -> Any:
@@ -37,14 +37,14 @@ def function_texts(
     build: Callable[..., Sequence[Any]],
     settle: Settle,
 ) -> tuple[str, list[str]]:
-    """A private function in generic text form, whose body is built with MLIR's Python bindings,
-    and the texts of what else was put into its module.
+    """A private function in generic text form, whose body is built with MLIR's Python bindings, and
+    the texts of other symbols that were put into its module.
 
     Args:
         ins, outs: its types, as text.
-        build: ``build(module, insertion_point, arguments, result_types)`` returns an `ir.Value`
-            for each result. The context, a location and the insertion point are in place.
-        settle: says what the other symbols of the module are called in the end.
+        build: ``build(module, insertion_point, arguments, result_types)`` returns an `ir.Value` for
+            each result. The context, a location and the insertion point are set.
+        settle: returns the final names of the other symbols of the module.
 
     Raises:
         InvalidFunction: results are not such values, or the module does not verify.
@@ -93,13 +93,13 @@ def _text(op: Any) -> str:
 
 
 def _symbol(op: Any) -> str:
-    """The name of an operation that has one, or nothing."""
+    """The name of an operation, or an empty string."""
     attributes = op.operation.attributes
     return attributes["sym_name"].value if "sym_name" in attributes else ""
 
 
 def _settled(module: Any, name: str, settle: Settle) -> list[str]:
-    """The texts of what is in a module beside the function ``name``, under their final names."""
+    """The texts of a module's symbols beside the function ``name``, under their final names."""
     others = [op for op in module.body.operations if _symbol(op) != name]
     named = {s: _text(op) for op in others if (s := _symbol(op))}
     final = {s: settle(s, _closure(s, named)) for s in named}
@@ -112,7 +112,7 @@ def _settled(module: Any, name: str, settle: Settle) -> list[str]:
 
 
 def _closure(name: str, texts: Mapping[str, str]) -> tuple[Any, ...]:
-    """What a symbol is: its name and text, and those of all that it refers to."""
+    """The definition of a symbol: its name and text, and those of all symbols that it refers to."""
     found, waiting = {name}, [name]
     while waiting:
         for quoted, plain in re.findall(_REFERENCE, texts[waiting.pop()]):
@@ -124,7 +124,7 @@ def _closure(name: str, texts: Mapping[str, str]) -> tuple[Any, ...]:
 
 
 def rename(module: Any, names: Mapping[str, str]) -> None:
-    """Rename symbols of a module and all references to them; names may trade places."""
+    """Rename symbols of a module and all references to them; names may be swapped."""
     table = ir().SymbolTable
     by_name = {_symbol(op): op for op in module.body.operations}
     changed = {old: new for old, new in names.items() if old != new}
@@ -139,7 +139,7 @@ def rename(module: Any, names: Mapping[str, str]) -> None:
 def merge(into: Any, name: str, module: Any, entry: str = "main") -> str:
     """Move all of one module (or its text) into another one of its context, its entry as ``name``.
 
-    Returns what the entry is called there: a private function. A name that is taken gets a number.
+    Returns the name of the entry there, a private function. A name that is taken gets a number.
     """
     if isinstance(module, str):
         module = ir().Module.parse(module, into.context)
@@ -158,7 +158,7 @@ def merge(into: Any, name: str, module: Any, entry: str = "main") -> str:
 
 
 def _free(wanted: str, taken: set[str]) -> str:
-    """A name that is not taken yet; now it is."""
+    """A name that is not in ``taken``, to which it is added."""
     name, n = wanted, 0
     while name in taken:
         name, n = f"{wanted}_{n}", n + 1

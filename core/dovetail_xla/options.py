@@ -85,7 +85,7 @@ _NEVER_AN_OPTION = "dovetail_not_an_option"
 
 
 def option_exists(client: Client, name: str) -> bool:
-    """Whether this client's compiler knows the option; asked once per platform, about 2 ms."""
+    """Return whether this client's compiler knows the option; once per platform it takes 2 ms."""
     key = (client.platform, name)
     if key not in _known:
         # Options are read in order before anything is compiled, so the second name, which no
@@ -106,7 +106,7 @@ class CompilerOptionError(JaxRuntimeError, ValueError):
 
 
 class _OptionErrors:
-    """A context in which a compile failure that an option caused says so."""
+    """A context that raises CompilerOptionError for a compile failure that an option caused."""
 
     def __enter__(self) -> None:
         pass

@@ -28,11 +28,11 @@ class Session:
         self._session = _profiler.ProfilerSession(options or ProfileOptions())
 
     def stop(self) -> bytes:
-        """End it; the serialized XSpace."""
+        """End it; returns the serialized XSpace."""
         return self._session.stop()
 
     def stop_and_export(self, folder: str) -> None:
-        """End it, and write its files below ``folder``; XlaRuntimeError where that cannot be."""
+        """End it, and write its files below ``folder``; XlaRuntimeError if that fails."""
         self._session.stop_and_export(folder)
 
 
@@ -40,7 +40,7 @@ _registered: set[str] = set()
 
 
 def _register_plugins() -> None:
-    """Let the profilers of PJRT plugins take part: what the devices do is known to them alone."""
+    """Register the profilers of PJRT plugins, which alone can record their devices."""
     for name, capsule in loaded_plugins().items():
         if name not in _registered:
             _registered.add(name)
@@ -54,7 +54,7 @@ def start_server(port: int) -> Any:
 
 
 def register_subprocess(pid: int, port: int) -> Callable[[], None]:
-    """Let profiles of this process hold those of another; what is returned undoes it."""
+    """Include another process in profiles of this one; returns the function that undoes it."""
     return _profiler.register_subprocess(pid, port)
 
 
@@ -66,10 +66,10 @@ def describe_session(facts: dict[str, str]) -> None:
 
 
 def heap_profile(client: Client) -> bytes:
-    """What is in a client's memory now, as a pprof protocol buffer, not compressed."""
+    """The present contents of a client's memory, as a pprof protocol buffer, not compressed."""
     return bytes(client.heap_profile())
 
 
 def profiled_instructions(folder: str) -> bytes:
-    """What instructions of compiled programs took, from a profile's folder, as XLA reads it."""
+    """The costs of instructions of compiled programs, from a profile's folder, in XLA's format."""
     return _profiler.get_profiled_instructions_proto(folder)

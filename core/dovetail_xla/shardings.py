@@ -1,4 +1,4 @@
-"""Where the parts of an array live: jaxlib's sharding classes, and which part is whose."""
+"""Shardings: jaxlib's classes, and the part of an array that each device has."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _gspmd_hlo_sharding(self: GSPMDSharding, ndim: int) -> HloSharding:
 
 
 def _fits_all_shapes(self: SingleDeviceSharding, aval_shape: Any) -> None:
-    """Nothing is divided."""
+    """Accept every shape, since nothing is divided."""
 
 
 def install(sharding_class: type, name: str, attribute: Any) -> None:
@@ -92,12 +92,12 @@ def sharding_of_tuple(shape: Any, parts: list[HloSharding]) -> HloSharding:
 
 
 class Cut(NamedTuple):
-    """How an array is cut up for the devices of a sharding, in their order.
+    """The parts of an array for the devices of a sharding, in their order.
 
     Attributes:
-        indices: the part of each. again: whether a device before it has the same part.
-        is_whole: whether each has everything.
-        mine: which of the devices are this process's. own: those devices.
+        indices: the part of each. again: True if a device before it has the same part.
+        is_whole: True if each has the whole array.
+        mine: the positions of the devices of this process. own: those devices.
     """
 
     indices: tuple[tuple[slice, ...], ...]
@@ -109,7 +109,7 @@ class Cut(NamedTuple):
 
 @lru_cache(4096)
 def cut_of(sharding: Any, shape: tuple[int, ...]) -> Cut:
-    """How arrays of a shape are cut up; one object for equal ones.
+    """The parts of arrays of a shape; one object for equal shardings and shapes.
 
     Raises:
         ValueError: as :func:`shard_indices`.

@@ -25,13 +25,13 @@ _LOOKED_UP_EVERY_TIME = "jax._src.sharding_impls"
 
 
 class JaxRefused(ModuleNotFoundError):
-    """`jax` and dovetail were both wanted in one process; a kind of ImportError."""
+    """`jax` and dovetail were imported in one process; a kind of ImportError."""
 
 
 def refuse_jax() -> None:
     """Raises if `jax` is already imported; otherwise makes a later `import jax` raise.
 
-    A finder that answers for `jax` itself says so (``stands_in_for = "jax"``), and is asked first.
+    A finder with ``stands_in_for = "jax"`` provides `jax` itself, and is asked first.
     """
     if sys.modules.get("jax") is not None:
         raise JaxRefused(
@@ -49,10 +49,10 @@ def quiet_logs() -> None:
 
 
 class _JaxFinder:
-    """Answers for `jax` when it is installed, so that neither users nor C++ import it here.
+    """A finder that refuses to import `jax` when it is installed, for users and for C++.
 
-    `importlib.util.find_spec("jax")` still tells the truth: optional-dependency checks in other
-    packages see it installed, and their guarded `import jax` fails in the way they expect.
+    `importlib.util.find_spec("jax")` still finds it: optional-dependency checks in other packages
+    see it installed, and their guarded `import jax` fails in the way they expect.
     """
 
     def find_spec(
@@ -87,7 +87,7 @@ _lock = threading.Lock()
 
 
 def prime(aval_factory: AvalFactory) -> None:
-    """Says how C++ is to make avals.
+    """Sets the function by which C++ makes avals.
 
     To be called before the first client is made: C++ remembers the aval of each shape and dtype
     that it has asked for, so a later call counts only for those that are new.
@@ -97,7 +97,7 @@ def prime(aval_factory: AvalFactory) -> None:
 
 
 def check_specs(check: Callable[[Any, Any], None]) -> None:
-    """Says how C++ is to check (mesh, spec) of a NamedSharding; one can be made from then on."""
+    """Sets the check of (mesh, spec) of a NamedSharding, without which C++ makes none."""
     global _pspec_check
     with _lock:
         _ensure_specs_primed()
@@ -116,11 +116,11 @@ def _check_pspec(mesh: Any, spec: Any) -> None:
 
 
 def ensure_primed(cpu_device: Any) -> None:
-    """Makes C++ do its once-per-process look-ups of `jax.*` names now, against stand-ins.
+    """Makes C++ do its once-per-process look-ups of `jax.*` names now, and find stand-ins.
 
-    C++ asks for four modules the first time it makes certain objects, and keeps what it got. The
-    stand-ins are in sys.modules only for that moment, so no one else ever sees a fake `jax`; what
-    answers for `jax` in this process, if anything does, is back afterwards.
+    C++ imports four modules the first time it makes certain objects, and keeps what it got. The
+    stand-ins are in sys.modules only during this call, so no other code sees a fake `jax`; modules
+    of that name that were there before are restored.
     """
     global _primed
     if _primed:
@@ -154,7 +154,7 @@ def _ensure_specs_primed() -> None:
 
 
 class _Stubs:
-    """Modules that are found under names of jax for the length of a block."""
+    """A context in which stand-in modules have names of jax in ``sys.modules``."""
 
     def __init__(self, stubs: Mapping[str, Mapping[str, Any]]) -> None:
         self._stubs = stubs
@@ -173,7 +173,7 @@ class _Stubs:
 
 
 class _NoMesh:
-    """The least that C++ asks of a mesh; it has no devices."""
+    """A mesh without devices, with the attributes that C++ reads."""
 
     size = 1
     _internal_device_list = None
@@ -204,5 +204,5 @@ class _Placeholder:
 
 
 def is_primed() -> bool:
-    """Whether C++ has already made its look-ups."""
+    """Return whether C++ has already made its look-ups."""
     return _primed

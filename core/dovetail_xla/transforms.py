@@ -14,7 +14,7 @@ Transform = Callable[[bytes], "bytes | None"]
 
 
 class PipelineStage(Enum):
-    """When a module is handed over: before or after its instructions are put in order."""
+    """The stage at which modules are handed over: before or after scheduling of instructions."""
 
     PRE_SCHEDULER = 0
     POST_SCHEDULER = 1
@@ -38,7 +38,7 @@ def register(client: Any, platform: str, name: str, stage: PipelineStage, f: Tra
 
 
 def clear(client: Any, platform: str, name: str, stage: PipelineStage) -> bool:
-    """Take a function away again; whether there was one."""
+    """Remove a function; returns whether there was one."""
     bindings = load("_xla")
     registered.pop((platform, name, stage), None)
     if platform in loaded_plugins():
@@ -47,7 +47,7 @@ def clear(client: Any, platform: str, name: str, stage: PipelineStage) -> bool:
 
 
 def names() -> list[str]:
-    """What tells apart programs that were compiled under other functions, as text."""
+    """The functions that are registered, as text for the keys of compiled programs."""
     return sorted(
         f"{platform} {name} {stage.name} {getattr(f, '__module__', '')}:"
         f"{getattr(f, '__qualname__', type(f).__qualname__)}"
