@@ -2,9 +2,9 @@
 
     python benchmarks/derivative_accuracy.py [--points 200] [--write] [EXPRESSIONS...]
 
-Without expressions all functions of tests/derivatives are measured; --write renews
-docs/reference/derivative_accuracy.md. JAX is called in an environment of its own, which is made
-where it is missing, or by the interpreter ``--peer``.
+Without expressions all functions of tests/derivatives are measured; --write renews their lines in
+docs/reference/derivative_accuracy.md, and keeps the others. JAX is called in an environment of its
+own, which is made where it is missing, or by the interpreter ``--peer``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -35,30 +36,43 @@ the worst of them is here. The exact ones are mpmath's, of the numbers as they a
 `python benchmarks/derivative_accuracy.py --write` measures again, beside JAX, and writes this page;
 a sample is among the tests.
 
-Errors above {most:.0f} are in bold type; where no digit is left, the result is "lost". Results that
+Errors above 16 are in bold type; where no digit is left, the result is "lost". Results that
 the type does not hold, and those next to the least normal number (less than 1024 times it), do not
 count; nor do arguments around zeros of a derivative that are no simple numbers, where terms cancel
 whatever the formula.
 
-| function | type | first | second | JAX: first | JAX: second |
-| --- | --- | --- | --- | --- | --- |
-{lines}
+{head}
+{elementwise}
+
+## Functions of matrices
+
+Derivatives of `f(s A + t E)` in `t` at 0, for well-conditioned matrices `A` of 4 columns or 3,
+directions `E`, and {points} scales `s`, powers of two over the exponents of the type but for 26 at
+either end. Errors are relative to the sum of the absolute values of the elements, which are added
+with weights; those above 64, sixteen times the condition number, are in bold type. Sums within 64
+times of the greatest number do not count, since their terms need not be within the range.
+
+{head}
+{matrices}
 
 {notes}
 """
+HEAD = """| function | type | first | second | JAX: first | JAX: second |
+| --- | --- | --- | --- | --- | --- |"""
 
 
 def measured(package: str, given: Path, out: Path) -> None:
     """Write the derivatives that a package computes of the points in a file."""
-    from derivatives.modes import derivatives, function
+    from derivatives.sweep import CASES
 
     root: Any = importlib.import_module(package)
-    for module in ("numpy", "lax", "nn", "scipy.special"):
+    for module in ("numpy", "lax", "lax.linalg", "nn", "scipy.special", "scipy.linalg"):
         importlib.import_module(f"{package}.{module}")
     root.config.update("jax_enable_x64" if package == "jax" else "enable_x64", True)
     found = {}
     for key, x in np.load(given).items():
-        ways = derivatives(root, function(root, key.partition("|")[2]))
+        name = key.partition("|")[2]
+        ways = CASES[name].ways(root, name)
         try:
             values = root.jit(lambda x, ways=ways: [way(x) for way in ways])(x)
         except (NotImplementedError, TypeError, ValueError) as e:  # JAX refuses a few
@@ -78,13 +92,11 @@ def values(python: str, package: str, points: dict[str, Any]) -> dict[str, Any]:
         return dict(np.load(out))
 
 
-def shown(errors: list[Any]) -> str:
+def shown(errors: list[Any], most: float) -> str:
     """The greatest of errors, as a cell of the table."""
-    from derivatives.sweep import MOST
-
     worst = max(float(np.nanmax(np.nan_to_num(e))) for e in errors)
     text = "lost" if worst > 1e6 else f"{worst:.1f}" if worst < 100 else f"{worst:.0f}"
-    return f"**{text}**" if worst > MOST else text
+    return f"**{text}**" if worst > most else text
 
 
 def table(names: list[str], count: int, peer: str) -> list[str]:
@@ -93,18 +105,16 @@ def table(names: list[str], count: int, peer: str) -> list[str]:
 
     from peer import peer_python
 
-    places = {
-        f"{t.__name__}|{n}": sweep.places(sweep.CASES[n], t, count) for n in names for t in DTYPES
-    }
+    places = {f"{t.__name__}|{n}": sweep.CASES[n].places(t, count) for n in names for t in DTYPES}
     both = [values(sys.executable, "dovetail", places)]
     both.append(values(peer or str(peer_python()), "jax", places))
     lines = []
     for key, x in places.items():
         kind, _, name = key.partition("|")
-        wanted, cells = sweep.exact(sweep.CASES[name], x), []
+        wanted, cells = sweep.CASES[name].exact_at(x), []
         for found in both:
             off = list(sweep.errors(list(found[key]), wanted).values())
-            cells += [shown(off[:2]), shown(off[2:])]
+            cells += [shown(part, sweep.CASES[name].most) for part in (off[:2], off[2:])]
         lines.append(f"| `{name}` | {kind} | {' | '.join(cells)} |")
         print(lines[-1], flush=True)
     return lines
@@ -125,11 +135,23 @@ def main() -> None:
 
     lines = table(options.names or list(sweep.CASES), options.points, options.peer)
     if options.write:
-        notes = "\n".join(f"- `{name}`: {why}." for name, (_, why) in sweep.BEYOND.items())
-        text = TEXT.format(
-            points=options.points, most=sweep.MOST, lines="\n".join(lines), notes=notes
-        )
-        PAGE.write_text(text)
+        write(lines, options.points)
+
+
+def write(lines: list[str], points: int) -> None:
+    """Renew lines of the page."""
+    from derivatives import sweep
+
+    known = PAGE.read_text().splitlines() + lines
+    found = {line.rsplit("|", 5)[0]: line for line in known if line.startswith("| `")}
+
+    def rows(names: Iterable[str]) -> str:
+        keys = [f"| `{name}` | {t.__name__} " for name in names for t in DTYPES]
+        return "\n".join(found[key] for key in keys if key in found)
+
+    notes = "\n".join(f"- `{name}`: {why}." for name, (_, why) in sweep.BEYOND.items())
+    parts = {"elementwise": rows(sweep.ELEMENTWISE), "matrices": rows(sweep.MATRICES)}
+    PAGE.write_text(TEXT.format(points=points, head=HEAD, notes=notes, **parts))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
     python tools/special_coefficients.py
 
-Writes plugins/scipy/dovetail_scipy/special/coefficients.py. Each entry is a function on an
+Writes plugins/scipy/dovetail_scipy/special/coefficients.py, and for derivatives of Bessel functions
+plugins/lax/dovetail_lax/numerics/bessel_coefficients.py. Each entry is a function on an
 interval; its coefficients are a discrete cosine transform of values that mpmath computes with 50
 digits, and are kept as far as float64 sees them.
 """
@@ -15,7 +16,9 @@ from typing import Any
 
 import mpmath as mp
 
-TARGET = Path(__file__).parents[1] / "plugins/scipy/dovetail_scipy/special/coefficients.py"
+PLUGINS = Path(__file__).parents[1] / "plugins"
+TARGET = PLUGINS / "scipy/dovetail_scipy/special/coefficients.py"
+BESSEL_TARGET = PLUGINS / "lax/dovetail_lax/numerics/bessel_coefficients.py"
 HEADER = '''"""Coefficients in series of Chebyshev polynomials, by tools/special_coefficients.py."""
 
 # ruff: noqa: E501
@@ -107,6 +110,18 @@ def dawson(x: Any) -> Any:
             total += term
         return total / (2 * x)
     return x * mp.hyp1f1(1, 1.5, -x * x)
+
+
+def dawson_slope(x: Any) -> Any:
+    """x² times the derivative of Dawson's integral D, 1 - 2 x D."""
+    with mp.workdps(80):
+        return x * x * (1 - 2 * x * dawson(x))
+
+
+def dawson_curve(x: Any) -> Any:
+    """x³ times the second derivative of D."""
+    with mp.workdps(80):
+        return x**3 * ((4 * x * x - 2) * dawson(x) - 2 * x)
 
 
 def inverse_square(f: Function, limit: Any) -> Function:
@@ -285,7 +300,11 @@ SERIES: dict[str, tuple[float, float, Function]] = {
         lambda s: dawson(mp.sqrt(s)) / mp.sqrt(s) if s > 1e-30 else mp.mpf(1),
     ),
     "DAWSON_MIDDLE": (2.0, 5.5, lambda x: x * dawson(x)),
-    "DAWSON_FAR": (0.0, 1 / 5.5**2, inverse_square(lambda x: 2 * x * dawson(x), mp.mpf(1))),
+    "DAWSON_SLOPE": (2.0, 5.5, dawson_slope),
+    "DAWSON_CURVE": (2.0, 5.5, dawson_curve),
+    "DAWSON_FAR": (0.0, 1 / 5.5**2, inverse_square(lambda x: x * dawson(x), mp.mpf(1) / 2)),
+    "DAWSON_SLOPE_FAR": (0.0, 1 / 5.5**2, inverse_square(dawson_slope, mp.mpf(-0.5))),
+    "DAWSON_CURVE_FAR": (0.0, 1 / 5.5**2, inverse_square(dawson_curve, mp.mpf(1))),
     "SINE_INTEGRAL": (0.0, 16.0, si_ratio),
     "COSINE_INTEGRAL": (0.0, 16.0, ci_rest),
     "SICI_F": (-1.0, 1.0, ray(4.0, 10.0, lambda x: x * auxiliary_f(x))),
@@ -310,6 +329,36 @@ SERIES: dict[str, tuple[float, float, Function]] = {
 }
 
 
+def decaying_bessel(n: int, order: int, weight: float) -> Function:
+    """(-1)^order times that derivative of exp(-x) In(x), n = 0 or 1, without its decay.
+
+    That is, times (x + weight)^(order + 1/2). By the means of exp(-x u) u^k over angles, u =
+    1 - cos θ, which are Kummer's functions.
+    """
+    half = mp.mpf(1) / 2
+
+    def mean(k: int, x: Any) -> Any:
+        scale = 2**k * mp.beta(k + half, half) / mp.pi
+        return scale * mp.hyp1f1(k + half, k + 1, -2 * x)
+
+    def value(x: Any) -> Any:
+        slope = mean(order, x) - n * mean(order + 1, x)
+        return slope * (x + mp.mpf(weight)) ** (order + half)
+
+    return value
+
+
+def far(f: Function) -> Function:
+    """``f`` as a function of 1/x; at 0 as far out as is needed for its limit."""
+    return lambda v: f(1 / max(v, mp.mpf(10) ** -25))
+
+
+BESSEL_SERIES: dict[str, tuple[float, float, Function]] = {}
+for n, order in ((0, 1), (0, 2), (1, 1), (1, 2)):
+    BESSEL_SERIES[f"I{n}E_NEAR_{order}"] = 0.0, 8.0, decaying_bessel(n, order, 2.0)
+    BESSEL_SERIES[f"I{n}E_FAR_{order}"] = 0.0, 1 / 8, far(decaying_bessel(n, order, 0.0))
+
+
 def coefficients(low: float, high: float, f: Function) -> list[float]:
     """Those of ``f`` on an interval, without what float64 does not see."""
     a, b = mp.mpf(low), mp.mpf(high)
@@ -324,24 +373,32 @@ def coefficients(low: float, high: float, f: Function) -> list[float]:
     return [float(c) for c in found[:n]]
 
 
+def written(series: dict[str, tuple[float, float, Function]]) -> list[str]:
+    """The assignments of coefficients."""
+    parts: list[str] = []
+    for name, (low, high, f) in series.items():
+        found = coefficients(low, high, f)
+        rows = [found[i : i + 4] for i in range(0, len(found), 4)]
+        print(f"{name}: {len(found)} terms, the last {found[-1]:.1e}")
+        lines = "".join("    " + ", ".join(repr(c) for c in row) + ",\n" for row in rows)
+        parts.append(f"{name} = (\n{lines})\n")
+    return parts
+
+
 def main() -> None:
-    """Write the module."""
+    """Write the modules."""
     parts = [HEADER]
     for name, value in [("EI_ZERO", EI_ZERO), ("CI_ZERO", CI_ZERO), ("PSI_ZERO", PSI_ZERO)]:
         high = float(value)
         parts.append(f"{name} = ({high!r}, {float(value - high)!r})\n")
-    for name, (low, high, f) in SERIES.items():
-        series = coefficients(low, high, f)
-        rows = [series[i : i + 4] for i in range(0, len(series), 4)]
-        print(f"{name}: {len(series)} terms, the last {series[-1]:.1e}")
-        lines = "".join("    " + ", ".join(repr(c) for c in row) + ",\n" for row in rows)
-        parts.append(f"{name} = (\n{lines})\n")
+    parts += written(SERIES)
     taylor = [1 - mp.euler] + [(-1) ** k * (mp.zeta(k) - 1) / k for k in range(2, 34)]
     lines = "".join(f"    {float(c)!r},\n" for c in taylor)
     parts.append(f"LOG_GAMMA_TAYLOR = (\n{lines})\n")
     rows = "".join(f"    ({', '.join(map(repr, row))}),\n" for row in temme(14, 22))
     parts.append(f"TEMME = (\n{rows})\n")
     TARGET.write_text("".join(parts))
+    BESSEL_TARGET.write_text("".join([HEADER, *written(BESSEL_SERIES)]))
 
 
 if __name__ == "__main__":

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import Any, ClassVar
 
 import mpmath as mp
 
 from . import jets as j
+from .modes import derivatives, function
+from .points import points
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,31 @@ class Case:
     near: tuple[float, ...] = (0.0,)
     left_out: tuple[tuple[float, float], ...] = ()
     bits: int = 3000
+    most: ClassVar[float] = 16.0
+    """Roundings that a derivative may be off by."""
+
+    def places(self, dtype: Any, n: int) -> Any:
+        """The points of the case, of a type."""
+        x = points(dtype, n, self.domain, self.near)
+        for low, high in self.left_out:
+            x = x[(x < low) | (x > high)]
+        return x
+
+    def exact_at(self, x: Any) -> list[tuple[Any, Any]]:
+        """The first and second derivative at each point; NaN where there is none."""
+        found = []
+        for v in x:
+            with mp.workprec(self.bits):
+                try:
+                    out = self.exact(j.Jet(mp.mpf(float(v)), mp.mpf(1)))
+                    found.append((out.first, out.second))
+                except (ZeroDivisionError, ValueError, OverflowError, mp.libmp.NoConvergence):
+                    found.append((mp.nan, mp.nan))
+        return found
+
+    def ways(self, root: Any, expression: str) -> list[Callable[[Any], Any]]:
+        """The derivatives of each mode as functions of the points."""
+        return derivatives(root, function(root, expression))
 
 
 POSITIVE = (0.0, inf)

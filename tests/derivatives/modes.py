@@ -8,11 +8,12 @@ from typing import Any
 MODES = ("jvp", "vjp", "jvp of jvp", "jvp of vjp", "vjp of vjp", "vjp of jvp")
 
 
-def function(root: Any, expression: str) -> Callable[[Any], Any]:
+def function(root: Any, expression: str, **constants: Any) -> Callable[[Any], Any]:
     """The function of ``x`` that an expression says (see ``cases``), of a package."""
-    modules = {"numpy": root.numpy, "lax": root.lax, "nn": root.nn, "special": root.scipy.special}
+    modules = {"numpy": root.numpy, "lax": root.lax, "nn": root.nn, "scipy": root.scipy}
+    names = {**modules, **constants, "special": root.scipy.special}
     code = compile(expression, expression, "eval")
-    return lambda x: eval(code, {**modules, "x": x, "of": x.dtype.type})
+    return lambda x: eval(code, {**names, "x": x, "of": x.dtype.type})
 
 
 def derivatives(root: Any, f: Callable[[Any], Any]) -> list[Callable[[Any], Any]]:

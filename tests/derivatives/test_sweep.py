@@ -15,14 +15,16 @@ import dovetail.scipy.special
 from dovetail_core import enable_x64
 
 from . import sweep
-from .modes import derivatives, function
 
 POINTS = 16
 PARTS = 6
 SAMPLE = [
     *sweep.ELEMENTARY, *sweep.ACTIVATIONS, "numpy.i0(x)", "special.i1(x)", "special.erf(x)",
     "special.ndtr(x)", "special.ndtri(x)", "special.erfinv(x)", "special.log_ndtr(x)",
-    "special.gammaln(x)", "special.digamma(x)", "special.kl_div(2.0, x)",
+    "special.gammaln(x)", "special.digamma(x)", "special.kl_div(2.0, x)", "lax.bessel_i0e(x)",
+    "lax.bessel_i1e(x)", "lax.erf_inv(x)", "special.dawsn(x)", "numpy.linalg.cholesky(x)",
+    "numpy.triu(lax.linalg.lu(x)[0])", "numpy.linalg.det(x)", "numpy.linalg.norm(x)",
+    "numpy.linalg.norm(x.ravel(), 3)", "numpy.linalg.eigvalsh(x)",
 ]  # fmt: skip
 MODES = (1, 3)  # reverse mode, and forward over reverse
 
@@ -32,16 +34,16 @@ MODES = (1, 3)  # reverse mode, and forward over reverse
 def test_derivatives_are_off_by_few_roundings(dtype: Any, part: int) -> None:
     names = SAMPLE[part::PARTS]
     with enable_x64(True):
-        points = {name: sweep.places(sweep.CASES[name], dtype, POINTS) for name in names}
+        points = {name: sweep.CASES[name].places(dtype, POINTS) for name in names}
 
         def all_of_them(points: dict[str, Any]) -> dict[str, list[Any]]:
-            ways = {n: derivatives(dovetail, function(dovetail, n)) for n in names}
+            ways = {n: sweep.CASES[n].ways(dovetail, n) for n in names}
             return {n: [ways[n][mode](points[n]) for mode in MODES] for n in names}
 
         found = dovetail.jit(all_of_them)(points)
     for name in names:
-        wanted = zip(*sweep.exact(sweep.CASES[name], points[name]))
-        most = sweep.BEYOND.get(name, (sweep.MOST,))[0]
+        wanted = zip(*sweep.CASES[name].exact_at(points[name]))
+        most = sweep.BEYOND.get(name, (sweep.CASES[name].most,))[0]
         for got, want, order in zip(found[name], wanted, ("first", "second")):
             off = np.nan_to_num(sweep.roundings(np.asarray(got), want))
             worst = int(np.argmax(off))

@@ -244,7 +244,10 @@ if TYPE_CHECKING:
         reduce_window as reduce_window,
         reduce_window_shape_tuple as reduce_window_shape_tuple,
     )
-    from .numerics.scaling import inverse_power as inverse_power
+    from .numerics.scaling import (
+        inverse_power as inverse_power,
+        scaled_matrices as scaled_matrices,
+    )
     from .primitives.arithmetic import (
         abs_p as abs_p,
         add_p as add_p,
@@ -392,6 +395,8 @@ if TYPE_CHECKING:
         erf_slope_p as erf_slope_p,
         logistic_slope_p as logistic_slope_p,
         normal_density_p as normal_density_p,
+        precise_erf_inv_p as precise_erf_inv_p,
+        scaled_bessel_slope_p as scaled_bessel_slope_p,
         tanh_slope_p as tanh_slope_p,
     )
     from .primitives.sorting import (

@@ -168,7 +168,7 @@ curvature(lax.acosh_slope_p, -1, 3)
 curvature(lax.atanh_slope_p, 2, 2)
 curvature(lax.erf_slope_p, -2, 1)
 curvature(lax.normal_density_p, -1, 1)
-curvature(lax.erf_inv_slope_p, 2, 2, lax.erf_inv_p.bind)
+curvature(lax.erf_inv_slope_p, 2, 2, lax.precise_erf_inv_p.bind)
 
 of_slope(lax.asin_p, lax.asin_slope_p)
 of_slope(lax.acos_p, lax.asin_slope_p, -1)
@@ -179,6 +179,7 @@ of_slope(lax.atanh_p, lax.atanh_slope_p)
 of_slope(lax.erf_p, lax.erf_slope_p)
 of_slope(lax.erfc_p, lax.erf_slope_p, -1)
 of_slope(lax.erf_inv_p, lax.erf_inv_slope_p)
+of_slope(lax.precise_erf_inv_p, lax.erf_inv_slope_p)
 
 
 @series_rules.register(lax.div_p)

@@ -33,6 +33,8 @@ def eigh(
 ) -> tuple[Array, Array]:
     """Eigenvectors and eigenvalues of Hermitian matrices.
 
+    Derivatives at equal eigenvalues are right or NaN: see ``numpy.linalg.eigh``, ``eigvalsh``.
+
     Args:
         x: matrices of shape ``(..., n, n)``.
         lower: which triangle is read, where ``symmetrize_input`` is False.

@@ -1,14 +1,38 @@
-"""The modified Bessel function of order 0, exponentially scaled, by Chebyshev series."""
+"""Modified Bessel functions of order 0 and 1, exponentially scaled, and their derivatives.
+
+By Chebyshev series. exp(-|x|) In(x) is the mean of exp(-|x| u) cos(nθ) over angles θ, with u =
+1 - cos θ (DLMF 10.32.3): the derivative of order k has another factor (-u)^k for x > 0, and falls
+as x^-(k + 1/2). No derivative is found as a difference of functions.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import comb
 from typing import Any
 
-from ..primitives.arithmetic import abs_p, add_p, div_p, max_p, min_p, mul_p, rsqrt_p, sub_p
-from ..primitives.discrete import le_p
+import numpy as np
+
+from dovetail_core import cached
+
+from ..primitives.arithmetic import (
+    abs_p,
+    add_p,
+    div_p,
+    integer_pow_p,
+    max_p,
+    min_p,
+    mul_p,
+    neg_p,
+    rsqrt_p,
+    sign_p,
+    sqrt_p,
+    sub_p,
+)
+from ..primitives.discrete import eq_p, le_p
 from ..primitives.values import select_n_p
 from ..scalars import scalar
+from . import bessel_coefficients
 from .precision import in_single
 
 # Coefficients of exp(-x) I0(x) in T_k(x/4 - 1) for 0 <= x <= 8, and of sqrt(x) exp(-x) I0(x) in
@@ -60,3 +84,52 @@ def bessel_i0e(x: Any) -> Any:
     high = mul_p.bind(high, rsqrt_p.bind(far))
     # Not x > 8: NaN belongs to neither, and the upper branch keeps it.
     return select_n_p.bind(le_p.bind(x, eight), high, low)
+
+
+_WEIGHT = 2.0
+
+
+@cached
+def _decaying(n: int, order: int) -> tuple[Any, Any]:
+    """Coefficients of (-1)^k times the derivative of order k, times powers of exponent k + 1/2.
+
+    Of (x + 2) for x < 8, in t = x/4 - 1, and of x beyond, in t = 16/x - 1. Those of higher orders
+    follow by differentiating the series of the one before.
+    """
+    if order <= 2:
+        return tuple(getattr(bessel_coefficients, f"I{n}E_{s}_{order}") for s in ("NEAR", "FAR"))
+    (near, far), series = _decaying(n, order - 1), np.polynomial.chebyshev
+    in_x = series.chebmul([1 + _WEIGHT / 4, 1.0], series.chebder(near))
+    in_inverse = series.chebmul([1.0, 1.0], series.chebder(far))
+    near, far = (np.multiply(c, order - 0.5) for c in (near, far))
+    return tuple(series.chebsub(near, in_x).tolist()), tuple(
+        series.chebadd(far, in_inverse).tolist()
+    )
+
+
+def scaled_slope(x: Any, n: int, order: int) -> Any:
+    """The derivative of ``exp(-|x|) In(x)`` of an order; at 0 as if ``|x|`` had the derivative 0.
+
+    That is what exp(|x|) times the function needs, which is smooth.
+    """
+    return in_single(lambda x: _scaled_slope(x, n, order))(x)
+
+
+def _scaled_slope(x: Any, n: int, order: int) -> Any:
+    dtype, size = x.dtype, abs_p.bind(x)
+    eight, one = scalar(8.0, dtype), scalar(1.0, dtype)
+    small = le_p.bind(size, eight)
+    near, far = min_p.bind(size, eight), max_p.bind(size, eight)
+    in_x, in_inverse = _decaying(n, order)
+    low = _chebyshev(sub_p.bind(mul_p.bind(near, scalar(0.25, dtype)), one), in_x, dtype)
+    high = _chebyshev(sub_p.bind(div_p.bind(scalar(16.0, dtype), far), one), in_inverse, dtype)
+    below = select_n_p.bind(small, size, add_p.bind(size, scalar(_WEIGHT, dtype)))
+    inverse = div_p.bind(one, below)
+    powers = mul_p.bind(sqrt_p.bind(inverse), integer_pow_p.bind(inverse, y=order))
+    found = mul_p.bind(select_n_p.bind(small, high, low), powers)
+    found = neg_p.bind(found) if order % 2 else found
+    even = n + order
+    if even % 2:
+        return mul_p.bind(sign_p.bind(x), found)
+    at_zero = scalar(comb(even, even // 2) / 2.0**even, dtype)
+    return select_n_p.bind(eq_p.bind(x, scalar(0.0, dtype)), found, at_zero)

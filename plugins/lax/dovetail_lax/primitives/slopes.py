@@ -17,9 +17,20 @@ from dovetail_core import Primitive
 from ..dtypes import finfo, kind_of
 from ..scalars import scalar
 from ._elementwise import FLOATING, INEXACT, Kinds, elementwise
-from .arithmetic import abs_p, add_p, div_p, min_p, mul_p, neg_p, rsqrt_p, square_p, sub_p
-from .discrete import RoundingMethod, eq_p, gt_p, round_p
-from .special import erf_inv_p, erfc_p, polygamma_p
+from .arithmetic import (
+    abs_p,
+    add_p,
+    div_p,
+    min_p,
+    mul_p,
+    neg_p,
+    rsqrt_p,
+    sign_p,
+    square_p,
+    sub_p,
+)
+from .discrete import RoundingMethod, and_p, gt_p, round_p
+from .special import erf_inv_p, erfc_p, positive_polygamma_p
 from .traits import describe
 from .transcendental import cos_p, exp_p, logistic_p, sin_p, tanh_p
 from .values import select_n_p
@@ -124,20 +135,41 @@ def normal_density_p(x: Any) -> Any:
     return mul_p.bind(gauss(x, -0.5), scalar(sqrt(0.5 / pi), x.dtype))
 
 
-@_slope("erf_inv_slope", FLOATING)
-def erf_inv_slope_p(y: Any) -> Any:
-    """``sqrt(π)/2 exp(x²)`` at ``x = erf_inv(y)``.
-
-    As ``exp(x²) erfc(x) / (1 - y)`` for positive ``y``, in which an error of ``x`` is not seen.
-    """
+def _inverse_error(y: Any) -> tuple[Any, Any, Any]:
+    """``x = erf_inv(|y|)``, ``sqrt(π)/2 exp(x²)``, and what a step of Newton's method adds to x."""
     from ..numerics.gauss import gauss
 
     size = abs_p.bind(y)
     x = erf_inv_p.bind(size)
-    scaled = mul_p.bind(gauss(x, 1.0), erfc_p.bind(x))
-    found = mul_p.bind(div_p.bind(scaled, sub_p.bind(_one(y), size)), scalar(sqrt(pi) / 2, y.dtype))
-    infinite = scalar(float("inf"), y.dtype)
-    return select_n_p.bind(eq_p.bind(size, _one(y)), found, infinite)
+    slope = mul_p.bind(gauss(x, 1.0), scalar(sqrt(pi) / 2, y.dtype))
+    rest = sub_p.bind(erfc_p.bind(x), sub_p.bind(_one(y), size))
+    # Where y is small the rest is a rounding of 1, and so it is at 1, where x is infinite.
+    fine = and_p.bind(gt_p.bind(size, scalar(0.5, y.dtype)), gt_p.bind(_one(y), size))
+    return x, slope, select_n_p.bind(fine, scalar(0.0, y.dtype), mul_p.bind(rest, slope))
+
+
+@_slope("erf_inv_slope", FLOATING)
+def erf_inv_slope_p(y: Any) -> Any:
+    """``sqrt(π)/2 exp(x²)`` at ``x = erf_inv(y)``, whose error is taken out to first order."""
+    x, slope, step = _inverse_error(y)
+    # Where x is infinite the slope is, too, and the step is 0.
+    twice = mul_p.bind(mul_p.bind(min_p.bind(x, scalar(40.0, y.dtype)), scalar(2.0, y.dtype)), step)
+    return mul_p.bind(slope, add_p.bind(_one(y), twice))
+
+
+@_slope("precise_erf_inv", FLOATING)
+def precise_erf_inv_p(y: Any) -> Any:
+    """``erf_inv`` to the last digits, which XLA's lacks near 1 and -1."""
+    x, _, step = _inverse_error(y)
+    return mul_p.bind(sign_p.bind(y), add_p.bind(x, step))
+
+
+@_slope("scaled_bessel_slope", FLOATING)
+def scaled_bessel_slope_p(x: Any, *, n: int, order: int) -> Any:
+    """The derivative of ``exp(-|x|) In(x)``, for n = 0 or 1, of an order."""
+    from ..numerics.bessel import scaled_slope
+
+    return scaled_slope(x, n, order)
 
 
 def _reflected(x: Any) -> tuple[Any, Any, Any, Any]:
@@ -162,7 +194,7 @@ def trigamma_p(x: Any) -> Any:
     """The derivative of digamma; of negative numbers by reflection, DLMF 5.15.6."""
     negative, y, sine, _ = _reflected(x)
     far, inverse = _far(y), div_p.bind(_one(x), y)
-    near = polygamma_p.bind(_one(x), select_n_p.bind(far, y, _one(x)))
+    near = positive_polygamma_p.bind(_one(x), select_n_p.bind(far, y, _one(x)))
     second = mul_p.bind(scalar(0.5, x.dtype), square_p.bind(inverse))
     found = select_n_p.bind(far, near, add_p.bind(inverse, second))
     turns = square_p.bind(div_p.bind(scalar(pi, x.dtype), sine))
@@ -174,7 +206,7 @@ def tetragamma_p(x: Any) -> Any:
     """The derivative of ``trigamma``."""
     negative, y, sine, cosine = _reflected(x)
     far, inverse = _far(y), div_p.bind(_one(x), y)
-    near = polygamma_p.bind(scalar(2.0, x.dtype), select_n_p.bind(far, y, _one(x)))
+    near = positive_polygamma_p.bind(scalar(2.0, x.dtype), select_n_p.bind(far, y, _one(x)))
     asymptotic = neg_p.bind(mul_p.bind(inverse, mul_p.bind(inverse, add_p.bind(inverse, _one(x)))))
     found = select_n_p.bind(far, near, asymptotic)
     ratio = div_p.bind(scalar(pi, x.dtype), sine)

@@ -16,6 +16,10 @@ lgamma_p = elementwise(Primitive("lgamma"), FLOATING)
 digamma_p = elementwise(Primitive("digamma"), FLOATING)
 polygamma_p = elementwise(Primitive("polygamma"), FLOATING)
 zeta_p = elementwise(Primitive("zeta"), FLOATING)
+positive_polygamma_p = elementwise(Primitive("positive_polygamma"), FLOATING)
+"""``polygamma`` of positive numbers, of which no others need be told apart."""
+positive_zeta_p = elementwise(Primitive("positive_zeta"), FLOATING)
+"""``zeta`` of positive ``q``."""
 bessel_i0e_p = elementwise(Primitive("bessel_i0e"), FLOATING)
 bessel_i1e_p = elementwise(Primitive("bessel_i1e"), FLOATING)
 
@@ -25,6 +29,20 @@ def _bessel_i0e(x: Any) -> Any:
     from ..numerics.bessel import bessel_i0e
 
     return bessel_i0e(x)
+
+
+@polygamma_p.def_decomposition
+def _polygamma(m: Any, x: Any) -> Any:
+    from ..numerics.zeta import polygamma
+
+    return polygamma(m, x)
+
+
+@zeta_p.def_decomposition
+def _zeta(x: Any, q: Any) -> Any:
+    from ..numerics.zeta import zeta
+
+    return zeta(x, q)
 
 
 describe(__name__)

@@ -42,8 +42,8 @@ ELEMENTWISE = """
     and or xor not shift_left shift_right_logical shift_right_arithmetic population_count clz floor
     ceil is_finite round reduce_precision real imag conj complex select_n clamp convert_element_type
     copy stage stop_gradient logistic_slope tanh_slope asin_slope atan_slope asinh_slope acosh_slope
-    atanh_slope erf_slope erf_inv_slope normal_density trigamma
-    tetragamma
+    atanh_slope erf_slope erf_inv_slope precise_erf_inv normal_density trigamma
+    tetragamma scaled_bessel_slope positive_zeta positive_polygamma
 """
 # Not sign, which of complex numbers has no steps; its derivative says what holds.
 STEPS = """

@@ -116,14 +116,14 @@ def _spectra() -> Iterator[Sample]:
             x, unequal = _matrices("gaps", shape, dtype), np.zeros(shape, bool)
             gaps = (1.0 + numbers("gap", (0, 1), shape)).astype("float32")
             yield Sample(rotations_p, (x, gaps, unequal))
-            yield Sample(over_gaps_p, (x, gaps, unequal, np.ones(shape[:-1], "float32")))
+            yield Sample(over_gaps_p, (x, gaps, unequal), {"values_used": True})
         none = np.zeros((3, 3), "float32")
         diagonal = np.diag(np.arange(1, 4)).astype(dtype), none, none == 0
         yield Sample(rotations_p, diagonal, tags=PHASES)
-        yield Sample(over_gaps_p, (*diagonal, none[0]), tags=PHASES)
+        yield Sample(over_gaps_p, diagonal, {"values_used": False}, tags=PHASES)
     x = np.zeros((0, 0), np.float32)
     yield Sample(rotations_p, (x, x, x == 0), tags=EMPTY)
-    yield Sample(over_gaps_p, (x, x, x == 0, x[:, 0:0].reshape(0)), tags=EMPTY)
+    yield Sample(over_gaps_p, (x, x, x == 0), {"values_used": True}, tags=EMPTY)
     yield Sample(eigh_p, (np.zeros((0, 0), np.float32),), {"lower": True}, EMPTY)
     params = {"full_matrices": False, "compute_uv": True, "algorithm": None}
     yield Sample(svd_p, (np.zeros((0, 3), np.float32),), params, EMPTY)

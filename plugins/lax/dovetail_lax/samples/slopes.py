@@ -20,7 +20,12 @@ DOMAINS = {
 }
 REAL = {s.erf_slope_p: (-2.0, 2.0), s.normal_density_p: (-2.0, 2.0)}
 # Off by ten roundings in single precision: too many for differences.
-COARSE = {s.erf_inv_slope_p: (-0.6, 0.6), s.trigamma_p: (1.0, 5.0), s.tetragamma_p: (1.0, 5.0)}
+COARSE = {
+    s.erf_inv_slope_p: (-0.6, 0.6),
+    s.precise_erf_inv_p: (-0.9, 0.9),
+    s.trigamma_p: (1.0, 5.0),
+    s.tetragamma_p: (1.0, 5.0),
+}
 
 
 def samples() -> Iterator[Sample]:
@@ -32,3 +37,6 @@ def samples() -> Iterator[Sample]:
         yield from one_operand(primitive, domain, FLOATS, extremes=("float32",))
     for primitive, domain in COARSE.items():
         yield from map(undifferentiated, one_operand(primitive, domain, FLOATS))
+    for n, order in ((0, 1), (0, 2), (1, 1), (1, 2), (1, 4)):
+        yield from map(undifferentiated, one_operand(
+            s.scaled_bessel_slope_p, (-6.0, 12.0), FLOATS, n=n, order=order))  # fmt: skip

@@ -40,7 +40,10 @@ def samples() -> Iterator[Sample]:
     yield from map(
         undifferentiated, operands(incomplete.regularized_incomplete_beta_p, beta, narrow)
     )
-    yield from map(undifferentiated, operands(s.zeta_p, [(2.0, 5.0), POSITIVE], narrow))
+    for p in (s.zeta_p, s.positive_zeta_p):
+        yield from map(undifferentiated, operands(p, [(2.0, 5.0), POSITIVE], narrow))
     orders = np.array([0, 1, 2, 3], np.float32)
     points = np.array([0.5, 1.5, 2.5, 3.5], np.float32)
-    yield undifferentiated(Sample(s.polygamma_p, (orders, points)))
+    for p in (s.polygamma_p, s.positive_polygamma_p):
+        yield undifferentiated(Sample(p, (orders, points)))
+    yield undifferentiated(Sample(s.polygamma_p, (orders, -points - np.float32(0.25))))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dovetail_numpy as dnp
-from dovetail_ad import grad, hessian, jacfwd
+from dovetail_ad import grad, hessian, jacfwd, jacrev
 from dovetail_batching import vmap
 from dovetail_core import enable_x64
 from dovetail_jit import jit
@@ -80,6 +80,39 @@ def test_functions_of_matrices_at_equal_eigenvalues_are_right_or_not_a_number() 
         # Beside the diagonal it is that of the exponential, which the decomposition cannot know.
         assert np.isnan(grad(lambda a: _exponential(a).sum())(eye)).all()
         assert np.isnan(jacfwd(lambda a: _exponential(a).sum())(eye)).any()
+
+
+@pytest.mark.parametrize("values", [[0.6, 0.6, 0.6], [1.0, 1.0, 2.0]])
+def test_no_derivative_at_equal_eigenvalues_is_a_wrong_number(values: list[float]) -> None:
+    """Of V g(w) Vᵀ by elements beside the diagonal, and of sums of logarithms twice.
+
+    There the cotangent of the eigenvalues is 0 although they are used.
+    """
+    a = np.diag(values)
+    beside = 1 - np.eye(3)
+    with enable_x64(True):
+        f = lambda a: (_exponential(a) * beside).sum()  # noqa: E731
+        quotients = np.subtract.outer(np.exp(values), np.exp(values))
+        same = np.equal.outer(values, values)
+        gaps = np.where(same, 1, np.subtract.outer(values, values))
+        slopes = np.where(same, np.exp(values)[:, None], quotients / gaps)
+        _right_or_nan(grad(f)(a), slopes * beside)
+        _right_or_nan(jacfwd(f)(a), slopes * beside)
+        g = lambda a: dnp.log(dnp.linalg.eigvalsh(a)).sum()  # noqa: E731
+        inverse = np.linalg.inv(a)
+        wanted = -np.einsum("ik,jl->ijkl", inverse, inverse)
+        wanted = (wanted + wanted.swapaxes(2, 3)) / 2
+        for one in (grad, jacfwd):
+            for two in (jacfwd, jacrev):
+                found = _right_or_nan(jit(two(one(g)))(a), wanted)
+                places = np.einsum("iijj->ij", found)
+                np.testing.assert_allclose(places, np.einsum("iijj->ij", wanted), rtol=1e-13)
+
+
+def _right_or_nan(found: Any, wanted: Any) -> Any:
+    found = np.asarray(found)
+    np.testing.assert_allclose(found, np.where(np.isnan(found), np.nan, wanted), atol=1e-13)
+    return found
 
 
 def test_hessian_of_a_sum_over_equal_eigenvalues() -> None:

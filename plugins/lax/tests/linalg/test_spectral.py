@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import dovetail_lax as lax
-from dovetail_ad import grad, jvp
+from dovetail_ad import grad, jacfwd, jacrev, jvp
 from dovetail_batching import vmap
 from dovetail_core import enable_x64
+from dovetail_jit import jit
 from dovetail_lax import linalg
 from dovetail_testing import assert_close, assert_near, finite_difference_with_error
 
@@ -192,3 +193,33 @@ def test_the_undetermined_singular_vectors_have_no_derivative():
 def test_what_does_not_converge_is_nan():
     x = np.full((2, 2), np.nan)
     assert all(np.isnan(np.asarray(v)).all() for v in linalg.svd(x))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+def test_eigenvalues_of_matrices_of_any_size(dtype):
+    """The largest elements beyond the root of the range, where LAPACK scales the matrix."""
+    with enable_x64(True):
+        part = np.finfo(dtype).dtype.type
+        x = np.array([[4, 1, -0.5], [0.5, -3, 1], [-1, 0.25, 2]], dtype)
+        x = x + 1j * np.eye(3, dtype=dtype) if dtype(0).dtype.kind == "c" else x
+        wanted = np.sort(np.linalg.eigvals(x.astype(np.complex128)))
+        powers = np.array([-0.9, -0.5, -0.35, 0.3, 0.35, 0.5, 0.9]) * np.finfo(dtype).maxexp
+        scales = np.ldexp(part(1), powers.astype(int))
+        found = np.asarray(jit(linalg.eig)(x * scales[:, None, None])[0]) / scales[:, None]
+        for w in found:
+            np.testing.assert_allclose(np.sort(w), wanted, rtol=100 * np.finfo(dtype).eps)
+
+
+def test_second_derivatives_of_eigenvalues_of_general_matrices():
+    """Of the characteristic polynomial: the sum of cubes of eigenvalues is the trace of the cube,
+    whose second derivative by elements is 3 (A_da A_bc + ...)."""
+    with enable_x64(True):
+        x = np.array([[4, 1, -0.5], [0.5, -3, 1], [-1, 0.25, 2]])
+        values = lambda a: linalg.eig(  # noqa: E731
+            a, compute_left_eigenvectors=False, compute_right_eigenvectors=False
+        )[0]
+        cubes = lambda a: lax.reduce_sum(lax.real(lax.integer_pow(values(a), 3)), (0,))  # noqa: E731
+        eye = np.eye(3)
+        wanted = 3 * (np.einsum("da,bc->abcd", x, eye) + np.einsum("da,bc->abcd", eye, x))
+        for f in (jacfwd(grad(cubes)), jacrev(grad(cubes))):
+            np.testing.assert_allclose(jit(f)(x), wanted, atol=1e-12)

@@ -177,9 +177,10 @@ def _eigh(name: str, a: ArrayLike, UPLO: str | None, symmetrize_input: bool) -> 
 def eigh(a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
     """Eigenvalues and eigenvectors of Hermitian matrices.
 
-    At equal eigenvalues gradients are found of what depends on the vectors through the space that
-    they span, and are NaN otherwise: also those of ``(v * f(w)) @ v.T``, whose derivative needs
-    that of ``f``, which the decomposition does not see (use ``scipy.linalg.expm`` and the like).
+    At equal eigenvalues gradients are found of what depends on the vectors alone, through the space
+    that they span, and are NaN otherwise: also those of ``(v * f(w)) @ v.T``, whose derivative
+    needs that of ``f``, which the decomposition does not see (use ``scipy.linalg.expm`` and the
+    like).
 
     Args:
         UPLO: which triangle to read, ``"L"`` (the default) or ``"U"``, of what is then used.
@@ -194,5 +195,11 @@ def eigh(a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True) -
 @names_itself
 @one_call("UPLO", "symmetrize_input")
 def eigvalsh(a: ArrayLike, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Array:
-    """Eigenvalues of Hermitian matrices in increasing order (see :func:`eigh`)."""
+    """Eigenvalues of Hermitian matrices in increasing order (see :func:`eigh`).
+
+    At equal eigenvalues, sums over them (as of ``log(w)``) have gradients; their second derivatives
+    by elements of the block of equal values beside the diagonal are NaN. Where these are needed,
+    write the sum without eigenvalues: ``slogdet`` or a Cholesky factor for logarithms,
+    ``trace`` of ``matrix_power`` or ``expm``.
+    """
     return _eigh("eigvalsh", a, UPLO, symmetrize_input).eigenvalues

@@ -86,21 +86,36 @@ def _inner(x: Any, y: Any) -> Any:
 def _cofactors(a: Any) -> Any:
     """The derivative of the determinant by each element.
 
-    That is ``det(a)`` times the transposed inverse; at singular matrices, from singular values.
+    That is ``det(a)`` times the transposed inverse; at singular matrices, from singular values. Of
+    multiples of the matrices, whose determinants neither overflow nor vanish.
     """
+    a, power = lax.scaled_matrices(a)
     singular, regular = _parted(a)
     known = lax.mul(_over_matrices(_smooth_det(regular), a), transposed(inv(regular)))
-    return lax.cond(
+    found = lax.cond(
         lax.reduce_or(singular, range(singular.ndim)),
         lambda: select(_over_matrices(singular, a), _cofactors_by_values(a), known),
         lambda: known,
     )
+    return _scaled_back(found, power, a.shape[-1] - 1)
+
+
+def _scaled_back(x: Any, power: Any, degree: int) -> Any:
+    """A polynomial of a degree of matrices, from that of these times powers of two.
+
+    In two steps, of which one alone overflows or vanishes only where the result does.
+    """
+    for part in (degree // 2, degree - degree // 2):
+        x = lax.mul(x, _over_matrices(lax.integer_pow(power, -part), x))
+    return x
 
 
 @_cofactors.defjvp
 def _(primals: Any, tangents: Any) -> tuple[Any, Any]:
     # With C = det(A) A⁻ᵀ: dC = (<C, dA> C - C dAᵀ C) / det(A), where that can be divided by.
     (a,), (da,) = primals, tangents
+    out = _cofactors(a)
+    a, power = lax.scaled_matrices(a)
     singular, regular = _parted(a)
     found = _cofactors(regular)
     turned = matmul(matmul(found, transposed(da)), found)
@@ -111,7 +126,7 @@ def _(primals: Any, tangents: Any) -> tuple[Any, Any]:
         lambda: select(_over_matrices(singular, a), _slope_of_cofactors(a, da), known),
         lambda: known,
     )
-    return _cofactors(a), slope
+    return out, _scaled_back(slope, power, a.shape[-1] - 2)
 
 
 def _parted(a: Any) -> tuple[Any, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_base.foreign import names_itself
 from dovetail_core import Tracer, canonical_dtype, here, is_inexact
+from dovetail_custom_rules import custom_jvp
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
@@ -17,7 +19,7 @@ from ..fusion import fused, one_call
 from ..manipulation.shapes import broadcast_arrays, expand_dims, moveaxis
 from ..operands import Array, ArrayLike, Axis, axis_tuple, flag, static_axis
 from ..operations import number, select
-from ..promotion import convert, default_float, inexact_dtype, promote
+from ..promotion import broadcast, convert, default_float, inexact_dtype, promote
 from ..reductions import basic
 from .checks import matrices
 from .decompositions import svdvals
@@ -76,8 +78,40 @@ def _scaled(x: Any, axes: tuple[int, ...], keepdims: bool) -> tuple[Any, Any]:
 
 @fused(static=("axes", "keepdims"))
 def _euclidean(x: Any, axes: Any, keepdims: bool) -> Any:
+    return _length(convert(x, canonical_dtype(x.dtype)), axes, keepdims, 2)
+
+
+@partial(custom_jvp, nondiff_argnums=(1, 2, 3))
+def _length(x: Any, axes: Any, keepdims: bool, order: float) -> Any:
+    """The norm of an order greater than 1."""
     x, power = _scaled(x, axes, keepdims)
-    return lax.div(lax.sqrt_p.bind(basic.sum(_square(x), axes, keepdims=keepdims)), power)
+    return lax.div(_root_of_powers(x, axes, keepdims, order), power)
+
+
+def _root_of_powers(x: Any, axes: Any, keepdims: bool, order: Any) -> Any:
+    if order == 2:
+        return lax.sqrt_p.bind(basic.sum(_square(x), axes, keepdims=keepdims))
+    size = lax.abs(x)
+    total = basic.sum(lax.pow(size, number(size, order)), axes, keepdims=keepdims)
+    return lax.pow(total, number(total, 1.0 / order))
+
+
+@_length.defjvp
+def _(axes: Any, keepdims: bool, order: float, primals: Any, tangents: Any) -> tuple[Any, Any]:
+    # The part of the change along x, by numbers of size 1: products of changes, which second
+    # derivatives of the formula have, overflow or vanish where the derivative does not.
+    (x,), (dx,) = primals, tangents
+    scaled, power = _scaled(x, axes, True)
+    size = _root_of_powers(scaled, axes, True, order)
+    unit = lax.mul(scaled, convert(broadcast(lax.reciprocal(size), x.shape), x.dtype))
+    if order != 2:
+        part = lax.abs(unit)
+        part = convert(lax.pow(part, number(part, order - 1)), x.dtype)
+        unit = lax.mul(lax.sign(unit), part)
+    along = lax.mul(unit, dx) if x.dtype.kind != "c" else lax.real(lax.mul(lax.conj(unit), dx))
+    out = lax.div(size, power)
+    out = out if keepdims else lax.squeeze(out, axes)
+    return out, basic.sum(along, axes, keepdims=keepdims)
 
 
 @fused(static=("ord", "axis", "keepdims"))
@@ -96,11 +130,10 @@ def _vector(x: Any, ord: Any, axis: Any, keepdims: bool) -> Any:
         return basic.sum(lax.abs(x), axis, keepdims=keepdims)
     if not isinstance(ord, (int, float, np.number)) and not hasattr(ord, "aval"):
         raise ValueError(f"norm: {ord!r} is no order of a vector norm{here()}")
+    if not hasattr(ord, "aval") and ord > 1:
+        return _length(convert(x, canonical_dtype(x.dtype)), axes, keepdims, float(ord))
     x, scale = _scaled(x, axes, keepdims)
-    size = lax.abs(x)
-    power: Any = ord
-    total = basic.sum(lax.pow(size, number(size, power)), axis, keepdims=keepdims)
-    return lax.div(lax.pow(total, number(total, 1.0 / power)), scale)
+    return lax.div(_root_of_powers(x, axes, keepdims, ord), scale)
 
 
 def _matrix(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:

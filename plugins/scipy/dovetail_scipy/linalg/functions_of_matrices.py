@@ -114,9 +114,11 @@ def funm(A: ArrayLike, func: Callable[[Any], Any], disp: bool = True) -> Any:
 
 
 def _parlett(t: Any, func: Callable[[Any], Any]) -> Any:
-    # F T = T F, of column j above the diagonal: (T₁₁ - t_jj) f_j = F₁₁ t_j - t_j f_jj.
+    # F T = T F, of column j above the diagonal: (T₁₁ - t_jj) f_j = F₁₁ t_j - t_j f_jj, and so for
+    # a multiple of T, with which products neither overflow nor vanish.
+    values = as_complex(dnp.asarray(func(dnp.diagonal(t, 0, -2, -1))))
+    t = lax.scaled_matrices(t)[0]
     poles = dnp.diagonal(t, 0, -2, -1)
-    values = as_complex(dnp.asarray(func(poles)))
 
     def equation(f: Any, j: Any, unit: Any) -> tuple[Any, Any]:
         own, value = (matmul(x[..., None, :], unit)[..., 0, 0] for x in (poles, values))

@@ -13,7 +13,7 @@ from dovetail_core import cached
 from dovetail_jit import fused
 
 from .coefficients import I0_FAR, I1_FAR
-from .evaluation import Array, ArrayLike, differentiable, evaluate, slope_of
+from .evaluation import Array, ArrayLike, differentiable, evaluate
 from .series import between, chebyshev, horner, is_single
 
 
@@ -31,11 +31,6 @@ def _bounded(n: int, x: Any) -> Any:
     if n < 2:
         return chebyshev(between(inverse, 0.0, 1 / 8), (I0_FAR, I1_FAR)[n])
     return _bounded(n - 2, x) - (2.0 * (n - 1)) * inverse * _bounded(n - 1, x)
-
-
-def _scaled_far(n: int, x: Any) -> Any:
-    """exp(-x) In(x) for x >= 8."""
-    return _bounded(n, x) * lax.rsqrt(x)
 
 
 @cached
@@ -63,20 +58,13 @@ def modified(n: int) -> Any:
 
 @cached
 def scaled(n: int) -> Any:
-    """exp(-|x|) In(x), whose derivative is that of the far series where the terms of it cancel."""
+    """exp(-|x|) In(x), for n = 0 or 1."""
 
-    def slope(out: Any, x: Any) -> Any:
-        size = lax.abs(x)
-        above = scaled(1)(x) if n == 0 else 0.5 * (scaled(n - 1)(x) + scaled(n + 1)(x))
-        far = dnp.where(size < 8.0, 8.0, size)
-        steep = slope_of(lambda v: _scaled_far(n, v), far)
-        steep = dnp.where(x < 0, (-1.0) ** (n + 1) * steep, steep)
-        return dnp.where(size < 8.0, above - lax.sign(x) * out, steep)
-
-    @differentiable(slope)
+    @differentiable(lambda out, x: lax.scaled_bessel_slope_p.bind(x, n=n, order=1))
     def bessel(x: Any) -> Any:
         size = lax.abs(x)
-        far = _scaled_far(n, lax.max(size, lax.full_like(x, 8.0)))
+        large = lax.max(size, lax.full_like(x, 8.0))
+        far = _bounded(n, large) * lax.rsqrt(large)
         if n % 2:
             far = dnp.where(x < 0, -far, far)
         near = lax.exp(-lax.min(size, lax.full_like(x, 8.0))) * _series(n, lax.clamp(-8.0, x, 8.0))

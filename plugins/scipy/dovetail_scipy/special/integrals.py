@@ -12,39 +12,46 @@ import dovetail_numpy as dnp
 from dovetail_jit import fused
 
 from . import coefficients as c
-from .evaluation import Array, ArrayLike, differentiable, evaluate, slope_of
+from .evaluation import Array, ArrayLike, differentiable, evaluate
 from .hurwitz import BERNOULLI
 from .logarithms import log1p
 from .rounding import halved
 from .series import between, beyond, chebyshev, horner, is_single
 
 
-def _dawson_far(x: Any) -> Any:
-    inverse = 1.0 / x
-    return 0.5 * inverse * chebyshev(between(inverse * inverse, 0.0, 1 / 5.5**2), c.DAWSON_FAR)
-
-
-def _dawson_middle(x: Any) -> Any:
-    return chebyshev(between(lax.abs(x), 2.0, 5.5), c.DAWSON_MIDDLE) / x
-
-
-def _dawson_slope(out: Any, x: Any) -> Any:
-    """1 - 2 x D(x), where it cancels from the series."""
+def _dawson(x: Any, near: Any, middle: Any, far: Any, power: int) -> Any:
+    """``near`` for |x| <= 2, beyond by series, in x and from 5.5 on in 1/x², over a power of x."""
     size = lax.abs(x)
-    far, middle = size > 5.5, dnp.logical_and(size > 2.0, size <= 5.5)
-    slope = dnp.where(
-        middle, slope_of(_dawson_middle, dnp.where(middle, x, 3.0)), 1.0 - 2.0 * x * out
-    )
-    return dnp.where(far, slope_of(_dawson_far, dnp.where(far, x, 6.0)), slope)
+    outside = dnp.where(size > 2.0, x, 2.0)
+    inverse = 1.0 / outside
+    series = chebyshev(between(lax.abs(outside), 2.0, 5.5), middle)
+    tail = chebyshev(between(inverse * inverse, 0.0, 1 / 5.5**2), far)
+    series = dnp.where(size > 5.5, tail, series)
+    return dnp.where(size > 2.0, series * lax.integer_pow(inverse, power), near)
 
 
-@differentiable(_dawson_slope)
+def _dawson_near(x: Any) -> Any:
+    return x * chebyshev(between(x * x, 0.0, 4.0), c.DAWSON_NEAR)
+
+
+# From D' = 1 - 2 x D: D'' = -2 (D + x D'), and so on, which cancel where x is large.
+@differentiable(lambda out, x: -4.0 * _dawson_slope(x) - 2.0 * x * out)
+def _dawson_curve(x: Any) -> Any:
+    d = _dawson_near(x)
+    near = -2.0 * (d + x * (1.0 - 2.0 * x * d))
+    return _dawson(x, near, c.DAWSON_CURVE, c.DAWSON_CURVE_FAR, 3)
+
+
+@differentiable(lambda out, x: _dawson_curve(x))
+def _dawson_slope(x: Any) -> Any:
+    near = 1.0 - 2.0 * x * _dawson_near(x)
+    return _dawson(x, near, c.DAWSON_SLOPE, c.DAWSON_SLOPE_FAR, 2)
+
+
+@differentiable(lambda out, x: _dawson_slope(x))
 def dawson_kernel(x: Any) -> Any:
     """D(x)."""
-    size = lax.abs(x)
-    near = x * chebyshev(between(x * x, 0.0, 4.0), c.DAWSON_NEAR)
-    value = dnp.where(size > 2.0, _dawson_middle(dnp.where(size > 2.0, x, 2.0)), near)
-    return dnp.where(size > 5.5, _dawson_far(dnp.where(size > 5.5, x, 6.0)), value)
+    return _dawson(x, _dawson_near(x), c.DAWSON_MIDDLE, c.DAWSON_FAR, 1)
 
 
 @fused()

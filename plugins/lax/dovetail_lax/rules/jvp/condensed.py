@@ -10,6 +10,7 @@ from dovetail_core import Primitive, here
 
 from ...functions.control_flow import scan
 from ...numerics.matrices import adjoint, identity, matmul, on_rows, upper
+from ...numerics.scaling import scaled_matrices, times
 from ...primitives.arithmetic import add_p, mul_p, neg_p, sub_p
 from ...primitives.condensed import ormqr_p, schur_p
 from ...primitives.discrete import and_p, eq_p, gt_p
@@ -85,11 +86,11 @@ def _schur(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Ma
         )
     found = schur_p.bind(x, **params)
     t, z = schur_p.bind(x, compute_schur_vectors=True)
-    m = matmul(adjoint(z), matmul(dx, z))
+    m, (t, power) = matmul(adjoint(z), matmul(dx, z)), scaled_matrices(t)
     low = _turned(t, m)
     turn = sub_p.bind(low, adjoint(low))
     dt = upper(add_p.bind(m, sub_p.bind(matmul(t, turn), matmul(turn, t))))
-    return found, [dt, matmul(z, turn)][: len(found)]
+    return found, [dt, times(matmul(z, turn), power)][: len(found)]
 
 
 def _turned(t: Any, m: Any) -> Any:

@@ -21,6 +21,7 @@ from ...numerics.matrices import (
     on_diagonal,
     upper,
 )
+from ...numerics.scaling import scaled_matrices, times
 from ...primitives.arithmetic import add_p, mul_p, neg_p, sub_p
 from ...primitives.factorizations import (
     cholesky_p,
@@ -62,12 +63,13 @@ def _cholesky(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
     # From A = L Lᴴ: L⁻¹ dA L⁻ᴴ = L⁻¹ dL + (L⁻¹ dL)ᴴ, of which the lower triangle, with half of the
     # diagonal, is L⁻¹ dL.
     factor = cholesky_p.bind(primals[0])
+    unit, _ = scaled_matrices(factor)
     change = hermitian(tangents[0], True)
     middle = solve(factor, change, left=True, low=True)
-    middle = solve(factor, middle, left=False, low=True, adjoint_a=True)
+    middle = solve(unit, middle, left=False, low=True, adjoint_a=True)
     half = mul_p.bind(lower(middle), scalar(0.5, middle.dtype))
     phi = select_n_p.bind(on_diagonal(middle), lower(middle), half)
-    return factor, matmul(factor, phi)
+    return factor, matmul(unit, phi)
 
 
 @jvp_rules.register(triangular_solve_p)
@@ -121,10 +123,13 @@ def _lu(primals: Sequence[Any], tangents: Sequence[Any]) -> Many:
     m, n = factors.shape[-2:]
     change = taken_rows(tangents[0], permutation)
     left = _squared(lower(factors, -1), m, True)
-    right = _squared(upper(factors), n, False)
+    unit, power = scaled_matrices(upper(factors))
+    right = _squared(unit, n, False)
     middle = solve(left, change, left=True, low=True, unit=True)
     middle = solve(right, middle, left=False, low=False)
-    tangent = add_p.bind(matmul(left, lower(middle, -1)), matmul(upper(middle), right))
+    # Each product is a triangle as it is; said once more, so that no cotangent of the other enters.
+    low = lower(times(matmul(left, lower(middle, -1)), power), -1)
+    tangent = add_p.bind(low, upper(matmul(upper(middle), right)))
     return [factors, pivots, permutation], [tangent, None, None]
 
 
@@ -166,7 +171,7 @@ def _qr(
         )
     q, r = found[0], found[1]
     last = len(r.shape) - 1
-    square = along(r, last, 0, min(m, n))
+    square, power = scaled_matrices(along(r, last, 0, min(m, n)))
     b = solve(square, along(dx, last, 0, min(m, n)), left=False, low=False)
     c = matmul(adjoint(q), b)
     low = lower(c, -1)
@@ -175,7 +180,7 @@ def _qr(
         whole = convert_element_type_p.bind(real_p.bind(c), new_dtype=c.dtype, weak_type=False)
         imaginary = sub_p.bind(c, whole)
         turn = add_p.bind(turn, select_n_p.bind(on_diagonal(c), scalar(0, c.dtype), imaginary))
-    dq = add_p.bind(matmul(q, sub_p.bind(turn, c)), b)
+    dq = times(add_p.bind(matmul(q, sub_p.bind(turn, c)), b), power)
     dr = matmul(sub_p.bind(c, turn), square)
     if m < n:  # the columns of R beyond the square are those of Qᴴ A
         rest = matmul(adjoint(dq), _rest(x if not pivoting else _ordered(x, found[2]), m, n))

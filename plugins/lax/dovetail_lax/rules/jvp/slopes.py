@@ -6,8 +6,11 @@ product of a part of the factors is less than that of all.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any
+
+from dovetail_ad import jvp_rules
 
 from ...primitives.arithmetic import mul_p, neg_p
 from ...primitives.slopes import (
@@ -20,11 +23,12 @@ from ...primitives.slopes import (
     erf_slope_p,
     logistic_slope_p,
     normal_density_p,
+    precise_erf_inv_p,
+    scaled_bessel_slope_p,
     tanh_slope_p,
     tetragamma_p,
     trigamma_p,
 )
-from ...primitives.special import erf_inv_p
 from ...primitives.transcendental import tanh_p
 from ...scalars import scalar
 from .kinds import unary
@@ -52,5 +56,17 @@ unary(acosh_slope_p, lambda t, out, x: _product(t, neg_p.bind(mul_p.bind(x, out)
 unary(atanh_slope_p, lambda t, out, x: _product(t, _times(2.0, mul_p.bind(x, out), out), out))
 unary(erf_slope_p, lambda t, out, x: _product(t, _times(-2.0, x, out), out))
 unary(normal_density_p, lambda t, out, x: _product(t, neg_p.bind(x), out))
-unary(erf_inv_slope_p, lambda t, out, y: _product(t, _times(2.0, erf_inv_p.bind(y), out), out, out))
+unary(precise_erf_inv_p, lambda t, out, y: mul_p.bind(t, erf_inv_slope_p.bind(y)))
+unary(
+    erf_inv_slope_p,
+    lambda t, out, y: _product(t, _times(2.0, precise_erf_inv_p.bind(y), out), out, out),
+)
 unary(trigamma_p, lambda t, out, x: mul_p.bind(t, tetragamma_p.bind(x)))
+
+
+@jvp_rules.register(scaled_bessel_slope_p)
+def _scaled_bessel_slope(
+    primals: Sequence[Any], tangents: Sequence[Any], *, n: int, order: int
+) -> Any:
+    out, slope = (scaled_bessel_slope_p.bind(primals[0], n=n, order=k) for k in (order, order + 1))
+    return out, mul_p.bind(tangents[0], slope)

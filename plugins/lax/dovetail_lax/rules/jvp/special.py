@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...primitives.arithmetic import add_p, div_p, mul_p, neg_p, sign_p, sub_p
-from ...primitives.discrete import eq_p
+from dovetail_core import Primitive
+
+from ...primitives.arithmetic import add_p, mul_p, neg_p
 from ...primitives.incomplete import (
     igamma_grad_a_p,
     igamma_p,
     igammac_p,
     regularized_incomplete_beta_p,
 )
-from ...primitives.slopes import erf_inv_slope_p, erf_slope_p, trigamma_p
+from ...primitives.slopes import (
+    erf_inv_slope_p,
+    erf_slope_p,
+    scaled_bessel_slope_p,
+    trigamma_p,
+)
 from ...primitives.special import (
     bessel_i0e_p,
     bessel_i1e_p,
@@ -22,9 +28,10 @@ from ...primitives.special import (
     erfc_p,
     lgamma_p,
     polygamma_p,
+    positive_polygamma_p,
+    positive_zeta_p,
     zeta_p,
 )
-from ...primitives.values import select_n_p
 from ...scalars import scalar
 from .kinds import nary, unary
 
@@ -45,37 +52,34 @@ def _no_derivative(function: str, operand: str) -> Any:
     return partial
 
 
-def _polygamma_x(t: Any, out: Any, m: Any, x: Any) -> Any:
-    return mul_p.bind(t, polygamma_p.bind(add_p.bind(m, scalar(1.0, out.dtype)), x))
+def _polygamma(primitive: Primitive) -> None:
+    def of_x(t: Any, out: Any, m: Any, x: Any) -> Any:
+        return mul_p.bind(t, primitive.bind(add_p.bind(m, scalar(1.0, out.dtype)), x))
+
+    nary(primitive, _no_derivative("polygamma", "m"), of_x)
 
 
-def _zeta_q(t: Any, out: Any, x: Any, q: Any) -> Any:
+def _zeta(primitive: Primitive) -> None:
     # ζ(x, q) = Σ (n + q)^-x.
-    higher = zeta_p.bind(add_p.bind(x, scalar(1.0, out.dtype)), q)
-    return mul_p.bind(t, mul_p.bind(neg_p.bind(x), higher))
+    def of_q(t: Any, out: Any, x: Any, q: Any) -> Any:
+        higher = primitive.bind(add_p.bind(x, scalar(1.0, out.dtype)), q)
+        return mul_p.bind(t, mul_p.bind(neg_p.bind(x), higher))
+
+    nary(primitive, _no_derivative("zeta", "x"), of_q)
 
 
-nary(polygamma_p, _no_derivative("polygamma", "m"), _polygamma_x)
-nary(zeta_p, _no_derivative("zeta", "x"), _zeta_q)
+_polygamma(polygamma_p)
+_polygamma(positive_polygamma_p)
+_zeta(zeta_p)
+_zeta(positive_zeta_p)
 
 
-def _bessel_i0e(t: Any, out: Any, x: Any) -> Any:
-    # I0' = I1, and exp(-|x|) contributes -sign(x).
-    return mul_p.bind(t, sub_p.bind(bessel_i1e_p.bind(x), mul_p.bind(sign_p.bind(x), out)))
+def _scaled_bessel(primitive: Primitive, n: int) -> None:
+    unary(primitive, lambda t, out, x: mul_p.bind(t, scaled_bessel_slope_p.bind(x, n=n, order=1)))
 
 
-def _bessel_i1e(t: Any, out: Any, x: Any) -> Any:
-    # I1' = I0 - I1/x, which is 1/2 at 0.
-    dtype = out.dtype
-    at_zero = eq_p.bind(x, scalar(0.0, dtype))
-    safe = select_n_p.bind(at_zero, x, scalar(1.0, dtype))
-    factor = add_p.bind(sign_p.bind(x), div_p.bind(scalar(1.0, dtype), safe))
-    slope = sub_p.bind(bessel_i0e_p.bind(x), mul_p.bind(out, factor))
-    return mul_p.bind(t, select_n_p.bind(at_zero, slope, scalar(0.5, dtype)))
-
-
-unary(bessel_i0e_p, _bessel_i0e)
-unary(bessel_i1e_p, _bessel_i1e)
+_scaled_bessel(bessel_i0e_p, 0)
+_scaled_bessel(bessel_i1e_p, 1)
 
 
 def _gamma_density(out: Any, a: Any, x: Any) -> Any:

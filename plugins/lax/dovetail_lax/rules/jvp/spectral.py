@@ -80,13 +80,12 @@ def _rotations(primals: Sequence[Any], tangents: Sequence[Any]) -> Many:
 
 
 @jvp_rules.register(over_gaps_p)
-def _over_gaps(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
-    (x, gaps, equal, weights), (dx, dgaps, dweights, _) = primals, tangents
-    out, total = over_gaps_p.bind(x, gaps, equal, weights), None
+def _over_gaps(primals: Sequence[Any], tangents: Sequence[Any], *, values_used: bool) -> Pair:
+    (x, gaps, equal), (dx, dgaps, _) = primals, tangents
+    params = {"values_used": values_used}
+    out, total = over_gaps_p.bind(x, gaps, equal, **params), None
     if dx is not None:
-        if dweights is not None:
-            weights = add_p.bind(abs_p.bind(weights), abs_p.bind(dweights))
-        total = over_gaps_p.bind(dx, gaps, equal, weights)
+        total = over_gaps_p.bind(dx, gaps, equal, **params)
     if dgaps is not None:
         part = _by_gaps(out, gaps, dgaps, equal)
         total = part if total is None else add_p.bind(total, part)
@@ -130,9 +129,12 @@ def _eig(
             "eigenvector the largest. Pass it, ask for no eigenvectors, or use eigh for Hermitian "
             "matrices."
         )
-    params = {"enable_eigvec_derivs": enable_eigvec_derivs}
+    # Derivatives of eigenvalues depend on vectors through what has derivatives of all orders.
     w, left, right = eig_p.bind(
-        primals[0], compute_left_eigenvectors=True, compute_right_eigenvectors=True, **params
+        primals[0],
+        compute_left_eigenvectors=True,
+        compute_right_eigenvectors=True,
+        enable_eigvec_derivs=True,
     )
     change = _typed(tangents[0], w.dtype)
     c = _solved(right, matmul(change, right))

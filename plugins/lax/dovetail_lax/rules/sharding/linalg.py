@@ -46,7 +46,7 @@ for _p in (cholesky_p, lu_p, qr_p, geqrf_p, eigh_p, eig_p, svd_p, hessenberg_p, 
     _batched(_p, 2)
 _batched(symmetric_product_p, 2, 2)
 _batched(rotations_p, 2, 2, 2)
-_batched(over_gaps_p, 2, 2, 2, 1)
+_batched(over_gaps_p, 2, 2, 2)
 _batched(lu_pivots_to_permutation_p, 1)
 _batched(householder_product_p, 2, 1)
 _batched(ormqr_p, 2, 1, 2)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from dovetail_backends import stablehlo_rules
-from dovetail_core import ShapedArray
+from dovetail_core import ShapedArray, stage_closed
+from dovetail_core.types.avals import undivided
 
+from ...dtypes import finfo
+from ...numerics.scaling import inverse_power, times
+from ...primitives.arithmetic import abs_p, div_p, max_p, min_p
+from ...primitives.moves import spread
+from ...primitives.reductions import reduce_max_p
 from ...primitives.spectral import SvdAlgorithm, eig_p, eigh_p, svd_p
+from ...primitives.values import convert_element_type_p, imag_p, real_p
+from ...scalars import scalar
 from .factorizations import batch_of, info_of
 from .lapack import call, checked, letter
 
@@ -37,6 +46,7 @@ def _eig(
     values, outs = b.out, list(b.outs)
     if x.aval.size == 0:
         return [b.constant(0, o) for o in outs]
+    x, power = _inlined(b, _within_range, x)
     vectors = ShapedArray(x.aval.shape, values.dtype)
     wanted = (compute_left_eigenvectors, compute_right_eigenvectors)
     options = ", ".join(
@@ -51,8 +61,39 @@ def _eig(
             b, "geev", [x], [part, part, vectors, vectors, info_of(x)], options
         )
         w = b.op("stablehlo.complex", [real, imag], values)
+    (w,) = _inlined(b, _scaled_back, w, power)
     kept = [v for v, keep in zip((left, right), wanted) if keep]
     return checked(b, info, [w, *kept])
+
+
+def _inlined(b: Any, f: Any, *operands: Any) -> list[Any]:
+    """What a function of arrays computes, in place."""
+    return b.inline(stage_closed(f, [undivided(x.aval) for x in operands], f.__name__), operands)
+
+
+def _within_range(x: Any) -> list[Any]:
+    """Matrices times powers of two with which LAPACK has no need to scale them, and the powers.
+
+    It does where elements are larger or smaller than the root of the largest number allows for,
+    from 5e11 on in single precision, and as OpenBLAS has it (that of SciPy 1.17) it forgets to
+    scale the eigenvalues back.
+    """
+    n, info = len(x.shape), finfo(x.dtype)
+    parts = [real_p.bind(x), imag_p.bind(x)] if x.dtype.kind == "c" else [x]
+    sizes = [reduce_max_p.bind(abs_p.bind(v), axes=(n - 2, n - 1)) for v in parts]
+    size, most = reduce(max_p.bind, sizes), 2.0 ** (info.maxexp // 2 - info.nmant - 3)
+    held = max_p.bind(scalar(1 / most, size.dtype), min_p.bind(size, scalar(most, size.dtype)))
+    power = div_p.bind(inverse_power(size), inverse_power(held))
+    return [times(x, _as(power, x.dtype)), power]
+
+
+def _scaled_back(w: Any, power: Any) -> list[Any]:
+    whole = spread(power, w.shape, tuple(range(len(w.shape) - 1)))
+    return [div_p.bind(w, _as(whole, w.dtype))]
+
+
+def _as(x: Any, dtype: Any) -> Any:
+    return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=False)
 
 
 @stablehlo_rules.register(svd_p)

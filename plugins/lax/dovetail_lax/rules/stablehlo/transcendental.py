@@ -18,8 +18,8 @@ from ...primitives.special import (
     erf_p,
     erfc_p,
     lgamma_p,
-    polygamma_p,
-    zeta_p,
+    positive_polygamma_p,
+    positive_zeta_p,
 )
 from .arithmetic import broadcast
 from .kinds import accurate, elementwise
@@ -112,6 +112,6 @@ def _is_narrow(shape: tuple[int, ...]) -> bool:
 
 _function(lgamma_p, "chlo.lgamma")
 _function(digamma_p, "chlo.digamma")
-_function(polygamma_p, "chlo.polygamma")
-_function(zeta_p, "chlo.zeta")
+_function(positive_polygamma_p, "chlo.polygamma")
+_function(positive_zeta_p, "chlo.zeta")
 _function(bessel_i1e_p, "chlo.bessel_i1e")

@@ -7,9 +7,9 @@ from typing import Any
 from dovetail_ad import is_linear, transpose_rules
 
 from ...numerics.matrices import identity, on_rows
-from ...primitives.arithmetic import abs_p, add_p, mul_p
+from ...primitives.arithmetic import add_p, mul_p
 from ...primitives.condensed import ormqr_p
-from ...primitives.moves import along, full, padded
+from ...primitives.moves import along, padded
 from ...primitives.rotations import over_gaps_p, rotations_p
 from ...primitives.tridiagonal import tridiagonal_solve_p
 from ...primitives.values import conj_p
@@ -33,9 +33,9 @@ def _shifted(x: Any, by: int) -> Any:
 
 
 @transpose_rules.register(over_gaps_p)
-def _over_gaps(ct: Any, x: Any, gaps: Any, equal: Any, weights: Any) -> list[Any]:
+def _over_gaps(ct: Any, x: Any, gaps: Any, equal: Any, *, values_used: bool) -> list[Any]:
     assert is_linear(x) and not is_linear(gaps)
-    return [over_gaps_p.bind(ct, gaps, equal, weights), None, None, None]
+    return [over_gaps_p.bind(ct, gaps, equal, values_used=values_used), None, None]
 
 
 @transpose_rules.register(rotations_p)
@@ -43,8 +43,7 @@ def _rotations(cts: Any, x: Any, gaps: Any, equal: Any) -> list[Any]:
     turns, values = cts
     total = None
     if turns is not None:
-        weights = full(turns.shape[:-1], 0, gaps.dtype) if values is None else abs_p.bind(values)
-        total = over_gaps_p.bind(turns, gaps, equal, weights)
+        total = over_gaps_p.bind(turns, gaps, equal, values_used=values is not None)
     if values is not None:
         shape, dtype = x.aval.shape, x.aval.dtype
         whole = mul_p.bind(on_rows(values, shape), identity(shape, dtype))
