@@ -412,8 +412,6 @@ if TYPE_CHECKING:
         erf_p as erf_p,
         erfc_p as erfc_p,
         lgamma_p as lgamma_p,
-        polygamma_p as polygamma_p,
-        zeta_p as zeta_p,
     )
     from .primitives.transcendental import (
         acos_p as acos_p,
@@ -462,6 +460,7 @@ if TYPE_CHECKING:
         select_and_gather_add_p as select_and_gather_add_p,
         select_and_scatter_add_p as select_and_scatter_add_p,
     )
+    from .primitives.zeta import polygamma_p as polygamma_p, zeta_p as zeta_p
 else:
     from dovetail_core import lazy_exports
 

@@ -7,7 +7,7 @@ _HOMES = """
     arithmetic branches collectives composite condensed contractions control_flow discrete
     factorizations fft gather incomplete joining platforms polar ragged ragged_collectives
     reductions rng rotations shape slopes sorting special spectral transcendental tridiagonal
-    updates values while_loop windows
+    updates values while_loop windows zeta
 """
 PRIMITIVES = tuple(f"dovetail_lax.primitives.{home}" for home in _HOMES.split())
 """The modules that define primitives, by their import strings."""
@@ -16,7 +16,7 @@ FAMILIES: dict[str, dict[str, str]] = {
         "arithmetic": "", "branches": "", "collectives": "",
         "condensed": "condensed factorizations tridiagonal", "contractions": "contractions fft",
         "discrete": "", "factorizations": "", "gather": "", "polar": "", "reductions": "",
-        "shape": "joining shape", "slopes": "", "sorting": "", "special": "incomplete special",
+        "shape": "joining shape", "slopes": "", "sorting": "", "special": "incomplete special zeta",
         "spectral": "rotations spectral", "transcendental": "", "updates": "",
         "values": "rng values", "windows": "",
     },
@@ -32,7 +32,7 @@ FAMILIES: dict[str, dict[str, str]] = {
         "elementwise": "arithmetic discrete transcendental values", "gather": "", "joining": "",
         "linalg": "condensed factorizations polar rotations spectral tridiagonal updates",
         "reductions": "", "rng": "", "shape": "", "slicing": "shape", "sorting": "",
-        "special": "incomplete slopes special", "windows": "",
+        "special": "incomplete slopes special zeta", "windows": "",
     },
     "stablehlo": {
         "arithmetic": "", "collectives": "collectives ragged_collectives", "composite": "",

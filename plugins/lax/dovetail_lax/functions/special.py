@@ -17,9 +17,8 @@ from ..primitives.special import (
     erf_p,
     erfc_p,
     lgamma_p,
-    polygamma_p,
-    zeta_p,
 )
+from ..primitives.zeta import polygamma_p, zeta_p
 from ._args import Array, ArrayLike, binary, nary, unary
 
 

@@ -36,10 +36,10 @@ from .transcendental import cos_p, exp_p, logistic_p, sin_p, tanh_p
 from .values import select_n_p
 
 
-def _slope(name: str, accepts: Kinds = INEXACT) -> Callable[[Callable[[Any], Any]], Primitive]:
+def _slope(name: str, accepts: Kinds = INEXACT) -> Callable[[Callable[..., Any]], Primitive]:
     """Decorator: a primitive that is computed by the function."""
 
-    def decorate(compute: Callable[[Any], Any]) -> Primitive:
+    def decorate(compute: Callable[..., Any]) -> Primitive:
         primitive = elementwise(Primitive(name), accepts)
         primitive.def_decomposition(compute)
         return primitive

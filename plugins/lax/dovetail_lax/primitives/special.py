@@ -14,8 +14,6 @@ erfc_p = elementwise(Primitive("erfc"), FLOATING)
 erf_inv_p = elementwise(Primitive("erf_inv"), FLOATING)
 lgamma_p = elementwise(Primitive("lgamma"), FLOATING)
 digamma_p = elementwise(Primitive("digamma"), FLOATING)
-polygamma_p = elementwise(Primitive("polygamma"), FLOATING)
-zeta_p = elementwise(Primitive("zeta"), FLOATING)
 positive_polygamma_p = elementwise(Primitive("positive_polygamma"), FLOATING)
 """``polygamma`` of positive numbers, of which no others need be told apart."""
 positive_zeta_p = elementwise(Primitive("positive_zeta"), FLOATING)
@@ -29,20 +27,6 @@ def _bessel_i0e(x: Any) -> Any:
     from ..numerics.bessel import bessel_i0e
 
     return bessel_i0e(x)
-
-
-@polygamma_p.def_decomposition
-def _polygamma(m: Any, x: Any) -> Any:
-    from ..numerics.zeta import polygamma
-
-    return polygamma(m, x)
-
-
-@zeta_p.def_decomposition
-def _zeta(x: Any, q: Any) -> Any:
-    from ..numerics.zeta import zeta
-
-    return zeta(x, q)
 
 
 describe(__name__)

@@ -8,7 +8,7 @@ import numpy as np
 
 from dovetail_testing import Sample
 
-from ..primitives import incomplete, special as s
+from ..primitives import incomplete, special as s, zeta
 from .kinds import FLOATS, one_operand, operands, undifferentiated
 
 DOMAINS = {
@@ -40,10 +40,10 @@ def samples() -> Iterator[Sample]:
     yield from map(
         undifferentiated, operands(incomplete.regularized_incomplete_beta_p, beta, narrow)
     )
-    for p in (s.zeta_p, s.positive_zeta_p):
+    for p in (zeta.zeta_p, s.positive_zeta_p):
         yield from map(undifferentiated, operands(p, [(2.0, 5.0), POSITIVE], narrow))
     orders = np.array([0, 1, 2, 3], np.float32)
     points = np.array([0.5, 1.5, 2.5, 3.5], np.float32)
-    for p in (s.polygamma_p, s.positive_polygamma_p):
+    for p in (zeta.polygamma_p, s.positive_polygamma_p):
         yield undifferentiated(Sample(p, (orders, points)))
-    yield undifferentiated(Sample(s.polygamma_p, (orders, -points - np.float32(0.25))))
+    yield undifferentiated(Sample(zeta.polygamma_p, (orders, -points - np.float32(0.25))))

@@ -35,7 +35,11 @@ def _dawson_near(x: Any) -> Any:
 
 
 # From D' = 1 - 2 x D: D'' = -2 (D + x D'), and so on, which cancel where x is large.
-@differentiable(lambda out, x: -4.0 * _dawson_slope(x) - 2.0 * x * out)
+def _dawson_third(out: Any, x: Any) -> Any:
+    return -4.0 * _dawson_slope(x) - 2.0 * x * out
+
+
+@differentiable(_dawson_third)
 def _dawson_curve(x: Any) -> Any:
     d = _dawson_near(x)
     near = -2.0 * (d + x * (1.0 - 2.0 * x * d))

@@ -27,11 +27,10 @@ from ...primitives.special import (
     erf_p,
     erfc_p,
     lgamma_p,
-    polygamma_p,
     positive_polygamma_p,
     positive_zeta_p,
-    zeta_p,
 )
+from ...primitives.zeta import polygamma_p, zeta_p
 from ...scalars import scalar
 from .kinds import nary, unary
 
