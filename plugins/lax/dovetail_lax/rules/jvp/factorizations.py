@@ -127,9 +127,10 @@ def _lu(primals: Sequence[Any], tangents: Sequence[Any]) -> Many:
     right = _squared(unit, n, False)
     middle = solve(left, change, left=True, low=True, unit=True)
     middle = solve(right, middle, left=False, low=False)
-    # Each product is a triangle as it is; said once more, so that no cotangent of the other enters.
+    # A triangle as it is; said once more, so that cotangents of the other, which the power may make
+    # infinite, do not enter the product of the transpose.
     low = lower(times(matmul(left, lower(middle, -1)), power), -1)
-    tangent = add_p.bind(low, upper(matmul(upper(middle), right)))
+    tangent = add_p.bind(low, matmul(upper(middle), right))
     return [factors, pivots, permutation], [tangent, None, None]
 
 
