@@ -21,7 +21,7 @@ from dovetail_core import (
     describe_source,
     typeof,
 )
-from dovetail_core.interpret.mutable import without_mutable
+from dovetail_core.interpret.mutable import has_mutable, without_mutable
 from dovetail_xla.guards import explicit_get
 
 from ..tables import StablehloRule, stablehlo_rules
@@ -45,7 +45,8 @@ class Builder(Emitter):
         level of a nest has the next one twice the text would grow exponentially. Mutable values
         that it makes are discharged: it may be what a rule makes of an operation now.
         """
-        program = run_at(self.source, without_mutable, program)
+        if has_mutable(program):
+            program = run_at(self.source, without_mutable, program)
         if _nests(program):
             inlined = self.module.inlined
             if id(program) in inlined and not effects.has_order([program]):
