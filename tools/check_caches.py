@@ -1,6 +1,6 @@
 """Caches that ``clear_caches`` does not know, in the code of the product.
 
-``dovetail_core`` has ``cached``, ``Cache`` and ``WeakTable`` (``base/caches.py``), which have
+``dovetail_core`` has ``cached``, ``Cache`` and ``WeakTable`` (``dovetail_base``), which have
 bounds and which ``clear_caches`` empties. Nothing else caches: no ``functools.cache`` or
 ``lru_cache``, no ``WeakKeyDictionary``, no ``weakref_lru_cache``, and no dictionary of a module
 that a function reads and, where it finds nothing, fills. Run without arguments; prints each one and

@@ -191,9 +191,6 @@ class WeakTable(Generic[V]):
         return len(self._entries)
 
 
-ByIdentity = WeakTable
-
-
 def _is_method(known: Any, key: Any) -> bool:
     return known.__class__ is MethodType and identity(known) == key
 

@@ -15,7 +15,7 @@ from dovetail_core import EVAL, Tracer, check_alive, get_trace, registry
 from dovetail_tree.errors import explain_arguments
 from dovetail_tree.util import calls, tree_unflatten
 from dovetail_xla.arrays import ArrayImpl
-from dovetail_xla.calls import PjitFunctionCache, clear_cache, make_call
+from dovetail_xla.calls import clear_cache, make_call, shared_entries
 
 from .call.effects import call_with_callbacks
 from .call.layouts import refuse_mapped_layouts
@@ -160,7 +160,7 @@ def _problem(thing: Any) -> str:
     return "" if callable(thing) else f"it is a {type(thing).__name__}, not a function"
 
 
-entries = PjitFunctionCache(8192)
+entries = shared_entries(8192)
 """The calls that C++ knows, in common: a function that is jitted anew in each call of another."""
 
 

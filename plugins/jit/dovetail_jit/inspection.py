@@ -11,11 +11,9 @@ from dovetail_base.foreign import names_itself
 from dovetail_base.options import disable_jit as disable_jit
 from dovetail_base.source import not_callable
 from dovetail_base.wrapping import update_wrapper
-from dovetail_core import bound_axis, primitives
+from dovetail_core import bound_axis
 from dovetail_tree.util import tree_flatten, tree_unflatten
-from dovetail_xla.calls import clear_all_caches
 
-from .api import entries
 from .call.program import trace_function
 from .call.signature import function_name, take_apart, types_of
 from .settings import Settings
@@ -85,13 +83,12 @@ def _is_jitted(f: Any) -> bool:
 
 @names_itself
 def clear_caches() -> None:
-    """Forget every traced program, compiled program and remembered type.
+    """Empty all caches: of traced programs, compiled programs, types and plans of operations.
+
+    Those are emptied that :mod:`dovetail_base.caches` lists, which are all of Dovetail and its
+    plugins, and those of jaxlib. The cache on disk stays.
 
     What programs held of functions, of values that these close over and of functions that are
     called back is free after Python's next garbage collection.
     """
-    clear_all_caches()  # of functions that live
-    entries.clear()
     forget_all()
-    for p in primitives().values():
-        p.forget()
