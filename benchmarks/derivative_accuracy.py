@@ -50,7 +50,8 @@ Derivatives of `f(s A + t E)` in `t` at 0, for well-conditioned matrices `A` of 
 directions `E`, and {points} scales `s`, powers of two over the exponents of the type but for 26 at
 either end. Errors are relative to the sum of the absolute values of the elements, which are added
 with weights; those above 64, sixteen times the condition number, are in bold type. Sums within 64
-times of the greatest number do not count, since their terms need not be within the range.
+times of the greatest number do not count, nor those whose roundings are below the least normal
+number: terms of these need not be within the range.
 
 {head}
 {matrices}

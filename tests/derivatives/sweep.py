@@ -27,7 +27,8 @@ BOTTOM = 2.0**10
 """Results that are less than so many times the least normal number are left out."""
 TOP = 2.0**6
 """Sums over matrices are left out that are more than the greatest number over this: so may their
-terms be, and the terms of these."""
+terms be, and the terms of these; and those whose roundings are less than the least normal number,
+since XLA takes terms of that size for zero."""
 
 
 def roundings(got: Any, want: Any) -> Any:
@@ -38,12 +39,14 @@ def roundings(got: Any, want: Any) -> Any:
     """
     info, out = np.finfo(got.dtype), np.full(len(want), np.nan)
     for i, w in enumerate(want):
-        w, size, top = (*w, TOP) if isinstance(w, Sized) else (w, abs(w), 1.0)
+        sized = isinstance(w, Sized)
+        w, size = w if sized else (w, abs(w))
+        low, high = (1 / info.eps, info.max / TOP) if sized else (BOTTOM, info.max)
         if isinstance(w, mp.mpc) or not mp.isfinite(w):
             continue
         if w == 0:
             out[i] = 0.0 if got[i] == 0 else np.inf
-        elif BOTTOM * info.tiny <= size <= info.max / top:
+        elif low * info.tiny <= size <= high:
             wrong = abs(mp.mpf(float(got[i])) - w) if np.isfinite(got[i]) else mp.inf
             out[i] = float(wrong / mp.mpf(float(np.spacing(got.dtype.type(float(size))))))
     return out

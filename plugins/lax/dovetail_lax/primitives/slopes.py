@@ -30,7 +30,7 @@ from .arithmetic import (
     sub_p,
 )
 from .discrete import RoundingMethod, and_p, gt_p, round_p
-from .special import erf_inv_p, erfc_p, positive_polygamma_p
+from .special import erf_inv_p, erfc_p, positive_zeta_p
 from .traits import describe
 from .transcendental import cos_p, exp_p, logistic_p, sin_p, tanh_p
 from .values import select_n_p
@@ -194,7 +194,7 @@ def trigamma_p(x: Any) -> Any:
     """The derivative of digamma; of negative numbers by reflection, DLMF 5.15.6."""
     negative, y, sine, _ = _reflected(x)
     far, inverse = _far(y), div_p.bind(_one(x), y)
-    near = positive_polygamma_p.bind(_one(x), select_n_p.bind(far, y, _one(x)))
+    near = positive_zeta_p.bind(scalar(2.0, x.dtype), select_n_p.bind(far, y, _one(x)))
     second = mul_p.bind(scalar(0.5, x.dtype), square_p.bind(inverse))
     found = select_n_p.bind(far, near, add_p.bind(inverse, second))
     turns = square_p.bind(div_p.bind(scalar(pi, x.dtype), sine))
@@ -206,7 +206,8 @@ def tetragamma_p(x: Any) -> Any:
     """The derivative of ``trigamma``."""
     negative, y, sine, cosine = _reflected(x)
     far, inverse = _far(y), div_p.bind(_one(x), y)
-    near = positive_polygamma_p.bind(scalar(2.0, x.dtype), select_n_p.bind(far, y, _one(x)))
+    near = positive_zeta_p.bind(scalar(3.0, x.dtype), select_n_p.bind(far, y, _one(x)))
+    near = mul_p.bind(near, scalar(-2.0, x.dtype))
     asymptotic = neg_p.bind(mul_p.bind(inverse, mul_p.bind(inverse, add_p.bind(inverse, _one(x)))))
     found = select_n_p.bind(far, near, asymptotic)
     ratio = div_p.bind(scalar(pi, x.dtype), sine)
