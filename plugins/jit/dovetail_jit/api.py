@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from dovetail_base.caches import WeakTable, identity
@@ -18,21 +18,22 @@ from dovetail_xla.arrays import ArrayImpl
 from dovetail_xla.calls import clear_cache, make_call, shared_entries
 
 from .call.effects import call_with_callbacks
-from .call.layouts import refuse_mapped_layouts
 from .call.miss import Call, Requirements, Result, miss, moved
-from .call.mutable_arguments import refuse_aliases
+from .call.mutable_arguments import held_values, refuse_aliases
 from .call.observers import watching
 from .call.placement import Wanted, committed_to
-from .call.program import Program, as_array, forget
+from .call.program import Program, as_array, forget, trace_function
 from .call.signature import Arguments, function_name
 from .disk_cache.options import cache_mode
 from .guards import as_given, guarded, reject_deleted, reject_too_large
 from .primitive import jit_p
 from .settings import Settings
 from .shardings import Shardings, constrained
-from .stages import Traced, at_rest
 from .static_key import any_inexact
 from .structs import ShapeDtypeStruct
+
+if TYPE_CHECKING:
+    from .stages import Traced
 
 _UNSET: Any = object()
 
@@ -198,7 +199,9 @@ def _call(settings: Jitted, inner: list[Any], /, *args: Any, **kwargs: Any) -> A
     """
     if inner and get_trace() is EVAL:
         return call_with_callbacks(inner[0], args, kwargs), None, False
-    result = settings.call(args, kwargs)
+    # Directly where that is possible: each frame here is one for each level of nested calls.
+    has_statics = settings.has_statics
+    result = settings.call(args, kwargs) if has_statics else miss(settings, args, kwargs)
     if not result.calls_python:
         return result[:3]
     if result.path is not None and not inner:
@@ -241,7 +244,9 @@ class Jitted(Settings):
         asked = self.asked()
         if self.inline and self.shardings is None and not asked:
             return Result(call.arguments.rebuild([as_array(x) for x in leaves]))
-        program = self.program(call.arguments, self.types(call.arguments))
+        avals = self.types(call.arguments)
+        program = trace_function(self.fun, call.arguments, avals)  # as program(), a frame less
+        self._check_structure(call.arguments, program)
         if program.is_mutable:
             self.refuse_aliases(call, program)
         flags = self.donated_flags(call.args, call.kwargs, len(program.consts))
@@ -252,6 +257,8 @@ class Jitted(Settings):
     ) -> Any:
         leaves, shardings = arguments.leaves, self.shardings
         if self.formats is not None:
+            from .call.layouts import refuse_mapped_layouts  # few have any
+
             refuse_mapped_layouts(self.name)
         if shardings is not None:
             leaves = constrained(leaves, shardings.inputs(arguments.in_tree))
@@ -282,10 +289,13 @@ class Jitted(Settings):
         return answer_for(mode, self, arguments, avals)
 
     def program(self, arguments: Arguments, avals: Sequence[Any]) -> Program:
-        program = self.trace(arguments, avals)
+        program = trace_function(self.fun, arguments, avals)
+        self._check_structure(arguments, program)
+        return program
+
+    def _check_structure(self, arguments: Arguments, program: Program) -> None:
         if self.structure is not None:
             self.structure.check(arguments.in_tree, program.out_tree)
-        return program
 
     def donated(self, call: Call, operands: Sequence[Any], consts: int) -> Sequence[bool]:
         flags = self.donated_flags(call.args, call.kwargs, consts)
@@ -321,10 +331,12 @@ def _is_traced(leaves: Sequence[Any], backend: Any) -> bool:
 
 def _trace_stage(settings: Settings, *args: Any, **kwargs: Any) -> Traced:
     """The first stage of ahead-of-time compilation; arguments need only shapes and dtypes."""
+    from .stages import Traced  # which calls do without
+
     arguments, program = settings.traced_at(args, kwargs)
     donated = settings.donated_flags(args, kwargs, len(program.consts))
-    consts = at_rest(program.consts)
-    committed = committed_to([*consts, *at_rest(arguments.leaves)], len(consts))
+    consts = held_values(program.consts)
+    committed = committed_to([*consts, *held_values(arguments.leaves)], len(consts))
     layouts = settings.layouts(program, arguments.in_tree)
     if settings.formats is None:
         layouts = _described_layouts(len(program.consts), arguments.leaves)

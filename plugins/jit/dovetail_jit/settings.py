@@ -171,15 +171,11 @@ class Settings(Callee):
         leaves = arguments.leaves
         return types_of(leaves, lambda i: f"jit of {self.name}: {arguments.path(i)}{here()}")
 
-    def trace(self, arguments: Arguments, avals: Sequence[Any]) -> Program:
-        """The program for a call."""
-        return trace_function(self.fun, arguments, avals)
-
     def traced_at(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Arguments, Program]:
         """The program for arguments of which only shapes and dtypes are needed, and these."""
         arguments = self.take_apart(args, kwargs)
         arguments = arguments._replace(leaves=described(arguments.leaves))
-        return arguments, self.trace(arguments, self.types(arguments))
+        return arguments, trace_function(self.fun, arguments, self.types(arguments))
 
     def donated_flags(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], consts: int

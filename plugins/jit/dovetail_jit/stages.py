@@ -177,18 +177,6 @@ class Traced(Stage):
         return bound.program, bound.donated(self._donated)
 
 
-def at_rest(leaves: Sequence[Any]) -> list[Any]:
-    """Arguments with what mutable ones hold in their place."""
-    found: list[Any] = []
-    for x in leaves:
-        a: Any = typeof(x)
-        if not a.is_mutable:
-            found.append(x)
-        else:
-            found += [x] * len(a.content_types()) if isinstance(x, Tracer) else a.take(x)
-    return found
-
-
 class Lowered(Stage):
     """A program in StableHLO: ``as_text()``, ``compile()``."""
 

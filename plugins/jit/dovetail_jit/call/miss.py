@@ -168,7 +168,15 @@ def miss(callee: Callee, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resul
             program = callee.program(arguments, avals)
     else:
         program = callee.program(arguments, avals)
-    operands = [*program.consts, *arguments.leaves] if program.consts else arguments.leaves
+    return _evaluate(callee, call, avals, program, lookup)
+
+
+def _evaluate(
+    callee: Callee, call: Call, avals: Sequence[Any], program: Program, lookup: Any
+) -> Result:
+    """Run the program of a call in the way that its operands and its caller require."""
+    leaves = call.arguments.leaves
+    operands = [*program.consts, *leaves] if program.consts else leaves
     for each in program.call.known(KNOWN_CALLS) or ():
         if (outs := each.run_known(operands)) is not None:
             return Result(tree_unflatten(program.out_tree, outs), None, True)

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 from dovetail_backends import InPlace
-from dovetail_core import ClosedJaxpr
+from dovetail_core import ClosedJaxpr, Tracer, typeof
 from dovetail_core.interpret.mutable import (
     any_mutable,
     check_aliases,
@@ -138,6 +138,18 @@ def call_boundary(
         x.block_until_ready()
     with bound.locked(operands):
         return bound.finish(operands, outs)
+
+
+def held_values(leaves: Sequence[Any]) -> list[Any]:
+    """Arguments, with what mutable ones hold in their place."""
+    found: list[Any] = []
+    for x in leaves:
+        a: Any = typeof(x)
+        if not a.is_mutable:
+            found.append(x)
+        else:
+            found += [x] * len(a.content_types()) if isinstance(x, Tracer) else a.take(x)
+    return found
 
 
 def refuse_aliases(
