@@ -1,4 +1,4 @@
-"""Names of the kernel that short programs do not need: each is loaded when it is asked for."""
+"""Names of the kernel that short programs do not need: each is loaded when it is first used."""
 
 from typing import TYPE_CHECKING
 

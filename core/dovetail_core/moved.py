@@ -1,4 +1,4 @@
-"""The old names of modules that became packages of their own: each is the new module itself."""
+"""Old names of modules that have moved to packages of their own; each gives the new module."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOVED = {
 
 
 def new_name(module: str) -> str | None:
-    """The name that a module has now, or None if it is not one that has moved."""
+    """The present name of a module that has moved; None for other modules."""
     name, rest = module, ""
     while name.startswith("dovetail_core."):
         if name in MOVED:
@@ -33,8 +33,8 @@ def new_name(module: str) -> str | None:
 
 
 class _MovedFinder:
-    """Finds modules by their old names. It is asked first: a folder that was left behind by an
-    older version would be found as a package without modules."""
+    """A finder of modules by their old names. It comes first, since a folder that an older version
+    has left would be found as a package without modules."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: object = None
@@ -67,6 +67,6 @@ class _MovedLoader:
 
 
 def find_moved_modules() -> None:
-    """Let old names be imported."""
+    """Install the finder, so that old names can be imported."""
     if not any(isinstance(finder, _MovedFinder) for finder in sys.meta_path):
         sys.meta_path.insert(0, cast("Any", _MovedFinder()))

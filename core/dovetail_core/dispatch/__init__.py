@@ -1,1 +1,1 @@
-"""Who handles an operation: primitives, traces, tracers, named axes, operators."""
+"""Dispatch of operations: primitives, traces, tracers, named axes, operators."""

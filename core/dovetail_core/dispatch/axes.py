@@ -23,9 +23,9 @@ class bound_axis(Scope):  # lower case: used as a function
     """Context manager in which a mapped axis's name is in scope.
 
     Args:
-        manual: whether the axis is one of a mesh, along which each device runs the program on its
-            part; types say then which values vary (``ShapedArray.vma``).
-        checked: whether what varies along it is known; if not, sums along it vary, too.
+        manual: True for an axis of a mesh along which each device runs the program on its part;
+            types then show which values vary (``ShapedArray.vma``).
+        checked: True if types show which values vary along it; if not, sums along it vary, too.
     """
 
     __slots__ = ("name", "size", "manual", "checked")
@@ -63,7 +63,7 @@ def axis_env() -> tuple[tuple[Hashable, int], ...]:
 
 
 def axes_key() -> tuple[Any, ...]:
-    """What programs depend on of the names in scope: part of their key; empty without names."""
+    """The part of a program's key that depends on the names in scope; empty without names."""
     if not _sizes.get():
         return ()
     return axis_env(), tuple(_manual.get().items()), _around.get()
@@ -71,13 +71,13 @@ def axes_key() -> tuple[Any, ...]:
 
 def trace_key() -> tuple[Any, ...]:
     """The options and user contexts that are set and the names in scope: all that a trace depends
-    on beside its function and the types of its arguments. It is part of every key under which
-    something is cached that a trace may read: ``cached(context=trace_key)``."""
+    on beside its function and the types of its arguments. It is part of the key of every cache
+    whose entries depend on what a trace reads: ``cached(context=trace_key)``."""
     return trace_context(), axes_key()
 
 
 def axes_text(key: tuple[Any, ...]) -> str:
-    """What :func:`axes_key` gave, in words: ``'i' of size 3, 'x' of size 2 (of a mesh)``."""
+    """A result of :func:`axes_key` in words: ``'i' of size 3, 'x' of size 2 (of a mesh)``."""
     if not key:
         return "none"
     manual = dict(key[1])
@@ -90,19 +90,19 @@ def _axis_text(name: Hashable, size: int, checked: bool | None) -> str:
 
 
 def manual_axes() -> dict[Hashable, bool]:
-    """The names in scope that are axes of a mesh: whether it is known what varies along each."""
+    """The names in scope that are axes of a mesh; True for those that are ``checked``."""
     return _manual.get()
 
 
 class varying_around(Scope):  # lower case: used as a function
-    """Context manager in which programs see traced values from around as varying over axes.
+    """Context manager in which programs see values of outer traces as varying over axes of a mesh.
 
-    What is traced in it runs on some of the devices along these axes only, so that nothing in it
-    may wait for the others, cotangents of what it closes over included. Whoever stages it passes
-    what its program closes over as the types of its variables say.
+    A program that is traced in it runs on some of the devices along these axes only, so that none
+    of its operations may wait for the others, not even the sums of cotangents of values that it
+    closes over. The code that stages it converts these values to the types of its variables.
 
     Args:
-        axes: of a mesh. outer: the trace around, whose values and those of its parents are meant.
+        axes: of a mesh. outer: the outer trace; values of it and of its parents are seen so.
     """
 
     __slots__ = ("more",)
@@ -126,7 +126,7 @@ class varying_around(Scope):  # lower case: used as a function
 
 
 def seen_over(tracer: Any) -> frozenset[Hashable]:
-    """The axes over which a traced value is seen as varying here, besides those of its type."""
+    """The axes over which a traced value is seen as varying, beside those of its type."""
     found: frozenset[Hashable] = frozenset()
     for axes, traces in _around.get():
         if id(tracer._trace) in traces:
@@ -142,7 +142,7 @@ def axis_size_of(name: Hashable) -> int:
     """The length of the axis ``name``.
 
     Raises:
-        NameError: no such axis is in scope; names those that are.
+        NameError: no such axis is in scope; lists those that are.
     """
     sizes = _sizes.get()
     if not _is_hashable(name) or name not in sizes:

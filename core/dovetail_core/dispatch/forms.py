@@ -1,8 +1,8 @@
-"""Primitives that another interface gives further parameters, which say nothing here.
+"""Primitives with further parameters of another interface, which have no meaning here.
 
-``bind`` takes and drops them. Traces, rules and programs know a primitive's own alone; who hands an
-application to code for the other interface asks :func:`with_parameters`. The equations of
-primitives given to :func:`show_parameters` answer for them by themselves.
+``bind`` takes and drops them. Traces, rules and programs have a primitive's own parameters alone;
+code that hands an application to code for the other interface calls :func:`with_parameters`. The
+equations of primitives given to :func:`show_parameters` have them when they are read by name.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Derived:
 
 
 class Parameters(dict[str, Any]):
-    """A primitive's own parameters, which answers for further ones where it is asked by name."""
+    """A primitive's own parameters, in which further ones can be read by name."""
 
     __slots__ = ("_primitive",)
 
@@ -47,7 +47,7 @@ class Parameters(dict[str, Any]):
 
 
 class _Lenient(Primitive):
-    """The class that such primitives get, so that ``bind`` of others does not ask."""
+    """The class of primitives whose ``bind`` drops further parameters; others need not look."""
 
     __slots__ = ()
 
@@ -58,7 +58,7 @@ class _Lenient(Primitive):
 
 
 class _Showing(_Lenient):
-    """The class of those whose equations show further parameters."""
+    """The class of primitives whose equations show further parameters."""
 
     __slots__ = ()
 
@@ -69,25 +69,25 @@ class _Showing(_Lenient):
 
 
 def accept_parameters(primitive: Primitive, **defaults: Any) -> None:
-    """Have ``bind`` drop parameters that have these values, or those that are :class:`Derived`.
+    """Have ``bind`` drop parameters that have these values, or are :class:`Derived`.
 
-    With other values they are the primitive's own, or not known to it.
+    With other values they are the primitive's own, or unknown parameters.
     """
     _further[primitive] = defaults
     primitive.__class__ = _Lenient
 
 
 def show_parameters(primitive: Primitive, **defaults: Any) -> None:
-    """The same, and let ``eqn.params[name]`` of its equations answer for them.
+    """Do as :func:`accept_parameters`, and let ``eqn.params[name]`` of its equations read them.
 
-    For primitives of which a program holds few: it costs each application a little.
+    For primitives with few applications in a program: it costs each application a little.
     """
     _further[primitive] = defaults
     primitive.__class__ = _Showing
 
 
 def with_parameters(primitive: Primitive, params: dict[str, Any]) -> dict[str, Any]:
-    """The parameters of an application as the other interface says them."""
+    """The parameters of an application, with those of the other interface."""
     further = _further.get(primitive, {})
     return {**{name: _value(given, params) for name, given in further.items()}, **params}
 

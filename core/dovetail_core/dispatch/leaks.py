@@ -1,7 +1,8 @@
-"""Finds traced values that outlive their trace, and says where they are kept.
+"""Search for tracers that outlive their trace, and for the objects that hold them.
 
-At the end of a transformation nobody should hold its tracers: they are no arrays, and any later use
-of one fails, often far from its cause. With the option ``check_tracer_leaks`` the end itself fails.
+At the end of a transformation nothing should hold its tracers: they are no arrays, and any later
+use of one fails, often far from its cause. With the option ``check_tracer_leaks`` the
+transformation itself raises an error at its end.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ Step = tuple[str, object]
 """Who holds an object, in words, and that holder where a name must still be found."""
 _CONTAINERS = (list, tuple, set, frozenset)
 _DEPTH = 5
-"""How many containers within containers are looked through."""
+"""The depth of containers within containers that are searched."""
 
 
 def leak_checked(f: Callable[P, R]) -> Callable[P, R]:
@@ -48,11 +49,11 @@ def _checked(f: Callable[..., R], *args: Any, **kwargs: Any) -> R:
 
 
 Leaks = dict[int, Trace]
-"""Traces that are over and alive, kept so that no other one gets the address of one."""
+"""Traces that have ended and are alive, by id; kept so that no other trace gets such an id."""
 
 
 def leaks_so_far() -> Leaks:
-    """Those that are nobody's fault who begins a trace now; none where nobody asks for leaks."""
+    """The traces that have ended and are alive at present; empty without the option."""
     if not check_tracer_leaks.value:
         return {}
     if primitive.watched is None:
@@ -61,10 +62,10 @@ def leaks_so_far() -> Leaks:
 
 
 def refuse_leaks(known: Leaks) -> None:
-    """Raise UnexpectedTracerError where there are others, with the option (see above).
+    """Raise UnexpectedTracerError if tracers of further ended traces are alive, with the option.
 
-    A tracer holds its trace. So nothing is searched for where all traces that are over have died,
-    and all objects only where some are alive that are no garbage.
+    A tracer holds its trace. So nothing is searched if all traces that have ended are dead, and all
+    objects are searched only if some are alive that are not garbage.
     """
     if not check_tracer_leaks.value:
         return
@@ -88,7 +89,7 @@ def _tracers_of(traces: Leaks) -> list[Tracer[Any]]:
 
 
 def _over(known: Leaks) -> Leaks:
-    """The traces that are over and alive, without those that are known."""
+    """The traces that have ended and are alive, without those in ``known``."""
     alive = [*primitive.watched] if primitive.watched is not None else []
     return {id(t): t for t in alive if t.ended and id(t) not in known}
 
@@ -104,7 +105,7 @@ def _report(found: list[Tracer[Any]]) -> str:
 
 
 def _kept(x: object, ours: list[Any]) -> str:
-    """In words who holds ``x``: the way from it to a name that the user gave."""
+    """A description of the holders of ``x``, up to a name that the user gave."""
     steps: list[str] = []
     for _ in range(_DEPTH):
         step, x = _holder(x, ours)

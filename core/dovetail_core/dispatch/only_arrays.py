@@ -1,4 +1,4 @@
-"""What only an array in memory can tell, as attributes of tracers: where it is, for example."""
+"""Attributes that only concrete arrays have, such as their devices: errors of tracers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROPERTIES = (
 class OfArrays:
     """An attribute that traced arrays cannot have; values of other types have their own.
 
-    A method can be got, as ``hasattr`` does, and fails when it is called.
+    Reading a method, as ``hasattr`` does, succeeds; calling it raises the error.
     """
 
     def __init__(self, name: str, is_method: bool, of_others: Callable[[Any, str], Any]) -> None:
@@ -49,6 +49,6 @@ class OfArrays:
 
 
 def install(of_others: Callable[[Any, str], Any]) -> None:
-    """Give tracers these attributes; ``of_others`` finds those of types other than arrays'."""
+    """Give tracers these attributes; ``of_others`` finds those of values that are no arrays."""
     for name in [*METHODS, *PROPERTIES]:
         setattr(Tracer, name, OfArrays(name, name in METHODS, of_others))

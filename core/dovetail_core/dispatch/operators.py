@@ -1,7 +1,7 @@
 """Operators and array methods of tracers, added by the plugin that provides ``array_methods``.
 
 The kernel knows no array operation. The first use of an operator on a tracer loads the provider,
-which installs methods on :class:`Tracer`. Types other than arrays answer through their own:
+which installs methods on :class:`Tracer`. Types other than arrays have methods of their own:
 ``x.name`` finds ``name`` in the class of ``x``'s type, and an operator ``__name__`` the method
 ``_name`` (a type's ``_getitem(x, index)`` is ``x[index]``, its ``_add(x, y)`` is ``x + y``; also
 ``_add(self, x, y)``, where ``self`` is the type).
@@ -59,7 +59,7 @@ def _set(cls: type, name: str, method: Any) -> None:
 
 
 class LateMethod:
-    """A method that is imported when it is first used, and then takes its place on its classes."""
+    """A method that is imported when it is first used, and then replaced on its classes."""
 
     def __init__(self, find: Callable[[], Any]) -> None:
         self.places: list[tuple[type, str]] = []
@@ -71,7 +71,7 @@ class LateMethod:
 
     @property
     def method(self) -> Any:
-        """The method itself."""
+        """The imported method."""
         if self._found is not None:
             return self._found
         found = self._found = self._find()
@@ -85,7 +85,7 @@ class LateMethod:
 
 
 def method_itself(provided: Any) -> Any:
-    """What is installed, imported if it is a :class:`LateMethod`."""
+    """A method or property as installed; a :class:`LateMethod` is imported."""
     return provided.method if provided.__class__ is LateMethod else provided
 
 
@@ -153,7 +153,7 @@ def tracer_names(self: Tracer[Any]) -> list[str]:
 
 
 def own_attribute(tracer: Tracer[Any], name: str) -> Any:
-    """An attribute that the type of ``tracer``, which is no array's, says of its values."""
+    """An attribute of ``tracer`` that its type, which is no array's, defines for its values."""
     aval = tracer.aval
     found = getattr(type(aval), name, None)
     if getattr(found, "of_tracers", False):
@@ -187,8 +187,8 @@ def own_method(x: Any, name: str) -> Any:
 
 
 def _takes_type(method: FunctionType, name: str) -> bool:
-    """Whether an operator is written as a method of the type, which gets the tracer as its first
-    argument, and not of tracers."""
+    """Return whether an operator is a method of the type, with the tracer as its second parameter,
+    and not of tracers."""
     code = method.__code__
     if not code.co_argcount or code.co_varnames[0] != "self":
         return False
@@ -200,8 +200,8 @@ def _takes_type(method: FunctionType, name: str) -> bool:
 def own_operator(x: Any, y: Any, name: str) -> Any:
     """``x <name> y`` by the type of one of the operands, where one is not an array.
 
-    The provider's operators ask it when they know no way to combine two types. Returns
-    NotImplemented where both are arrays or unknown.
+    The provider's operators call it for operands that they cannot combine. Returns NotImplemented
+    if both are arrays or of unknown types.
 
     Raises:
         TypeError: an operand's type is not an array's, and has no such operator.

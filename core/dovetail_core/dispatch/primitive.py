@@ -2,7 +2,8 @@
 
 There is one current trace (a context variable: one per thread and task), no stack and no levels.
 ``Primitive.bind`` hands the operation to it; a transformation's trace holds its ``parent`` and
-passes on what does not concern it. At rest the current trace is the evaluating one, ``EVAL``.
+passes on operations that do not concern it. Outside of every trace the current one is ``EVAL``,
+which evaluates.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ watched: WeakSet[Trace] | None = None
 
 
 class Trace:
-    """Handles operations while it is current. ``ended`` is set when its transformation is over."""
+    """Interprets operations while it is current. ``ended`` is set when its transformation ends."""
 
     __slots__ = ("parent", "ended", "__weakref__")
     what = "a transformation"
@@ -54,11 +55,11 @@ class Trace:
 
     @property
     def main(self) -> Any:
-        """What identifies the transformation to those who compare traces: the trace itself."""
+        """The identity of the transformation, for code that compares traces: the trace itself."""
         return self
 
     def replaces(self, x: Any) -> bool:
-        """Whether it puts another value in the place of ``x`` (see ``replacing``)."""
+        """Return whether it replaces ``x`` by another value (see ``replacing``)."""
         return False
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
@@ -66,17 +67,17 @@ class Trace:
         raise NotImplementedError
 
     def place_of(self, local: Any) -> Any:
-        """What an operation under this trace gets in place of one of its local mutable values: the
-        mutable value of the parent for which that stands, and which holds the same. Called under
-        the parent; NotImplemented where there is none (see ``interpret.mutable``)."""
+        """The mutable value of the parent that an operation gets in place of a local one of this
+        trace; its contents are set to those of ``local``. Called under the parent; NotImplemented
+        if there is none (see ``interpret.mutable``)."""
         return NotImplemented
 
     def read_again(self, local: Any) -> None:
-        """Have a local mutable value hold what that of the parent does (see :meth:`place_of`)."""
+        """Set a local mutable value's contents to those of the parent's (see :meth:`place_of`)."""
 
 
 class EvalTrace(Trace):
-    """At rest: computes results now, by rules that ``rules.evaluation`` connects."""
+    """The trace outside of all others: computes results by rules that ``rules.evaluation`` sets."""
 
     __slots__ = ("rules", "miss", "define")
     what = "evaluation"
@@ -122,12 +123,12 @@ class HeldProgram:
 
     @property
     def is_high(self) -> bool:
-        """Whether a high type or primitive occurs in it."""
+        """True if a high type or primitive occurs in it."""
         raise NotImplementedError
 
 
 class Inferred(NamedTuple):
-    """What the type rule says of one application: result types, effects, whether it is high."""
+    """The inferred facts about one application: result types, effects, and whether it is high."""
 
     avals: tuple[AbstractValue, ...]
     effects: Effects
@@ -146,15 +147,15 @@ class Primitive:
 
     ``name`` is unique among installed packages (``"sin"``; third parties prefix theirs:
     ``"acme.square"``). A primitive with ``multiple_results`` binds to a list, others to one value.
-    Give it a type rule with :meth:`def_abstract_eval`; a decomposition
-    (:meth:`def_decomposition`) makes it work under every transformation; rules in the tables of
-    transformations and backends make it better there. ``anonymous`` primitives (custom rules made
-    at run time) do not enter the table of names, and tables do not keep them: they carry their own
-    ``rules``, by the names of tables, and may say how a forward-style transformation lifts them
-    whole, ``lift(carrier, lifted_args, params)``, so that their rules are kept. ``unlisted`` ones
-    do not enter the table of names either, where another may have theirs, and are like others in
-    all else. ``stateful`` ones may take mutable values (all that hold sub-programs may), and those
-    that make one ``allocate`` it: see ``mutable``.
+    Give it a type rule with :meth:`def_abstract_eval`; a decomposition (:meth:`def_decomposition`)
+    makes it work under every transformation; rules in the tables of transformations and backends
+    make it better there. ``anonymous`` primitives (custom rules made at run time) do not enter the
+    table of names, and tables do not keep them: they carry their own ``rules``, by the names of
+    tables, and may define how a forward-style transformation lifts them whole,
+    ``lift(carrier, lifted_args, params)``, so that their rules are kept. ``unlisted`` ones do not
+    enter the table of names either, since another primitive may have the same name, and are like
+    others in all else. ``stateful`` ones may take mutable values (all that hold sub-programs may),
+    and those with ``allocates`` make one: see ``mutable``.
     """
 
     __slots__ = (
@@ -212,14 +213,14 @@ class Primitive:
 
     @property
     def impl(self) -> Callable[..., Any]:
-        """How it is computed on concrete values: ``impl(*args, **params)``."""
+        """The function that computes it on concrete values: ``impl(*args, **params)``."""
         return lambda *args, **params: run_under(EVAL, EVAL.process, self, args, params)
 
     def def_impl(self, impl: F) -> F:
-        """Set how it is computed on concrete values: ``impl(*args, **params)``.
+        """Set the function that computes it on concrete values: ``impl(*args, **params)``.
 
-        Operations go to it one by one; compiled programs do not, nor functions of surfaces that
-        call a compiled program of their own.
+        Eager operations call it; compiled programs do not, nor functions of surfaces that call a
+        compiled program of their own.
         """
         EVAL.define(self, impl)
         return impl
@@ -229,13 +230,13 @@ class Primitive:
         return dict(params)
 
     def title(self, params: dict[str, Any]) -> str:
-        """What messages call an application: the primitive, or the function that is called."""
+        """The name of an application in messages: the primitive's, or the called function's."""
         return self.name
 
     def def_abstract_eval(self, rule: F) -> F:
         """Set the type rule: ``rule(*avals, **params)`` returns the result type (or a list).
 
-        It must be a pure function of types and parameters: its answers are kept.
+        It must be a pure function of types and parameters: its results are remembered.
         """
         self.abstract_eval = rule
         self._effectful = False
@@ -248,14 +249,17 @@ class Primitive:
         return rule
 
     def def_decomposition(self, function: F) -> F:
-        """Say the same in other primitives: ``function(*args, **params)``; used without a rule."""
+        """Set a function of other primitives that does the same: ``function(*args, **params)``.
+
+        It is used where there is no rule.
+        """
         self.decomposition = function
         return function
 
     def def_traits(self, **traits: Any) -> Primitive:
-        """Say what is true of the operation: ``def_traits(linear=((0,),), ...)``.
+        """Set traits of the operation: ``def_traits(linear=((0,),), ...)``.
 
-        Called again it adds to what was said. Returns the primitive. See :class:`Traits`.
+        A second call adds to those of the first. Returns the primitive. See :class:`Traits`.
         """
         self.traits = self.traits.extended(**traits)
         return self
@@ -278,9 +282,9 @@ class Primitive:
     def infer(self, avals: tuple[AbstractValue, ...], params: dict[str, Any]) -> Inferred:
         """Result types and effects of one application; remembered per types and parameters.
 
-        Where there are sub-programs nothing is remembered: that would keep them and their
-        constants alive, and to hash and compare them costs more than the rule. Nor where
-        a parameter is a function or another object that is equal to itself alone.
+        Nothing is remembered for parameters with sub-programs: that would keep them and their
+        constants alive, and to hash and compare them costs more than the rule. Nor for a parameter
+        that is a function or another object that is equal to itself alone.
         """
         if self.regions is not None:
             return self._infer(avals, params)
@@ -303,7 +307,7 @@ class Primitive:
 
     @property
     def variable(self) -> str:
-        """What the variable that holds it is called by convention: ``sin_p``."""
+        """The conventional name of the variable that holds it: ``sin_p``."""
         return f"{self.name.rpartition('.')[2].replace('-', '_')}_p"
 
     def _infer(self, avals: tuple[AbstractValue, ...], params: dict[str, Any]) -> Inferred:
@@ -345,13 +349,13 @@ class Primitive:
         return Inferred(tuple(results), frozenset(effects), high)
 
     def _is_high(self, params: dict[str, Any], effects: Any) -> bool:
-        """Whether an application is high on operands and with results that are not."""
+        """Return whether an application is high, apart from the types of operands and results."""
         high = self.is_high is not None and self.is_high(**params)
         high = high or (self.regions is not None and self.holds_high(params))
         return high or any(e.__class__ is RetypeEffect for e in effects)
 
     def holds_high(self, params: dict[str, Any]) -> bool:
-        """Whether one of the sub-programs in the parameters is high."""
+        """Return whether one of the sub-programs in the parameters is high."""
         for value in params.values():
             for program in value if value.__class__ is tuple else (value,):
                 if not isinstance(program, HeldProgram):
@@ -375,7 +379,7 @@ class Primitive:
 
 
 def _claim(primitive: Primitive) -> None:
-    """Note the name. What a user's module took before a plugin's was imported is the plugin's."""
+    """Enter the name in the table. A plugin's primitive replaces one of a user's module."""
     name, module = primitive.name, primitive.module
     other = _named.get(name)
     if other is not None and other.module != module:
@@ -390,7 +394,7 @@ def _claim(primitive: Primitive) -> None:
 
 
 class _Primitives(dict[str, Primitive]):
-    """Primitives by name: one that is not there yet is looked for in the modules of all plugins."""
+    """Primitives by name; for a missing one the modules of all plugins are imported."""
 
     def __missing__(self, name: str) -> Primitive:
         import_primitives()

@@ -1,4 +1,4 @@
-"""Functions that close over tracers, run where these stand for something else now."""
+"""Calls of functions with other values in place of tracers that they close over."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from .tracer import Tracer
 
 
 class ReplacingTrace(Trace):
-    """Hands operations to its parent with values in the place of tracers from outside.
+    """Hands operations to its parent with other values in place of tracers from outside.
 
-    A rule is called when a call is transformed, which is later than the call. What it closes over
-    is an operand of the call, and by then another value: lifted, mapped, or of another program.
+    A rule is called when a call is transformed, which is later than the call. A value that it
+    closes over is an operand of the call, for which there is another value by then: lifted, mapped,
+    or of another program.
     """
 
     __slots__ = ("_values",)
@@ -37,11 +38,11 @@ class ReplacingTrace(Trace):
         return self.parent.computes
 
     def replaces(self, x: Any) -> bool:
-        """Whether another value is put in the place of ``x``."""
+        """Return whether ``x`` is replaced by another value."""
         return id(x) in self._values
 
     def replaced(self, x: Any) -> Any:
-        """What stands in the place of ``x``: ``x`` itself, mostly."""
+        """The value that replaces ``x``; ``x`` itself if there is none."""
         found = self._values.get(id(x))
         return x if found is None else found[1]
 
@@ -58,7 +59,7 @@ class ReplacingTrace(Trace):
 def run_replacing(
     pairs: Sequence[tuple[Tracer[Any], Any]], f: Callable[..., Any], *args: Any
 ) -> tuple[Any, Callable[[Any], Any]]:
-    """``f(*args)`` where each of some tracers is another value, and what replaces these in its
+    """``f(*args)`` with other values for some tracers, and the function that replaces these in its
     result."""
     trace = ReplacingTrace(get_trace(), pairs)
     try:

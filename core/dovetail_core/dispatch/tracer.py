@@ -1,4 +1,4 @@
-"""Tracers: the values that flow while a trace is current."""
+"""Tracers: the values that functions are called with while they are traced."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T", bound=Trace)
 
 
 class Tracer(Generic[T]):
-    """A value under a trace: it has a type and stands for an array that is not known yet.
+    """A value under a trace: it has a type and stands for a value that is not known yet.
 
     Operators and array methods are added by the plugin that provides ``array_methods``.
     """
@@ -31,11 +31,11 @@ class Tracer(Generic[T]):
         self._trace, self.aval = trace, aval
 
     def concrete(self) -> Any:
-        """The array behind this tracer where it is known while tracing, else None."""
+        """The array that this tracer stands for if it is known while tracing, else None."""
         return None
 
     def origin(self) -> Source | None:
-        """The user's line that made this value, where the trace knows it."""
+        """The user's line that made this value, if the trace knows it."""
         return None
 
     # Attributes of array types; other types answer through their own methods.
@@ -105,7 +105,7 @@ class Tracer(Generic[T]):
         self._fail("pickled", place_remedy, errors.ConcretizationTypeError)
 
     def _refuse_many(self, use: str, error: type[Exception]) -> None:
-        """Raise ``error`` where this is an array of any but one element."""
+        """Raise ``error`` unless this is an array of one element."""
         if isinstance(self.aval, ShapedArray) and self.aval.size != 1:
             check_alive(self)
             raise error(
@@ -164,7 +164,7 @@ def check_alive(tracer: Tracer[Any]) -> None:
     """Raise if ``tracer`` belongs to a transformation that is over.
 
     Raises:
-        UnexpectedTracerError: names the type, where it is used, where it was made, what to do.
+        UnexpectedTracerError: names the type, the lines that use and made it, and the remedy.
     """
     if tracer._trace.ended and not _is_replaced(tracer):  # pyright: ignore[reportPrivateUsage]
         raise errors.UnexpectedTracerError(
@@ -175,7 +175,7 @@ def check_alive(tracer: Tracer[Any]) -> None:
 
 
 def _is_replaced(x: Any) -> bool:
-    """Whether something stands in the place of a value while the current trace runs."""
+    """Return whether the current trace or one of its parents replaces a value."""
     trace: Trace | None = get_trace()
     while trace is not None:
         if trace.replaces(x):

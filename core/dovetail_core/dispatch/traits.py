@@ -1,4 +1,4 @@
-"""Traits of primitives: what holds of an operation whoever interprets it, to derive rules from."""
+"""Traits of primitives: properties of an operation, from which rules are derived."""
 
 from __future__ import annotations
 
@@ -16,46 +16,47 @@ def _no_parameters() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Traits:
-    """What is true of an operation; laws try it on the primitive's samples.
+    """Properties of an operation; a law tries them on the primitive's samples.
 
     Attributes:
         linear: groups of operands. The operation is linear, over the reals, in the operands of one
             group together while the others are fixed: ``((0, 1),)`` for a sum, ``((0,), (1,))`` for
-            a product, which is bilinear. A function of the parameters where these decide.
-        constant: operands on which the results depend in steps where they are real: derivatives are
-            zero wherever they exist (an index, a predicate, what is rounded).
-        elementwise: whether each element of a result depends on the elements of the operands in its
-            place; operands without axes are for all places.
-        monotone: how results of real numbers go with each operand: ``+`` they rise (or stay), ``-``
-            they fall, ``.`` neither is known. The last one is for all operands that follow.
-        commutative: whether the first two operands may be exchanged.
-        effect_only: whether it has no results and is there for its effect, which a forward-style
-            transformation without a rule lets happen once, on untransformed values.
-        guard: of such an operation, ``guard(predicate, args, params)`` applies it so that its
+            a product, which is bilinear. A function of the parameters if it depends on them.
+        constant: operands on which the results depend in steps: derivatives are zero wherever they
+            exist (an index, a predicate, a rounded number).
+        elementwise: True if each element of a result depends only on the elements of the operands
+            at the same index; operands without axes are used for every element.
+        monotone: the direction in which real results change with each operand: ``+`` they rise (or
+            stay), ``-`` they fall, ``.`` neither is known. The last one is for all operands that
+            follow.
+        commutative: True if the first two operands may be exchanged.
+        effect_only: True if it has no results and is applied for its effect, which happens once, on
+            untransformed values, under a forward-style transformation without a rule for it.
+        guard: for such an operation, ``guard(predicate, args, params)`` applies it so that its
             effect happens only where the boolean scalar holds. Its effects are ``guardable``.
-        parameters: what parameters mean, in a few words, by name (others may be among them).
-        moves: whether it puts elements of its operands elsewhere, whatever they are; operands of
-            other types say where. So it happens to arrays of an extended dtype by happening, with
-            the same parameters, to each of the arrays that these are made of.
-        superlinear: whether its work grows faster than the number of elements, so that compiling it
-            well pays for few of them already.
-        varies: ``varies(axes, params)`` are the axes of a mesh over which results vary, where
-            operands vary over ``axes``; by default the same. See ``ShapedArray.vma``.
-        meets: ``meets(params)`` are the axes of a mesh along which devices wait for each other
-            where they come to it.
-        divides: whether its type rule is given types that tell how operands are divided along axes
-            of a mesh, and says so of its results. Others know nothing of it, and the table
-            ``sharding.infer`` says how their results are divided. See ``ShapedArray.divided``.
+        parameters: the meanings of parameters, in a few words, by name (of other parameters, too).
+        moves: True if it moves elements of its operands, whatever these are; operands of other
+            types give their positions. So it is applied to arrays of an extended dtype by applying
+            it, with the same parameters, to each of the arrays that they are made of.
+        superlinear: True if its work grows faster than the number of elements, so that compiling it
+            well pays for a small number of them already.
+        varies: ``varies(axes, params)`` are the axes of a mesh over which results vary if operands
+            vary over ``axes``; by default the same. See ``ShapedArray.vma``.
+        meets: ``meets(params)`` are the axes of a mesh along which devices wait for each other in
+            the operation.
+        divides: True if its type rule takes operands' types with their division along axes of a
+            mesh, and returns such types. Otherwise it is given types without it, and the table
+            ``sharding.infer`` has a rule for the division of results. See ``ShapedArray.divided``.
         places: ``places(params)`` are the shardings that it names: a program with it runs on their
             devices.
-        exact: of which elements its results are the same to the last bit whoever computes them:
-            ``"integers"`` (and booleans), ``"numbers"`` (real ones, too: it rounds once, as IEEE
-            754 says), or none. What ``moves`` elements is exact for all.
-        pulls_zeros: of a linear operation, whether its transpose is run, where a result is used,
+        exact: the elements for which results are the same to the last bit whoever computes them:
+            ``"integers"`` (and booleans), ``"numbers"`` (real ones, too: it rounds once, as in IEEE
+            754), or none. Operations with ``moves`` are exact for all.
+        pulls_zeros: of a linear operation, True if its transpose is run, where a result is used,
             with cotangents that are all zero, too: an author's rule may return others.
-        shrinks_back: of a linear operation, whether its transpose makes smaller arrays, also of
-            cotangents that devices of a mesh have in part, or that are divided otherwise than types
-            say: what devices have is summed after it.
+        shrinks_back: of a linear operation, True if its transpose makes smaller arrays. Cotangents
+            that are sums over devices left to be done, or divided in another way than their types
+            show, are then summed or moved after the transpose.
     """
 
     linear: Sequence[Group] | Callable[[dict[str, Any]], Sequence[Group]] = ()
@@ -77,8 +78,8 @@ class Traits:
     shrinks_back: bool = False
 
     def extended(self, **traits: Any) -> Traits:
-        """These and others, as ``dataclasses.replace`` would put them together, which takes four
-        times as long; modules of primitives do it some hundred times.
+        """A copy with some traits replaced, as ``dataclasses.replace`` makes it in four times the
+        time; modules of primitives make some hundreds.
 
         Raises:
             TypeError: there is no such trait.
@@ -100,8 +101,8 @@ class Traits:
     ) -> tuple[int, ...] | None:
         """The group of operands that has all the ``varying`` ones, or None.
 
-        The result is linear in that group: where only some of it varies, a rule for what is linear
-        (tangents, say) puts zeros in place of the others.
+        The result is linear in that group: if only some of it varies, a rule for linear operations
+        (of tangents, say) takes zeros for the others.
         """
         found = (g for g in self.groups(count, params) if set(varying) <= set(g))
         return next(found, None)
@@ -111,7 +112,7 @@ class Traits:
     ) -> list[tuple[int, ...]] | None:
         """The fewest groups that have all the ``varying`` operands, each linear by itself, or None.
 
-        None of them are needed where the results are constant, or constant in steps.
+        The list is empty if the results are constant, or constant in steps.
         """
         if set(varying) <= set(self.constant):
             return []

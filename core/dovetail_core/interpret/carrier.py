@@ -1,4 +1,4 @@
-"""How a forward-style transformation carries its values through programs: the class to inherit."""
+"""Carriers: the base class by which a forward-style transformation says how it lifts values."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ S = TypeVar("S", bound=Hashable)
 
 
 class Carrier(Generic[V, S]):
-    """How a forward-style transformation carries values through sub-programs.
+    """The carrier of a forward-style transformation: its lifted values and their structures.
 
-    What a program needs of it and it does not define is named by an error (``MissingMethod``).
-    ``V`` is a lifted value (a primal and a tangent; an array and its batch axis; two bounds) and
-    ``S`` its structure: hashable, and all that must be known to take the value apart into arrays
-    and put it together again. ``depth`` is 1 where an operand or result has a leading loop axis
-    that the sub-program does not see, else 0.
+    A method that a program needs and the carrier does not define raises ``MissingMethod``. ``V`` is
+    a lifted value (a primal and a tangent; an array and its batch axis; two bounds) and ``S`` its
+    structure: hashable, and all that must be known to take the value apart into arrays and put it
+    together again. ``depth`` is 1 where an operand or result has a leading loop axis that the
+    sub-program does not see, else 0.
     """
 
     has_instances: ClassVar[bool] = False
@@ -44,7 +44,7 @@ class Carrier(Generic[V, S]):
         missing(self, "trace(parent)", "to lift the equations of a program")
 
     def function(self, program: ClosedJaxpr) -> Callable[..., list[Any]]:
-        """What is run on lifted values in place of a program: by default all of its equations."""
+        """The function to run on lifted values in place of a program: by default its equations."""
         return jaxpr_as_fun(program)
 
     def pure(self, x: Any) -> V:
@@ -52,7 +52,7 @@ class Carrier(Generic[V, S]):
         missing(self, "pure(x)", "to lift a value that is not lifted yet")
 
     def aval(self, value: V) -> AbstractValue:
-        """The type that the untransformed program sees in place of a lifted value."""
+        """The type that the untransformed program has for a lifted value."""
         missing(self, "aval(value)", "to stage a program that lifted values go into")
 
     def structure(self, value: V, depth: int) -> S:
@@ -86,11 +86,11 @@ class Carrier(Generic[V, S]):
         )
 
     def known(self, value: V) -> Any:
-        """The plain array where a predicate or index is untransformed, else None."""
+        """The plain array if a predicate or index is untransformed, else None."""
         missing(self, "known(value)", "to find out whether a predicate or an index is lifted")
 
     def primal(self, value: V) -> Any:
-        """The plain value that an effect (printing, say) shows of a lifted one, or None."""
+        """The plain value of a lifted one for effects, such as printing, or None."""
         return self.known(value)
 
     def may(self, predicate: V) -> Any:
@@ -98,7 +98,7 @@ class Carrier(Generic[V, S]):
         missing(self, "may(predicate)", "to go on with a loop whose predicate is lifted")
 
     def select(self, index: V, cases: Sequence[V]) -> V:
-        """What results when a lifted boolean or index, not known, selects among ``cases``."""
+        """The result of selecting among ``cases`` by a lifted boolean or index, not known."""
         missing(
             self,
             "select(index, cases)",
@@ -106,8 +106,8 @@ class Carrier(Generic[V, S]):
         )
 
     def branch(self, program: ClosedJaxpr, case: int) -> Callable[..., Sequence[Any]]:
-        """What runs on an index and operands, all lifted, in place of a branch that lifted values
-        take where the index, not known, is ``case``: by default the branch, on all of them."""
+        """The function to run on an index and operands, all lifted, in place of a branch that is
+        taken where the index, not known, is ``case``: by default the branch, on all operands."""
         f = jaxpr_as_fun(program)
 
         def run(index: Any, *operands: Any) -> list[Any]:
@@ -116,8 +116,8 @@ class Carrier(Generic[V, S]):
         return run
 
     def collect(self, cotangent: V, structure: S) -> V:
-        """A cotangent of a value of ``structure``: where the value was shared by all instances,
-        the sum over them."""
+        """A cotangent of a value of ``structure``: the sum over all instances if they shared the
+        value."""
         missing(
             self,
             "collect(cotangent, structure)",

@@ -1,4 +1,4 @@
-"""Control flow, written once: a forward-style transformation's rules for what holds sub-programs.
+"""Control flow: a forward-style transformation's rules for primitives that hold sub-programs.
 
 From a primitive's regions and a transformation's ``Carrier`` this derives the rule: fixed points of
 loops, joins of branches, predicates that are themselves lifted.
@@ -37,8 +37,8 @@ LiftedRule = Callable[[Carrier[Any, Any], Sequence[Any], dict[str, Any]], Any]
 def derive(primitive: Primitive) -> LiftedRule | None:
     """The rule that follows from the primitive's regions, or else from its decomposition.
 
-    A primitive that says itself how it is lifted is asked. One that is there for its effect alone
-    is applied once, to untransformed values (``Carrier.primal``).
+    A primitive's own ``lift`` comes first. One that has only an effect is applied once, to
+    untransformed values (``Carrier.primal``).
     """
     if primitive.lift is not None:
         return primitive.lift
@@ -96,7 +96,7 @@ def lift_regions(
 
 
 class LiftedRegions(NamedTuple):
-    """What a primitive with sub-programs becomes: parameters, and structures at the fixed point."""
+    """The lifted form of a primitive with regions: parameters, structures at the fixed point."""
 
     params: dict[str, Any]
     operands: tuple[Any, ...]
@@ -106,7 +106,7 @@ class LiftedRegions(NamedTuple):
 def lift_structures(
     carrier: Carrier[Any, Any], interface: RegionInterface, structures: Sequence[Any]
 ) -> LiftedRegions:
-    """The lifted parameters for operands of given structures, which loops may raise.
+    """The lifted parameters for operands of given structures, which loops may promote.
 
     For primitives that hold the sub-programs of another one (passes over a loop, say) and have
     operands or results of their own.
@@ -136,10 +136,10 @@ def _is_guardable(region: Region) -> bool:
 
 
 def _where(program: ClosedJaxpr) -> ClosedJaxpr:
-    """The program of a predicate, where it has its guardable effects, and its inputs; remembered
-    with it.
+    """A program of a predicate and the inputs of ``program``, whose guardable effects happen where
+    the predicate holds; remembered with ``program``.
 
-    The predicate may be lifted: it says for which elements they happen.
+    The predicate may be lifted: it selects the elements for which they happen.
     """
 
     def f(predicate: Any, *args: Any) -> list[Any]:
@@ -150,7 +150,7 @@ def _where(program: ClosedJaxpr) -> ClosedJaxpr:
 
 
 class _Guarding(Interpreter):
-    """Gives operations that are there for an effect a predicate; functions keep custom rules."""
+    """Gives effect-only operations a predicate; functions keep custom rules."""
 
     keeps_results = True
 
@@ -166,12 +166,12 @@ class _Guarding(Interpreter):
 
 
 class _Misplaced(TypeError, NotImplementedError):  # the latter is what JAX raises here
-    """An effect would happen where it should not."""
+    """An effect would happen for elements or iterations where it should not."""
 
 
 def _refuse_effects(region: Region, what: str, why: str, guards: bool = True) -> None:
-    """Refuse what would happen where it should not: anything but reading, what is guarded, and what
-    may happen anywhere."""
+    """Refuse effects that would happen where they should not: all but reads, guarded effects, and
+    those that may happen ``anywhere``."""
     effects, name = region.program.effects, region.program.jaxpr.name or "a sub-program"
     found = writes(effects)
     if found:

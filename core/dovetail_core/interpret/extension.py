@@ -1,8 +1,8 @@
-"""An application put together again with a state, and with values that leave and enter its regions.
+"""Applications rebuilt with a state, and with values that are collected in or supplied to regions.
 
-What an interpreter finds in a region (see ``interpreter``) says which of these are needed. State
-that changes in a loop is a loop variable, elsewhere a further result; state that does not is one
-more constant.
+The run of an interpreter through a region (see ``interpreter``) shows which of these are needed.
+State that changes in a loop becomes a loop variable, in other regions a further result; state that
+does not change becomes a constant.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ and what was collected."""
 
 
 class Misfit(NamedTuple):
-    """In place of something supplied that a loop cannot slice."""
+    """A stand-in for a supplied value that a loop cannot slice."""
 
     found: str
     length: int
@@ -40,9 +40,9 @@ class Inside:
     """A region as an interpreter runs it: results, then the state, then what was collected.
 
     Attributes:
-        names: of what was collected in it. used: of what was supplied to it.
-        written: which values of the state it changes.
-        differs: whether it is another program than before.
+        names: of the values that were collected in it. used: of the supplied values that it uses.
+        written: True for each value of the state that it changes.
+        differs: True if it is another program than before.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Inside:
 
     @property
     def threads(self) -> bool:
-        """Whether state or values leave it."""
+        """True if the region changes state or collects values."""
         return any(self.written) or bool(self.names)
 
     @property
@@ -86,12 +86,12 @@ class Inside:
 
     @property
     def collected(self) -> dict[Any, AbstractValue]:
-        """The types of what was collected."""
+        """The types of the collected values."""
         avals = self.program.out_avals
         return dict(zip(self.names, avals[len(avals) - len(self.names) :]))
 
     def keep(self, used: set[Any]) -> None:
-        """Leave inputs out that are supplied and not used."""
+        """Remove inputs for supplied values that are not used."""
         jaxpr = self.program.jaxpr
         first = len(jaxpr.invars) - len(self._given)
         self.used = [name for name in self._given if name in used]
@@ -101,7 +101,7 @@ class Inside:
     def inline(
         self, args: Sequence[Any], state: Sequence[Any], supplied: Mapping[Any, Any]
     ) -> tuple[list[Any], list[Any], dict[Any, Any]]:
-        """Run it in place of an application: results, state, and what was collected."""
+        """Run it in place of an application; returns results, state, and collected values."""
         more = [supplied[name] for name in self.used]
         outs = _run(self.program, [*self.consts, *args, *state, *more])
         n = len(self.region.results)
@@ -119,7 +119,7 @@ class Inside:
 
 
 def _seen(value: Any, interface: RegionInterface) -> Any:
-    """The type that regions see of something supplied."""
+    """The type that regions have for a supplied value; a ``Misfit`` if they cannot slice it."""
     if value.__class__ is Misfit:
         return value
     aval = typeof(value)
@@ -131,7 +131,7 @@ def _seen(value: Any, interface: RegionInterface) -> Any:
 
 
 def _own(x: Any, axes: Sequence[Any]) -> Any:
-    """A value of the state as one of several devices has it, for which it may change."""
+    """A value of the state as one that may vary along axes of a mesh."""
     more = [a for a in axes if a not in typeof(x).vma]
     return algebra().vary(x, more) if more else x
 
@@ -146,14 +146,14 @@ def _check_state(before: Sequence[AbstractValue], after: Sequence[Any]) -> None:
 
 
 def _weak_as(x: Any, aval: AbstractValue) -> Any:
-    """``x``, of weak type where ``aval`` is: numbers in place of results may differ in that."""
+    """``x``, of weak type if ``aval`` is: numbers that replace results may differ in that."""
     found = typeof(x)
     same = found is aval or found.strong() != aval.strong()
     return x if same else algebra().convert(x, aval)
 
 
 class Extension:
-    """One application, put together again with the state and what is collected and supplied."""
+    """One application, rebuilt with the state and with collected and supplied values."""
 
     def __init__(
         self, interface: RegionInterface, inside: Sequence[Inside], args: Sequence[Any],
@@ -197,7 +197,7 @@ class Extension:
         return Slot(Kind.STACKED)
 
     def run(self, primitive: Primitive) -> tuple[list[Any], list[Any], dict[Any, Any]]:
-        """Apply it: the results, the state, and what was collected."""
+        """Apply it; returns the results, the state, and the collected values."""
         parts = [self._part(n, r) for n, r in enumerate(self.inside)]
         variables = [s for s in self.out.values() if s.kind.carried]
         for n, r in enumerate(self.inside):
@@ -236,16 +236,18 @@ class Extension:
         return self._further((name, n), Kind.SLICED, self.supplied[name])  # slices are its own
 
     def _filled(self, r: Inside) -> ClosedJaxpr:
-        """A branch's program with what all branches collect, in one order; zeros for others'."""
+        """A branch's program with the collected values of all branches, in one order, zeros for
+        those of others."""
         first = len(r.program.out_avals) - len(r.names)
         at = {name: first + i for i, name in enumerate(r.names)}
         order = [*range(first), *(at.get(name) for name in self.out)]
         return _outputs(r.program, order, [self.types[name] for name in self.out])
 
     def _run_ahead(self, parts: list[Part], n: int) -> Slot:
-        """A condition that does more than to answer runs before the loop and after each iteration.
+        """Move a condition that changes state or collects values into the body of the loop.
 
-        Its answer is one more loop variable, and all that the loop asks for.
+        It runs before the loop and after each iteration; its result becomes a loop variable, which
+        is the loop's new condition.
         """
         if len(parts) != 2:
             why = "its condition would have to change the state or to collect, and which body is "
@@ -264,7 +266,7 @@ class Extension:
 
 
 def _in_sequence(body: Part, condition: Part, answer: Slot) -> Part:
-    """A loop's body, and the condition for the next iteration."""
+    """A loop's body, followed by the condition for the next iteration."""
     ins = list(dict.fromkeys([*body.ins, *condition.ins]))
     types: dict[Any, AbstractValue] = {}
     for part in (condition, body):
@@ -296,7 +298,7 @@ def _with_inputs(program: ClosedJaxpr, avals: Sequence[AbstractValue]) -> Closed
 def _outputs(
     program: ClosedJaxpr, order: Sequence[int | None], fillings: Sequence[AbstractValue]
 ) -> ClosedJaxpr:
-    """The program with the outputs in ``order``; None is a zero, of the type in its place."""
+    """The program with the outputs in ``order``; None is a zero of the type in ``fillings``."""
     if list(order) == list(range(len(program.out_avals))):
         return program
     first = len(order) - len(fillings)
@@ -316,7 +318,7 @@ def _refuse(interface: RegionInterface, why: str) -> NoReturn:
 
 
 def refuse_second(name: Any) -> NoReturn:
-    """An error: a name was taken already."""
+    """Raise the error for a name under which a value was collected already."""
     raise ValueError(
         f"{name!r} is collected a second time{here()}. Give the values different names."
     )

@@ -1,11 +1,10 @@
 """Interpretations that are not forward-style: equation by equation, with a state, through regions.
 
-An interpreter sees every equation of a program and of the sub-programs inside, may put something
-else in its place, carry a state from one to the next, collect values, and bring values in. Where a
-loop, a branch or a call holds something that it changes, the primitive is put together again with
-further operands and results: the state of a loop is one more loop variable, what is collected in it
-comes out stacked. All of that follows from the primitive's regions, so it holds for those of third
-parties.
+An interpreter visits every equation of a program and of its sub-programs, may replace it, carry a
+state from one to the next, collect values, and supply values. If it changes anything within a loop,
+a branch or a call, the primitive is rebuilt with further operands and results: the state of a loop
+is one more loop variable, values collected in it are stacked. All of that follows from the
+primitive's regions, so it holds for primitives of third parties, too.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ def interpret(program: ClosedJaxpr, args: Sequence[Any], visit: Visit) -> list[A
         visit: from an equation and the values of its operands to the list of its results, or
             NotImplemented to leave it as it is. Operations that it applies are not visited again.
 
-    For a state that goes from equation to equation, and for values that come out of loops, inherit
-    from :class:`Interpreter`.
+    For a state that is carried from equation to equation, and for values collected in loops,
+    inherit from :class:`Interpreter`.
     """
     return _Visiting(visit).run(program, args)
 
@@ -46,7 +45,7 @@ def program_of(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Closed
     """Trace ``f(*args, **kwargs)``, a function of pytrees of values to one of them.
 
     Returns: the program, its operands, and the structure of what it returns (for
-        ``tree_unflatten``). It is to be run now: what ``f`` closes over are its constants.
+        ``tree_unflatten``). Run it at once: values that ``f`` closes over are its constants.
     """
     leaves, structure = tree_flatten((args, kwargs))
     results: list[Any] = []
@@ -62,23 +61,23 @@ def program_of(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Closed
 
 
 class Interpreter:
-    """Runs a program as :meth:`visit` says, once.
+    """Runs a program once, with the results that :meth:`visit` returns for its equations.
 
     Attributes:
-        state: arrays of fixed types that :meth:`visit` reads and replaces. They go through calls
-            and branches, and through loops whose iterations run in turn.
-        collected: what :meth:`collect` was given, by name. From a call it comes out as it is, from
-            a loop of known length stacked along a new leading axis, from a ``while_loop`` as when
-            it was last collected (zeros if it never was), from branches zeros where another one
+        state: arrays of fixed types that :meth:`visit` reads and replaces. They are carried through
+            calls and branches, and through loops whose iterations run in turn.
+        collected: the values that :meth:`collect` was given, by name: of a call as they are; of a
+            loop of known length stacked along a new leading axis; of a ``while_loop`` those of the
+            last iteration that collected them (zeros if none did); of branches zeros if another one
             ran.
         supplied: values that :meth:`supply` finds at any depth, by name. In a loop of known length
             each iteration finds a slice of the leading axis, elsewhere the value is as it is.
-        used: the names under which something was supplied and asked for.
-        replaced: whether :meth:`visit` has returned results anywhere.
-        keeps_results: whether equations have the results that they have without the
-            interpretation, which only looks at them. Then functions with custom rules keep these.
+        used: the names of the supplied values that were used.
+        replaced: True if :meth:`visit` has returned results for any equation.
+        keeps_results: True if the interpretation only observes equations and does not change their
+            results. Then functions with custom rules keep these.
         consumed: primitives without results whose effects the interpretation takes over: they are
-            gone from the programs that such functions keep.
+            removed from the programs that such functions keep.
     """
 
     keeps_results: ClassVar[bool] = False
@@ -94,27 +93,27 @@ class Interpreter:
     def visit(self, eqn: Eqn, args: list[Any]) -> Any:
         """The list of results of an equation; NotImplemented leaves it as it is.
 
-        An equation that holds sub-programs is entered if it is left as it is.
+        If an equation that holds sub-programs is left as it is, these are interpreted.
         """
         return NotImplemented
 
     def enter(self, interface: RegionInterface, n: int) -> None:
-        """Called where region ``n`` of a primitive begins, on the copy of the interpreter that goes
-        through it: what this does to the state happens each time the region runs."""
+        """Called at the begin of region ``n`` of a primitive, on the copy of the interpreter that
+        runs it: changes of the state made here happen each time the region runs."""
 
     def joined(
         self, interface: RegionInterface, before: Sequence[Any], after: Sequence[Any]
     ) -> Any:
         """The state after regions that several devices ran, each with a state of its own.
 
-        Called where they have changed it (see ``RegionInterface.axes``).
+        Called if they have changed it (see ``RegionInterface.axes``).
 
         Args:
-            before: the state as all devices had it first. after: for each value that the regions
-                change, the stack of what the devices have of it; others are those of ``before``.
+            before: the state that all devices had first. after: for each value that the regions
+                change, the stack of the devices' values; others are those of ``before``.
 
         Raises:
-            TypeError: the interpretation does not say it, which is so by default.
+            TypeError: by default, since the interpretation does not define it.
         """
         raise TypeError(
             f"the state of an interpretation changes in {interface.title}{here()}, whose devices "
@@ -122,20 +121,20 @@ class Interpreter:
         )
 
     def collect(self, name: Any, value: Any) -> None:
-        """Let a value out of the program, from any depth.
+        """Collect a value in the program, at any depth, in :attr:`collected`.
 
         Raises:
-            ValueError: something was collected under that name already.
+            ValueError: a value was collected under that name already.
         """
         if name in self.collected:
             refuse_second(name)
         self.collected[name] = _strong(value)
 
     def supply(self, name: Any) -> Any:
-        """What is supplied under a name, or its slice in this iteration.
+        """The value that is supplied under a name, or its slice in this iteration.
 
         Raises:
-            KeyError: nothing is. ValueError: it cannot be sliced by a loop around this place.
+            KeyError: there is none. ValueError: an enclosing loop cannot slice it.
         """
         value = self.supplied[name]
         if value.__class__ is Misfit:
@@ -152,7 +151,7 @@ class Interpreter:
         return tree_unflatten(structure, self.run(program, leaves))
 
     def run(self, program: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:
-        """The program's results; numbers in it keep their types, equations the user's lines.
+        """The program's results; its literals keep their types, its equations the user's lines.
 
         Raises:
             TypeError: the number of arguments is not that of the program's inputs.
@@ -219,7 +218,7 @@ class Interpreter:
     def _extended(
         self, eqn: Eqn, interface: RegionInterface, inside: list[Inside], args: list[Any]
     ) -> Sequence[Any]:
-        """Apply a primitive whose regions differ, with the state and what is collected."""
+        """Apply a primitive whose regions differ, with the state and the collected values."""
         primitive = eqn.primitive
         if not primitive.anonymous:
             extension = Extension(interface, inside, args, self.state, self.supplied)
@@ -236,7 +235,7 @@ class Interpreter:
         return outs
 
     def _kept(self, eqn: Eqn, interface: RegionInterface, args: list[Any]) -> Sequence[Any] | None:
-        """The results of a function with custom rules, with these; None where it has an effect
+        """The results of a function with custom rules, which are kept; None if it has an effect
         that must not happen a second time."""
         if not interface.effects():
             return _bound(eqn.primitive, args, eqn.params)

@@ -30,7 +30,7 @@ V = TypeVar("V")
 
 
 class LiftTracer(Tracer["LiftTrace[Any]"]):
-    """A lifted value, seen as a value of its plain type."""
+    """A tracer of the plain type of a lifted value."""
 
     __slots__ = ("value",)
 
@@ -52,7 +52,7 @@ class LiftTracer(Tracer["LiftTrace[Any]"]):
         return super().__complex__()
 
     def _refuse_to_drop(self) -> None:
-        """A number in place of a lifted one would silently lose what the transformation adds."""
+        """Raise if a lifted value is needed as a number, which would lose the lifted part."""
         check_alive(self)
         if self.concrete() is None or not is_inexact(getattr(self.aval, "dtype", None)):
             return
@@ -69,7 +69,7 @@ class LiftTrace(Trace, Generic[V]):
 
     Rules are called with the parent as current trace, as ``rule(carrier, lifted_args, params)``,
     and return a lifted result (a list where the primitive has multiple results), or NotImplemented
-    where they are not for such operands: then the derived rule is used. A transformation that
+    for operands that they do not handle: then the derived rule is used. A transformation that
     prefers another convention for its rules overrides :meth:`apply`. Its values are of the class
     ``tracer``.
     """
@@ -92,17 +92,17 @@ class LiftTrace(Trace, Generic[V]):
         return self.carrier.known(value)
 
     def lift(self, value: V) -> Any:
-        """The tracer for a lifted value, or the plain array where nothing is lifted about it."""
+        """The tracer for a lifted value, or the plain array if nothing of it is lifted."""
         plain = self.carrier.known(value)
         return self.tracer(self, self.carrier.aval(value), value) if plain is None else plain
 
     def lower(self, x: Any) -> V:
-        """The lifted value behind an argument."""
+        """The lifted value of an argument; a plain one is lifted."""
         own = x.__class__ is self.tracer and x._trace is self
         return x.value if own else self.carrier.pure(x)
 
     def give_back(self) -> None:
-        """Called, under the parent, when the function that it ran has returned."""
+        """Called under the parent when the traced function has returned."""
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if primitive.stateful and concerns(self, primitive, args):
@@ -134,9 +134,9 @@ class LiftTrace(Trace, Generic[V]):
 
 
 def lift_call(carrier: Carrier[V, Any], f: Callable[..., Any], args: Sequence[V]) -> Any:
-    """``f`` on lifted values: every operation in it goes through the carrier's trace.
+    """``f`` on lifted values: the carrier's trace interprets every operation in it.
 
-    ``f`` takes and returns plain values (or a list of them); lifted ones go in and come out.
+    ``f`` takes and returns plain values (or a list of them); this takes and returns lifted ones.
     """
     trace = carrier.trace(get_trace())
     try:
@@ -162,8 +162,8 @@ def lift_function(
     """Stage ``f``, from lifted values to lifted values, as a program on their arrays.
 
     Args:
-        structures: of the inputs. ``wanted``: of the outputs, to which they are promoted (each
-            must be at least the output's own); None leaves them as they come.
+        structures: of the inputs. ``wanted``: of the outputs, to which they are promoted (each must
+            be at least the output's own); None leaves them as they are.
 
     Returns: the program and its outputs' structures.
     """
@@ -188,7 +188,7 @@ def lift_function(
 
 
 def check_arrays(carrier: Carrier[V, Any], value: V, structure: Any) -> None:
-    """Raise TypeError unless a value's arrays are of the types that its structure says."""
+    """Raise TypeError unless a value's arrays have the types of its structure."""
     wanted = [t.strong() for t in carrier.types(carrier.aval(value), structure)]
     found = [typeof(x).strong() for x in carrier.arrays(value, structure, 0)]
     if found != wanted:
@@ -201,7 +201,7 @@ def check_arrays(carrier: Carrier[V, Any], value: V, structure: Any) -> None:
 
 
 def carrier_key(carrier: Carrier[Any, Any]) -> Hashable:
-    """What tells apart the programs that carriers make of one program."""
+    """The key under which the program that a carrier makes of another one is remembered."""
     return type(carrier), carrier.key
 
 

@@ -2,7 +2,7 @@
 
 While a program is lowered a high value is an instance of the user's own class, made by
 ``raise_val`` from traced arrays; ``to_lo`` rules take and return such values. A primitive that
-holds sub-programs needs no rule: its regions say how it is rebuilt around lowered ones.
+holds sub-programs needs no rule: it is rebuilt from its lowered regions.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .partly import run_partly
 
 
 class ToLoRule(Protocol):
-    """The same operation said in low ones: ``rule(*args, **params)``.
+    """A function of low operations that does the same as a high one: ``rule(*args, **params)``.
 
     High operands are values of the user's classes, whose arrays may be traced; high results are
     returned so, a list where the primitive has multiple results.
@@ -55,7 +55,7 @@ to_lo_rules: RuleTable[Callable[..., Any]] = RuleTable(
 
 
 def _array_by_array(primitive: Primitive, /, *args: Any, **params: Any) -> Any:
-    """What moves elements about, done to each of the arrays that its high operands are made of."""
+    """Apply a primitive that moves elements to each of the arrays of its high operands."""
     avals: list[Any] = [typeof(x) for x in args]
     apart = [a.lower_val(x) if a.is_high else None for a, x in zip(avals, args)]
     dtype = next(a.dtype for a in avals if a.is_high)
@@ -70,7 +70,7 @@ def _array_by_array(primitive: Primitive, /, *args: Any, **params: Any) -> Any:
 
 
 class LowerTrace(LiftTrace[Any]):
-    """Runs high operations by the rules of ``to_lo``, under itself; passes low ones on."""
+    """Applies the rules of ``to_lo`` to high operations, under itself; passes low ones on."""
 
     __slots__ = ()
     what = "lowering to low types"
@@ -88,7 +88,7 @@ class LowerTrace(LiftTrace[Any]):
 
 
 def is_high(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> bool:
-    """Whether an application involves something high: an operand, itself, or a sub-program."""
+    """Return whether an application is high: an operand, the primitive, or a sub-program."""
     if any(typeof(x).is_high for x in args):
         return True
     if primitive.is_high is not None and primitive.is_high(**params):
@@ -100,7 +100,7 @@ def run_to_lo(primitive: Primitive, args: Sequence[Any], params: dict[str, Any])
     """Apply an operation by its rule of ``to_lo``.
 
     Raises:
-        TypeError: the rule's results are not of the types that the type rule says; names both.
+        TypeError: the rule's results do not have the types of the type rule; names both.
     """
     rule = to_lo_rules.rules.get(primitive) or to_lo_rules.miss(primitive)
     try:
@@ -116,11 +116,11 @@ def run_to_lo(primitive: Primitive, args: Sequence[Any], params: dict[str, Any])
 def lower_to_lo(program: ClosedJaxpr) -> ClosedJaxpr:
     """The program on the arrays of its values: without high types and operations.
 
-    Inputs and outputs of high types are replaced, in place, by their arrays (see ``low_types``).
-    A program that is not high is returned as it is; the result is remembered with the program.
+    Inputs and outputs of high types are replaced, in place, by their arrays (see ``low_types``). A
+    program that is not high is returned as it is; the result is remembered with the program.
 
     Raises:
-        MissingMethod: a high type or primitive does not say how it is made of low ones.
+        MissingMethod: a high type or primitive does not define how it is lowered.
     """
     if not program.jaxpr.is_high:
         return program
@@ -149,7 +149,8 @@ def raise_values(arrays: Sequence[Any], avals: Sequence[AbstractValue]) -> list[
 
 @eval_rules.deriver
 def _evaluate(primitive: Primitive) -> Callable[..., Any] | None:
-    """By the provider ``evaluator``, else by the decomposition; by ``to_lo`` where it is high."""
+    """The rule of evaluation: by the provider ``evaluator``, else by the decomposition; for a high
+    primitive by its ``to_lo`` rule."""
     evaluator = registry().provider("evaluator", default=None)
     rule = primitive.decomposition if evaluator is None else evaluator(primitive)
     return rule if primitive.is_high is None else _eval_high(primitive, rule)
@@ -167,7 +168,7 @@ def _eval_high(primitive: Primitive, otherwise: Callable[..., Any] | None) -> Ca
 
 
 def _is_low(eqn: Eqn) -> bool:
-    """Whether an equation is low where its operands are."""
+    """Return whether an equation is low if its operands are."""
     primitive = eqn.primitive
     if primitive.stateful or (primitive.is_high is not None and primitive.is_high(**eqn.params)):
         return False

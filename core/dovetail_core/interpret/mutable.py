@@ -1,10 +1,10 @@
-"""Mutable values while tracing: what a transformation does with references, boxes and their like.
+"""Mutable values, such as references, under transformations that lift values.
 
-A type with ``is_mutable`` describes a place whose contents operations read and write. A trace that
-lifts values (differentiation, batching) cannot leave such a place to its parent, because what is
-written there may be lifted. So a mutable value that is made while it is current is a
+A type with ``is_mutable`` is that of a mutable value, whose contents operations read and write. A
+trace that lifts values (differentiation, batching) cannot leave such a value to its parent, because
+the values that are written may be lifted. So a mutable value that is made while it is current is a
 :class:`LocalValue`: its contents are plain values of that trace, and operations on it are carried
-out by the provider ``discharge``, which says them as operations on contents.
+out by the provider ``discharge``, which replaces them by operations on contents.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from ..types.typeof import typeof
 class LocalValue(Tracer[Trace]):
     """A mutable value that belongs to one trace, and its contents as values of that trace.
 
-    ``gone`` says why it cannot be used any more (it was frozen or freed), or is empty. A
-    ``borrowed`` one stands for a value that was made elsewhere.
+    ``gone`` is the reason why it cannot be used any more (it was frozen or freed), or empty. A
+    ``borrowed`` one stands for a value that was made outside of the trace.
     """
 
     __slots__ = ("contents", "gone", "borrowed")
@@ -52,7 +52,7 @@ class LocalValue(Tracer[Trace]):
 
 
 class Borrow:
-    """A mutable argument of a transformed function: inside a local value, with lifted contents.
+    """A mutable argument of a transformed function, which gets a local value with lifted contents.
 
     The contents are read when the function begins, and written back when it has returned; in
     between the original must not be used.
@@ -70,13 +70,13 @@ class Borrow:
         self.settle()
 
     def settle(self) -> None:
-        """Note that the originals hold what the local value does."""
+        """Note that the original has the contents of the local value."""
         self._first = list(self.local.contents)
         self._type = self.local.aval
 
     @property
     def changed(self) -> bool:
-        """Whether the function wrote to it; a box may hold the same values in another structure."""
+        """True if the function wrote to it; a box may hold the same values in another structure."""
         local = self.local
         if local.aval != self._type or len(local.contents) != len(self._first):
             return True
@@ -109,7 +109,7 @@ class Discharged(NamedTuple):
 
 
 class Discharge(Protocol):
-    """What the provider ``discharge`` does."""
+    """The protocol of the provider ``discharge``."""
 
     def apply(
         self, trace: Trace, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]
@@ -135,12 +135,12 @@ def discharge_provider() -> Discharge:
 
 
 def is_own(trace: Trace, x: Any) -> bool:
-    """Whether ``x`` is a mutable value that belongs to ``trace``."""
+    """Return whether ``x`` is a mutable value that belongs to ``trace``."""
     return x.__class__ is LocalValue and x._trace is trace
 
 
 def concerns(trace: Trace, primitive: Primitive, args: Sequence[Any]) -> bool:
-    """Whether a stateful operation makes or uses a mutable value of ``trace``."""
+    """Return whether a stateful operation makes or uses a mutable value of ``trace``."""
     if primitive.allocates:
         return True
     return any(x.__class__ is LocalValue and x._trace is trace for x in args)
@@ -166,11 +166,11 @@ def apply_local(
 def _lend(
     trace: Trace, primitive: Primitive, args: Sequence[Any], params: dict[str, Any], own: list[int]
 ) -> Any:
-    """Apply what gives local values to functions with rules of their own.
+    """Apply an operation that passes local values to functions with custom rules.
 
-    Such rules are used later, too (a backward rule when the trace has ended), and must find a
-    mutable value then. So they get the one of the parent for which the local value stands, once it
-    holds the same, and the local value is read from it again. NotImplemented where there is none.
+    Such rules are used later, too (a backward rule when the trace has ended), and need a mutable
+    value then. So they get the parent's value for which the local one stands, with the same
+    contents, and the local value is read from it again. NotImplemented if there is none.
     """
     outer = get_trace()
     try:
@@ -206,7 +206,7 @@ def _refuse_unknown_choice(
 
 
 def refuse_lost_rule(trace: Trace, title: str, ref: Any) -> NoReturn:
-    """Raise where a function's rule for a transformation would be lost, or be wrong."""
+    """Raise the error for a function whose rule for a transformation would be lost, or be wrong."""
     raise TypeError(
         f"{title} has a rule of its own for {trace.what}, and is given {ref.aval.str_short()}"
         f"{here()}, which was made under it, or is mapped or differentiated by it: the rule cannot "
@@ -216,13 +216,13 @@ def refuse_lost_rule(trace: Trace, title: str, ref: Any) -> NoReturn:
 
 
 def final_type(program: ClosedJaxpr, i: int) -> AbstractValue:
-    """The type that the input number ``i`` of a program has in the end."""
+    """The type that input number ``i`` of a program has at its end."""
     jaxpr = program.jaxpr
     return jaxpr.mut_types.get(len(jaxpr.constvars) + i, jaxpr.invars[i].aval)
 
 
 def has_mutable(program: ClosedJaxpr) -> bool:
-    """Whether mutable values occur anywhere in a program; remembered with it."""
+    """Return whether mutable values occur anywhere in a program; remembered with it."""
     jaxpr = program.jaxpr
     return program.memo(
         "has_mutable",
@@ -242,11 +242,11 @@ def _eqn_has_mutable(eqn: Any) -> bool:
 
 
 def given_to_rules(program: ClosedJaxpr, table: str = "") -> frozenset[int]:
-    """The inputs that are mutable and that functions with rules of their authors get, or close
-    over; remembered with the program. Without these values the rules would be of another function.
+    """The mutable inputs that functions with custom rules get, or close over; remembered with the
+    program. Without these values the rules would be those of another function.
 
     Args:
-        table: of which they have a rule; any if empty.
+        table: only functions with a rule of this table; all if empty.
     """
     key = "given_to_rules", table
     return program.memo(key, lambda: frozenset(_given_to_rules(program, table)))
@@ -304,7 +304,7 @@ def without_own_mutable(program: ClosedJaxpr) -> ClosedJaxpr:
 
 
 def without_mutable(program: ClosedJaxpr) -> ClosedJaxpr:
-    """A program without mutable inputs, also without mutable values inside.
+    """A program without mutable inputs, in which mutable values are discharged.
 
     Raises:
         TypeError: it closes over one, as only a rule can that is used when a program is compiled.
@@ -322,7 +322,7 @@ def without_mutable(program: ClosedJaxpr) -> ClosedJaxpr:
 
 
 def any_mutable(avals: Iterable[AbstractValue]) -> bool:
-    """Whether a type among ``avals`` is mutable."""
+    """Return whether a type among ``avals`` is mutable."""
     return any(a.is_mutable for a in avals)
 
 
@@ -332,10 +332,10 @@ def writes(effects: Iterable[Effect]) -> list[InputEffect]:
 
 
 def check_aliases(what: str, values: Sequence[Any], names: Sequence[str]) -> None:
-    """Refuse one mutable value in two places.
+    """Refuse a mutable value that occurs twice among ``values``.
 
     Raises:
-        ValueError: names both places.
+        ValueError: gives the names of both occurrences.
     """
     first: dict[int, int] = {}
     for i, x in enumerate(values):

@@ -1,4 +1,4 @@
-"""Running a program of which a trace changes a part: what it leaves alone is recorded as it is.
+"""Runs of programs in which unaffected equations are copied, for traces that change few of them.
 
 To bind every equation again would infer types that are known; a program of thousands of equations,
 a few of them high, would take as long to lower as it took to trace.
@@ -18,7 +18,7 @@ from ..rules.staging import StagedTracer, StagingTrace
 from ..types.typeof import typeof
 
 LeftAlone = Callable[[Eqn], bool]
-"""Whether an equation is left alone where its operands are; it has no variable of a high type."""
+"""True for equations that are copied if their operands are unaffected; none has a high type."""
 
 
 def run_partly(closed: ClosedJaxpr, left_alone: LeftAlone, *args: Any) -> list[Any]:
@@ -56,9 +56,9 @@ class _Run:
         self.target = target
         self.left_alone = left_alone
         self.names: dict[Atom, Atom] = {}
-        """What variables of low types are in the program that is staged."""
+        """The atoms, in the program that is staged, of variables of low types."""
         self.values: dict[Atom, Any] = {}
-        """Those of high types."""
+        """The values of variables of high types."""
 
     def define(self, var: Var, value: Any) -> None:
         if typeof(value).is_high:

@@ -1,4 +1,4 @@
-"""What a pass must keep of a program: the types of what it takes and returns."""
+"""Checks of passes: a program or module keeps the types of its inputs and outputs."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def same_program(label: str, before: ClosedJaxpr, after: Any) -> ClosedJaxpr:
     """The program that a pass made of ``before``, if it takes and returns the same types.
 
     Args:
-        label: what messages call the pass.
+        label: the name of the pass in messages.
 
     Raises:
-        RegistryError: it is no program, or of other types; names the pass and what it changed.
+        RegistryError: it is no program, or of other types; names the pass and the types.
     """
     if not isinstance(after, ClosedJaxpr):
         raise RegistryError(

@@ -1,4 +1,4 @@
-"""The order of passes, as they declare it, and names in that which nobody has."""
+"""The order of passes by their declarations, and unknown names in these."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CLOSE = 0.8
 
 
 class Named(Protocol):
-    """What is put into order: ``before`` and ``after`` are names of others."""
+    """A pass to be ordered: ``before`` and ``after`` are names of others."""
 
     @property
     def name(self) -> str: ...
@@ -29,7 +29,7 @@ T = TypeVar("T", bound=Named)
 
 
 def ordered(passes: Sequence[T]) -> list[T]:
-    """Passes in an order that respects ``before`` and ``after``, by name where free.
+    """Passes in an order that respects ``before`` and ``after``, and else is by name.
 
     Raises:
         RegistryError: the constraints contradict each other; names the passes of the cycle.
@@ -58,10 +58,10 @@ def ordered(passes: Sequence[T]) -> list[T]:
 
 
 def misspelt(p: Named, known: Sequence[str], elsewhere: Sequence[str]) -> str:
-    """What is wrong with the names in ``before`` and ``after`` of a pass; empty if nothing is.
+    """The problem of the names in ``before`` and ``after`` of a pass; empty if there is none.
 
-    A name that no pass has is that of a plugin which is not installed or not active, and says
-    nothing here, unless it is close to the name of a pass, or begins with that of an active plugin.
+    A name that no pass has may be that of a plugin which is not installed or not active, and is no
+    problem, unless it is close to the name of a pass, or begins with that of an active plugin.
 
     Args:
         known: names of the passes of its stage.
@@ -79,7 +79,7 @@ def misspelt(p: Named, known: Sequence[str], elsewhere: Sequence[str]) -> str:
 
 
 def _nearest(name: str, known: Sequence[str]) -> str | None:
-    """What to add to the remark that nobody has a name; None where it may be an absent plugin's."""
+    """The hint in the message about an unknown name; None if an absent plugin may have it."""
     from difflib import get_close_matches  # only where a name is not there
 
     plugins = registry().plugins

@@ -21,18 +21,18 @@ Stage = Literal["hi", "ir", "module"]
 
 @dataclass(frozen=True)
 class Pass:
-    """A rewriting of programs at one stage. What a program takes and returns stays of its types.
+    """A rewriting of programs at one stage, which keeps the types of their inputs and outputs.
 
     Attributes:
         name: unique among the passes of its stage.
-        stage: ``hi`` (before high types are lowered), ``ir`` (before lowering; both take and
-            return a ``ClosedJaxpr``), or ``module`` (takes StableHLO as text, and returns it as
-            text, bytecode or ``ir.Module``).
+        stage: ``hi`` (before high types are lowered), ``ir`` (before lowering; both take and return
+            a ``ClosedJaxpr``), or ``module`` (takes StableHLO as text, and returns it as text,
+            bytecode or ``ir.Module``).
         run: the function.
         before, after: names of passes of the same stage that it must precede or follow. Those of
-            plugins that are not there do not matter.
-        platforms: for which programs are compiled that it is for; all if empty.
-        divides: whether it is for programs that are divided among devices, too.
+            absent plugins are ignored.
+        platforms: for whose programs it runs; all if empty.
+        divides: True if it runs on programs that are divided among devices, too.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Pass:
 
 
 class _Found(NamedTuple):
-    """The passes of a registry, in order, and what messages call each."""
+    """The passes of a registry, in order, and the names of each in messages."""
 
     registry: Registry
     by_stage: dict[Stage, list[Pass]]
@@ -58,7 +58,7 @@ _found: list[_Found] = []  # at most one
 
 
 def _fits(thing: Any) -> str:
-    """What is wrong with what a manifest names as a pass."""
+    """The problem of an object that a manifest names as a pass; empty if there is none."""
     if not isinstance(thing, Pass):
         return f"it is a {type(thing).__name__}, not a dovetail_core.Pass"
     if thing.stage not in STAGES:
@@ -74,7 +74,7 @@ def _find_passes(found: Registry) -> _Found:
     """The passes of each stage, in order; one that contradicts those before it is set aside.
 
     Raises:
-        RegistryError: two plugins have a pass of one name; says whose they are.
+        RegistryError: two plugins have a pass of one name; names the plugins.
     """
     for (kind, _), text in found.clashes.items():
         if kind == "passes":  # all are asked for, and it is not to be guessed which is meant
@@ -161,12 +161,12 @@ def passes_for(stage: Stage, platform: str, divided: bool = False) -> list[Pass]
 def run_passes(stage: Stage, program: Any, platform: str, divided: bool = False) -> Any:
     """Apply the passes of ``stage`` that are for a program (see :func:`passes_for`), in order.
 
-    Whatever computes a program's results runs them, by the platform of the device that these are
-    for: no other way to compute them than the compiler's may give others.
+    All code that computes a program's results runs them, by the platform of the device: every way
+    to compute them must give the results of the compiled program.
 
     Raises:
-        RegistryError: a pass changes the types of what the program takes or returns, or returns no
-            program; names the pass, its plugin and what it changed.
+        RegistryError: a pass changes the types of the program's inputs or outputs, or returns no
+            program; names the pass, its plugin and the types.
         IRError: with the option ``enable_checks``, a pass breaks a rule of the IR.
     """
     for p in passes_for(stage, platform, divided):
