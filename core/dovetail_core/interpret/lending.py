@@ -1,6 +1,6 @@
-"""Mutable values of the parent that stand for local ones of a trace, in functions with rules.
+"""Mutable values of the parent that stand for local ones of a trace, for custom rules.
 
-Such rules are used when the trace has ended, too, and must find a mutable value then.
+Custom rules are used after the trace has ended, too, and need a mutable value then.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from ..dispatch.primitive import run_under
 from .mutable import LocalValue
 
 Lent = dict[int, tuple[LocalValue, Any]]
-"""By the ids of local values: these, and what stands for them."""
+"""Local values, and the values that stand for them, by the ids of the former."""
 
 
 def lend(lent: Lent, local: LocalValue, held: Sequence[Any]) -> Any:
-    """What stands for a local value, made if there is none yet; it holds ``held`` then.
+    """The value that stands for a local one, made if there is none yet, with contents ``held``.
 
     Called under the trace that it belongs to.
     """
@@ -28,6 +28,6 @@ def lend(lent: Lent, local: LocalValue, held: Sequence[Any]) -> Any:
 
 
 def read_lent(lent: Lent, local: LocalValue, owner: Any) -> None:
-    """Have a local value hold what the value of ``owner`` does that stands for it."""
+    """Set a local value's contents to those of the value of ``owner`` that stands for it."""
     _, made = lent[id(local)]
     local.contents[:] = run_under(owner, local.aval.read, made)

@@ -267,7 +267,7 @@ def _given_to_rules(program: ClosedJaxpr, table: str) -> Iterator[int]:
 def operands_of_rules(
     primitive: Primitive, params: dict[str, Any], mutable: Sequence[int], table: str = ""
 ) -> list[int]:
-    """Those of the ``mutable`` operands of an application that such functions get."""
+    """The ``mutable`` operands of an application that functions with custom rules get."""
     if primitive.anonymous:
         return list(mutable) if not table or table in (primitive.rules or ()) else []
     if primitive.regions is None:
@@ -278,8 +278,8 @@ def operands_of_rules(
 
 
 def gives_own_to_rules(program: ClosedJaxpr) -> bool:
-    """Whether functions with rules of their authors get mutable values that are made in the
-    program; remembered with it. Without these values the rules would be of another function."""
+    """Return whether functions with custom rules get mutable values that are made in the program;
+    remembered with it. Without these values the rules would be those of another function."""
     return program.memo("gives_own_to_rules", lambda: any(_given_own(program)))
 
 
@@ -295,8 +295,8 @@ def _given_own(program: ClosedJaxpr) -> Iterator[bool]:
 
 
 def without_own_mutable(program: ClosedJaxpr) -> ClosedJaxpr:
-    """A program that makes no mutable values but those that functions with rules of their authors
-    get: it may yet be transformed."""
+    """The program in which mutable values are discharged, except those that functions with custom
+    rules get: it may still be transformed."""
     if not has_mutable(program):
         return program
     inputs = (False,) * len(program.in_avals)

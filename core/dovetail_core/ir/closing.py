@@ -1,9 +1,9 @@
-"""Mutable values that sub-programs close over: operands of the application that holds them.
+"""Mutable values that sub-programs close over become operands of the application.
 
-A rule that a user writes may use a mutable value that is no argument. A program that is derived by
-it then has that value as a constant. No program is called with such a one: whoever puts an
-application together makes it an operand, so that what happens to it is seen from outside. Where the
-same value is an operand already, that is the one: there are no two names for one place.
+A custom rule may use a mutable value that is no argument. A program that is derived by it then has
+that value as a constant. No program with such a constant is called: the code that builds an
+application makes it an operand, so that the effects on it are visible from outside. If the same
+value is an operand already, that one is used: no value is two operands.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def with_inputs(program: ClosedJaxpr, places: Sequence[int | None]) -> ClosedJax
 
     Args:
         places: for each of them the input that is the same value, or None: it becomes an input
-            then. These come first.
+            then. Such inputs come first.
     """
     return program.memo(("mutable_inputs", tuple(places)), lambda: _with_inputs(program, places))
 
@@ -97,8 +97,8 @@ def _with_names(eqn: Eqn, same: dict[Var, Var]) -> Eqn:
 def first_operands(
     primitive: Primitive, args: Sequence[Any], mutable: Sequence[bool]
 ) -> list[int] | None:
-    """Per operand, the first one that is the same mutable value; None where all are different, or
-    the operands are those of a function with rules of its own, and stay what they are."""
+    """Per operand, the first one that is the same mutable value; None if all are different, or if
+    the operands are those of a function with custom rules, and so are left as they are."""
     if primitive.regions is None or primitive.anonymous or sum(mutable) < 2:
         return None
     first: dict[int, int] = {}
@@ -114,7 +114,7 @@ def with_single_operands(
     :func:`first_operands`).
 
     Raises:
-        ValueError: iterations would see it whole, and one slice each.
+        ValueError: iterations would get the whole value, and one slice each.
     """
     assert primitive.regions is not None
     interface: RegionInterface = primitive.regions(params)

@@ -1,4 +1,4 @@
-"""Of which function a program is, for messages and for those who read programs."""
+"""The function that a program was traced from, for messages and for readers of programs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 
 class DebugInfo(NamedTuple):
-    """Of which function a program is.
+    """The function that a program was traced from.
 
     Attributes:
-        traced_for: what traced it (``"jit"``).
+        traced_for: the transformation that traced it (``"jit"``).
         func_src_info: the function's name, and ``at FILE:LINE`` where that is known.
         arg_names: of the arguments' leaves, None where they are not known.
-        result_paths: of the results' leaves likewise; or a function that says them.
+        result_paths: of the results' leaves likewise; or a function that returns them.
     """
 
     traced_for: str
@@ -41,16 +41,16 @@ class DebugInfo(NamedTuple):
         return (file, int(line)) if colon and line.isdecimal() else (None, None)
 
     def with_unknown_names(self) -> DebugInfo:
-        """The same of a function of other arguments and results."""
+        """A copy for a function of other arguments and results, whose names are unknown."""
         return self._replace(arg_names=None, result_paths=None)
 
     def resolve_result_paths(self) -> DebugInfo:
-        """The same with the results' paths as they are now."""
+        """A copy with the results' paths computed, if they are a function."""
         paths = self.result_paths
         return self._replace(result_paths=tuple(paths())) if callable(paths) else self
 
     def set_result_paths(self, paths: Sequence[str]) -> DebugInfo:
-        """The same with the results' paths."""
+        """A copy with other paths of results."""
         return self._replace(result_paths=tuple(paths))
 
     def safe_arg_names(self, expected: int) -> tuple[str, ...]:

@@ -1,9 +1,10 @@
-"""What is derived from programs, to any depth of nesting on a stack of limited depth.
+"""Values derived from nested programs, to any depth of nesting on a stack of limited depth.
 
-What a program gives rise to (its derivative, its batched form) needs the same of the programs that
-it holds, and those that they hold: a recursion whose every level takes a score of Python's frames.
-Where it has gone far down it is broken off. The innermost piece is made first, from the top of the
-recursion; then what was broken off is begun again, and finds that piece remembered.
+A value derived from a program (its derivative, its batched form) needs the same of the programs
+that it holds, and of those that they hold: a recursion each of whose levels takes some twenty
+Python frames. When the stack is rather full the recursion is broken off. The innermost value is
+then computed first, from the top of the recursion; the interrupted computation starts again, and
+finds that value remembered.
 """
 
 from __future__ import annotations
@@ -20,25 +21,25 @@ from dovetail_xla.config import trace_context
 Make = Callable[[], Any]
 
 NEAR = 4
-"""Levels of the recursion between looks at how deep the stack is, which take a while."""
+"""The number of levels between measurements of the stack's depth, which take some time."""
 SHARE = 0.5
-"""How much of Python's stack the recursion may fill before it is broken off."""
+"""The part of Python's stack that the recursion may fill before it is broken off."""
 WORTH = 150
-"""How many frames breaking off must set free."""
+"""The least number of frames that breaking off must free."""
 ATTEMPTS = 1000
 ANY = float("inf")
 
 _level: ContextVar[int] = ContextVar("dovetail_nesting", default=0)
 _options: ContextVar[Any] = ContextVar("dovetail_nesting_options", default=())
-"""Those at the top of the recursion; a thread has others where somebody set them on the way."""
+"""The trace context at the top of the recursion; options set within it make another one."""
 _since: ContextVar[float] = ContextVar("dovetail_nesting_since", default=ANY)
-"""Programs that were made later do not count."""
+"""The first number (``born``) of programs for which the recursion is not broken off."""
 born = count()
 """Numbers programs in the order in which they are made."""
 
 
 class Remembering:
-    """A program that remembers what is derived from it, until it dies or all caches are emptied."""
+    """A program that remembers derived values until it dies or all caches are emptied."""
 
     __slots__ = ("cache", "born")
 
@@ -49,8 +50,7 @@ class Remembering:
     def remember(self, key: Hashable, make: Make) -> Any:
         """``cache[key] = make()``, where ``make`` does so for the programs within this one.
 
-        ``make`` may be broken off and called again, so what it does beside returning a result must
-        bear that.
+        ``make`` may be broken off and called again, so its side effects must allow that.
         """
         level = _level.get()
         if level > NEAR and self._is_time(level):
@@ -66,7 +66,7 @@ class Remembering:
         return self.cache.setdefault(key, found)  # another thread may have been first
 
     def _is_time(self, level: int) -> bool:
-        """Whether to break off the recursion here."""
+        """Return whether to break off the recursion at this level."""
         since = _since.get()
         if since == ANY:
             return level % NEAR == 0 and _is_deep()
@@ -74,7 +74,7 @@ class Remembering:
 
 
 def _at_the_top(level: int) -> Context:
-    """A copy of the context, for the first level."""
+    """A copy of the context in which the level is 1."""
     _level.set(1)
     found = copy_context()
     _level.set(level)
@@ -82,7 +82,7 @@ def _at_the_top(level: int) -> Context:
 
 
 class _Wanted:
-    """``program.cache[key] = make()``, to be done in a context, where there was one."""
+    """A computation ``program.cache[key] = make()`` to be done, in a context if one is given."""
 
     __slots__ = ("program", "key", "make", "context", "last", "since")
 
@@ -106,19 +106,19 @@ class _Wanted:
         return self.make()
 
     def broken_off(self, key: Hashable) -> None:
-        """Note what it was broken off for.
+        """Note the key of the computation for which this one was broken off.
 
-        If it is the same again it was for a program that is made each time anew. From now on it is
-        broken off for programs that were there when it began.
+        The same key twice means a program that is made anew at each attempt. From then on this
+        computation is broken off only for programs that existed when it began.
         """
         self.since = self.since or key == self.last
         self.last = key
 
 
 class _First(BaseException):
-    """Unwinds the stack to the top of the recursion: something is wanted first.
+    """Unwinds the stack to the top of the recursion, where ``wanted`` is computed first.
 
-    It is no ``Exception``: no handler on the way is meant.
+    It is no ``Exception``, so that no handler between catches it.
     """
 
     def __init__(self, wanted: _Wanted) -> None:
@@ -127,7 +127,7 @@ class _First(BaseException):
 
 
 def _from_the_top(wanted: _Wanted) -> Any:
-    """Make what is wanted, and before it whatever it was broken off for."""
+    """Do the computation, and before it those for which it is broken off."""
     _options.set(trace_context())
     todo = [wanted]
     for _ in range(ATTEMPTS):
@@ -144,7 +144,7 @@ def _from_the_top(wanted: _Wanted) -> Any:
 
 
 def _is_deep() -> bool:
-    """Whether the stack is rather full, and breaking off the recursion would free much of it."""
+    """Return whether the stack is rather full, and breaking off would free much of it."""
     n, below = 0, 0
     frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     while frame is not None:

@@ -28,7 +28,7 @@ from .nesting import Remembering
 
 
 class Var:
-    """A variable: it is its own identity, and has a type and no name (the printer gives names)."""
+    """A variable, compared by identity; it has a type and no name (the printer gives names)."""
 
     __slots__ = ("aval",)
 
@@ -56,7 +56,7 @@ Atom = Var | Literal
 
 
 class Eqn:
-    """``outvars = primitive[params](invars)``, with its effects and the user's line behind it."""
+    """An equation, ``outvars = primitive[params](invars)``, with effects and the user's line."""
 
     __slots__ = ("primitive", "invars", "outvars", "params", "effects", "source")
 
@@ -83,7 +83,7 @@ class Eqn:
 
     @property
     def ctx(self) -> Annotated:
-        """What the operation stands in beside its scopes: ``with eqn.ctx.manager:`` enters it."""
+        """The operation's context beside its scopes: ``with eqn.ctx.manager:`` enters it."""
         return Annotated(annotations_of(self.source))
 
     def replace(self, **changes: Any) -> Eqn:
@@ -99,12 +99,13 @@ class Eqn:
 class Jaxpr:
     """A program: constants and inputs to outputs through equations in order.
 
-    ``effects`` name inputs by position among ``constvars + invars``. ``is_high`` tells whether a
-    high type or primitive occurs anywhere in it (None: as its variables and sub-programs tell), and
+    ``effects`` name inputs by position among ``constvars + invars``. ``is_high`` is true if a high
+    type or primitive occurs anywhere in it (None: computed from variables and sub-programs), and
     ``mut_types`` are the final types of mutable inputs whose type changes inside it, by the same
     positions. ``debug_info`` gives a program the name of its function, if ``name`` does not.
-    Programs are immutable after they are built (tests hold this: ``testing.frozen_programs``), and
-    compare by structure (names of variables and source lines do not count).
+    Programs are immutable after they are built (tests ensure it:
+    ``dovetail_testing.freeze_programs``), and compare by structure (names of variables and source
+    lines do not count).
     """
 
     __slots__ = (
@@ -193,7 +194,7 @@ class Jaxpr:
         return self._hash
 
     def _digest(self) -> int:
-        """A hash of types, primitives, and the programs within."""
+        """A hash of types, primitives, and sub-programs."""
         types = tuple([v.aval for v in self.constvars + self.invars + self.outvars])
         within = [p for e in self.eqns if e.primitive.regions for p in programs_in(e.params)]
         return hash((types, tuple([e.primitive for e in self.eqns]), tuple(map(hash, within))))
@@ -204,7 +205,7 @@ _missing: Any = object()
 
 
 class ClosedJaxpr(HeldProgram, Remembering):
-    """A program and the values of its constants; ``cache`` keeps what is derived from it.
+    """A program and the values of its constants; ``cache`` keeps values derived from it.
 
     A closed program may be closed again, without values: primitives have closed ones as parameters
     where another interface has open ones.
@@ -229,13 +230,13 @@ class ClosedJaxpr(HeldProgram, Remembering):
         return str(self)
 
     def memo(self, key: Hashable, make: Callable[[], Any]) -> Any:
-        """What ``make()`` returns, made once per ``key`` and kept as long as the program lives.
+        """The result of ``make()``, computed once per ``key`` and kept while the program lives.
 
-        For what is derived from the program alone: its derivative, its executable. It is made anew
-        under other options, user contexts and named axes, which rules may read (see
-        ``dispatch.axes.trace_key``): ``key`` need not say them. Threads that come at once all make
-        it, and get the one that was done first (see ``base.once``). Where the stack is low ``make``
-        may be broken off and called again.
+        For values derived from the program alone: its derivative, its executable. Options, user
+        contexts and named axes, which rules may read (see ``dispatch.axes.trace_key``), are part of
+        the key. Threads that call at the same time all compute it, and get the result that was done
+        first (see ``dovetail_base.once``). When the stack is nearly full ``make`` may be broken off
+        and called again.
         """
         full = key, trace_key()
         found = self.cache.get(full, _missing)
@@ -244,7 +245,7 @@ class ClosedJaxpr(HeldProgram, Remembering):
         return found
 
     def known(self, key: Hashable) -> Any:
-        """What :meth:`memo` remembers for ``key``, or None."""
+        """The result that :meth:`memo` remembers for ``key``, or None."""
         return self.cache.get((key, trace_key()))
 
     @property
@@ -341,7 +342,7 @@ def _collect(values: Iterable[Any], found: list[Jaxpr | ClosedJaxpr]) -> None:
 
 
 def shows_high(jaxpr: Jaxpr) -> bool:
-    """Whether a variable or a sub-program tells that a program is high."""
+    """Return whether a variable's type or a sub-program is high."""
     own = (*jaxpr.constvars, *jaxpr.invars, *(v for e in jaxpr.eqns for v in e.outvars))
     if any(v.aval.is_high for v in own):
         return True
@@ -362,7 +363,7 @@ def walk(program: Jaxpr | ClosedJaxpr) -> Iterator[Jaxpr | ClosedJaxpr]:
 
 
 def same_constant(a: Any, b: Any) -> bool:
-    """Whether two constants are one object, or arrays that are equal in type and bits."""
+    """Return whether two constants are one object, or arrays of equal type and bits."""
     if a is b:
         return True
     if isinstance(a, Tracer) or isinstance(b, Tracer):
@@ -379,7 +380,7 @@ def _bits(x: Any, dtype: Any) -> tuple[Any, ...]:
 
 
 def same_literal(a: Literal, b: Literal) -> bool:
-    """Whether two literals are equal in type and, at that type, in bits."""
+    """Return whether two literals are equal in type and, at that type, in bits."""
     if a.aval != b.aval or a.val is b.val:
         return a.aval == b.aval
     if isinstance(a.val, int) and isinstance(b.val, int):
@@ -392,12 +393,12 @@ _compared: Any = (int, float, complex, np.generic, np.ndarray, tuple, list, dict
 
 
 def same_param(a: Any, b: Any, later: list[tuple[Jaxpr, Jaxpr]] | None = None) -> bool:
-    """Equality of parameters: as ``==``, but numbers must agree in type and bits.
+    """Return whether parameters are equal: as ``==``, but numbers must agree in type and bits.
 
     So ``nan`` is itself, and ``0.0`` is neither ``-0.0`` nor ``0`` nor ``False``.
 
     Args:
-        later: takes the programs that are left to compare; by default they are compared here.
+        later: a list for the programs that are left to compare; by default they are compared here.
     """
     if a is b:
         return True
@@ -421,7 +422,7 @@ def _same_params(a: dict[str, Any], b: dict[str, Any], later: Any) -> bool:
 
 
 def _same_programs(a: Jaxpr, b: Jaxpr) -> bool:
-    """Whether two programs are the same, with those within: each pair of them is compared once."""
+    """Return whether two programs are equal, with sub-programs; each pair is compared once."""
     todo = [(a, b)]
     seen: set[tuple[int, int]] = set()
     while todo:

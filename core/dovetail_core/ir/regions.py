@@ -1,9 +1,10 @@
 """The interface of primitives that hold sub-programs: their regions, and how to rebuild them.
 
-A primitive says of each operand and result what the regions see of it, and how to make its
-parameters from other programs on other operands. All that transformations do with control flow
-follows from that, by two operations: replacing an application by one with further operands and
-results, and giving an operand another kind (a constant that is written becomes a carried value).
+A primitive declares the kind of each operand and result, which is what its regions get of it, and a
+function that makes its parameters from other programs on other operands. All that transformations
+do with control flow follows from that, by two operations: replacing an application by one with
+further operands and results, and giving an operand another kind (a constant that is written becomes
+a carried value).
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ CONTROL = -1
 
 
 class Kind:
-    """What the regions see of an operand, or make of a result.
+    """The way in which regions get an operand, or make a result.
 
     Operands come in the order of these kinds, and so do the inputs of each region; results come
     with carried ones first and stacked ones last, and so do its outputs.
 
     Attributes:
-        rank: the place in that order; loop variables are of one rank.
-        carried: whether it is a loop variable.
-        leading: whether an operand or result has a leading axis that the regions do not see.
+        rank: the position in that order; loop variables are of one rank.
+        carried: True for a loop variable.
+        leading: True if an operand or result has a leading axis that the regions do not have.
     """
 
     # No Enum, whose members take ten times as long to look up.
@@ -70,7 +71,7 @@ Kind.STACKED = Kind("STACKED", 5, leading=True)
 
 
 class Region(NamedTuple):
-    """One sub-program: which operand feeds each input, which result each output defines."""
+    """A sub-program, with the operand of each input and the result of each output."""
 
     program: ClosedJaxpr
     operands: tuple[int, ...]
@@ -90,7 +91,7 @@ Rebuild = Callable[[Sequence[ClosedJaxpr], Sequence[Operand]], dict[str, Any]]
 
 @dataclass(eq=False)
 class RegionInterface:
-    """How one application of a primitive is built from sub-programs.
+    """The interface of one application of a primitive to its sub-programs.
 
     Attributes:
         regions: the sub-programs. All of them take all operands that are constant or carried, in
@@ -100,18 +101,18 @@ class RegionInterface:
         results: the kind of each result. Results that are carried are, in order, the operands that
             are.
         rebuild: the parameters for other programs, which follow the order of kinds.
-        runs: whether the regions run ``"once"`` (a call, or one of several branches), again and
-            again with one iteration after another (``"in turn"``), or ``"in any order"``, so that
-            there is no place for further loop variables.
-        length: how many iterations there are, where that is known.
+        runs: ``"once"`` if the regions run once (a call, or one of several branches), ``"in turn"``
+            if they are iterated one after another, or ``"in any order"``, which allows no further
+            loop variables.
+        length: the number of iterations, if that is known.
         backward: like ``rebuild``, for the loop that runs from the last iteration to the first:
-            variables that were spread come together and the other way round.
-        title: what users call it, for messages (the primitive's name if empty).
-        axes: of a mesh, if each of its devices along these runs the regions on values of its own.
-            A result that differs along them comes out as the stack of all, along a leading axis.
-        remedy: what a user can do where the loop cannot be differentiated in reverse mode.
+            variables that were spread are reduced, and the other way round.
+        title: its name in messages (the primitive's name if empty).
+        axes: of a mesh, if each of its devices along these runs the regions on values of its own. A
+            result that differs along them comes out as the stack of all, along a leading axis.
+        remedy: what users can do if the loop cannot be differentiated in reverse mode.
         loop: pairs (result, operand) that are one loop variable.
-        is_open_ended: whether a region says how often the others run.
+        is_open_ended: True if a region decides how often the others run.
 
     In a loop with a ``CONTROL`` output all regions take the same operands.
     """
@@ -138,7 +139,7 @@ class RegionInterface:
 
     @property
     def is_loop(self) -> bool:
-        """Whether the regions run again and again."""
+        """True if the regions are iterated."""
         return self.runs != "once"
 
     @property
@@ -148,15 +149,15 @@ class RegionInterface:
 
     @property
     def is_choice(self) -> bool:
-        """Whether one of several regions runs: what an operand selects, or the backend."""
+        """True if one of several regions runs, selected by an operand or by the backend."""
         return self.control is not None or (not self.is_loop and len(self.regions) > 1)
 
     def depth(self, operand: int) -> int:
-        """How many leading axes of an operand the regions do not see."""
+        """The number of leading axes of an operand that the regions do not have: 0 or 1."""
         return int(self.operands[operand].leading)
 
     def result_depth(self, result: int) -> int:
-        """How many leading axes of a result the regions do not see."""
+        """The number of leading axes of a result that the regions do not have: 0 or 1."""
         return int(self.results[result].leading)
 
     def effects(self) -> set[Effect]:

@@ -1,9 +1,9 @@
-"""Putting an application together from changed regions: operands, results and kinds may be others.
+"""Rebuilding of applications from changed regions, with other operands, results and kinds.
 
-Whoever changes an application says, region by region, which slot feeds each input of a program and
-which slot each output defines. A slot that is taken and given is a loop variable. Here slots are
-brought into the order of kinds, programs are arranged accordingly, and the primitive's interface
-makes its parameters of that.
+The code that changes an application gives, region by region, the slot of each input of a program
+and the slot of each output. A slot that is both is a loop variable. Here slots are brought into the
+order of kinds, inputs and outputs of programs into that of slots, and the primitive's interface
+makes its parameters of these.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from .regions import CONTROL, Kind, Operand, Rebuild, RegionInterface
 
 
 class Slot:
-    """An operand, a result, or a loop variable of an application that is being put together.
+    """An operand, a result, or a loop variable of an application that is being rebuilt.
 
-    ``value`` is the operand, ``origin`` the number of the one it stands for. A region that does not
-    define a result returns the input that the slot ``otherwise`` feeds; for a loop variable that is
-    the slot itself.
+    ``value`` is the operand, ``origin`` the number of the operand that it replaces. A region that
+    does not define a result returns the input of the slot ``otherwise``; for a loop variable that
+    is the slot itself.
     """
 
     __slots__ = ("kind", "value", "origin", "_otherwise")
@@ -42,7 +42,8 @@ class Slot:
 
     @property
     def otherwise(self) -> Slot | None:
-        """Not kept where it is the slot itself: its value would not die with the last use."""
+        """The slot whose input is returned for this result. Itself is not stored as such: its value
+        would not be freed after the last use."""
         return self if self.kind.carried else self._otherwise
 
 
@@ -57,7 +58,7 @@ def slots_of(interface: RegionInterface, args: Sequence[Any]) -> tuple[list[Slot
 
 
 class Part(NamedTuple):
-    """A region: a program, what feeds its inputs, and what its outputs define (None: nothing)."""
+    """A region: a program, the slots of its inputs, and those of its outputs (None: unused)."""
 
     program: ClosedJaxpr
     ins: Sequence[Slot]
@@ -65,14 +66,14 @@ class Part(NamedTuple):
 
 
 class Application(NamedTuple):
-    """Parameters, and operands and results in order."""
+    """A rebuilt application: parameters, and operands and results in order."""
 
     params: dict[str, Any]
     operands: list[Slot]
     results: list[Slot]
 
     def bind(self, primitive: Primitive) -> dict[Slot, Any]:
-        """Apply ``primitive``: the results by their slots."""
+        """Apply ``primitive``; returns the results by their slots."""
         outs = primitive.bind(*[s.value for s in self.operands], **self.params)
         return dict(zip(self.results, outs))
 
@@ -106,7 +107,7 @@ def assemble(
 
 def bind_rebuilt(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
     """Apply a primitive with regions whose programs were changed one by one; mutable values that
-    these close over become operands."""
+    they close over become operands."""
     assert primitive.regions is not None
     interface: RegionInterface = primitive.regions(params)
     if not any(mutable_constants(r.program) for r in interface.regions):
@@ -152,12 +153,12 @@ _rank = attrgetter("kind.rank")
 
 
 def _first(parts: Sequence[Part], slots: Sequence[Sequence[Any]]) -> dict[Any, int]:
-    """The first part in which each slot stands."""
+    """The first part that has each slot."""
     return {s: n for n in reversed(range(len(parts))) for s in slots[n]}
 
 
 def _own(part: Part, ins: Sequence[Slot], outs: Sequence[Slot]) -> tuple[list[Slot], list[Slot]]:
-    """Without the slices and stacked results that are other parts' own."""
+    """The slots of inputs and outputs without the slices and stacked results of other parts."""
     taken, given = set(part.ins), set(part.outs)
     return (
         [s for s in ins if s.kind is not Kind.SLICED or s in taken],
@@ -170,8 +171,8 @@ def _arranged(
 ) -> ClosedJaxpr:
     """The part's program, with inputs and outputs in the given order.
 
-    An input of a slot that it does not take is added. Where it takes loop variables several times
-    (the two operands of a reduction) all of the first come before all of the second.
+    An input is added for each slot that it does not take. If it takes loop variables several times
+    (the two operands of a reduction), all of the first come before all of the second.
     """
     if part.ins == ins and part.outs == outs:
         return part.program
@@ -208,7 +209,7 @@ def _completed(
 
 
 def _in_rounds(order: Sequence[Slot], found: Sequence[Any]) -> list[tuple[Slot, int | None]]:
-    """Slots in order, each with its place in ``found`` or None; loop variables round by round."""
+    """Slots in order, each with its index in ``found`` or None; loop variables round by round."""
     places: dict[Any, list[int]] = {}
     for k, slot in enumerate(found):
         places.setdefault(slot, []).append(k)

@@ -1,4 +1,4 @@
-"""The checker: whether a program keeps the rules of the IR (always by option ``enable_checks``)."""
+"""The checker of programs for the rules of the IR (option ``enable_checks``: of every program)."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .regions import CONTROL, Region, RegionInterface
 def check_jaxpr(program: Jaxpr | ClosedJaxpr, after: str = "") -> None:
     """Check a program and its sub-programs.
 
-    Every variable is defined once and before it is used; results have the types and equations the
-    effects that the type rules say; the effects and ``is_high`` of the program are those of its
+    Every variable is defined once and before it is used; results have the types, and equations the
+    effects, that the type rules give; the effects and ``is_high`` of the program are those of its
     equations; sub-programs fit the operands and results that their primitive's regions connect.
 
     Args:
-        after: what made the program (a pass, say), for the message.
+        after: the name of the pass or function that made the program, for the message.
 
     Raises:
         IRError: a rule is broken; names the program, the equation and the user's line behind it.
@@ -32,7 +32,7 @@ def check_jaxpr(program: Jaxpr | ClosedJaxpr, after: str = "") -> None:
 
 
 class _Checker:
-    """One program, without what is inside its sub-programs."""
+    """The check of one program, without the equations of its sub-programs."""
 
     def __init__(self, jaxpr: Jaxpr, after: str) -> None:
         self.jaxpr = jaxpr
@@ -77,7 +77,7 @@ class _Checker:
             self.fail(f"{what} is a literal of type {x.aval.str_short()}; literals are scalars")
 
     def equation(self, eqn: Eqn) -> bool:
-        """Check one equation; whether it is high."""
+        """Check one equation; returns whether it is high."""
         self.use(eqn.invars, "operand")
         try:
             found = eqn.primitive.infer(tuple([x.aval for x in eqn.invars]), eqn.params)
@@ -141,7 +141,8 @@ class _Checker:
 
 
 def _fits(outer: AbstractValue, inner: AbstractValue, leading: bool) -> bool:
-    """Whether a value and a sub-program's view of it agree (but for weak types)."""
+    """Return whether the types of a value and of a sub-program's input or output for it agree, but
+    for weak types."""
     if not (isinstance(outer, ShapedArray) and isinstance(inner, ShapedArray)):
         if inner.has_mutable_type and outer.has_mutable_type:
             return True  # the variable's type is the first that the value had

@@ -1,4 +1,4 @@
-"""Setting aside what does not work of a plugin, so that the rest goes on."""
+"""Warnings about parts of plugins that do not work and are set aside, so that the rest does."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dovetail_base.errors import PluginError
 
 
 def set_aside(text: str, cause: BaseException | None = None, more: str = "") -> None:
-    """Warn that something is set aside, as ``text`` and ``more`` say.
+    """Warn with ``text`` and ``more`` that a part of a plugin is set aside.
 
     Raises:
-        PluginError: the environment sets ``DOVETAIL_STRICT``; says ``text``.
+        PluginError: the environment sets ``DOVETAIL_STRICT``; its message is ``text``.
     """
     if flag("strict"):
         raise PluginError(text) from cause

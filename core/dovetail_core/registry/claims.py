@@ -1,8 +1,8 @@
-"""Who has a name that several plugins claim.
+"""Conflicts of names that several plugins claim.
 
-What the kernel and the distribution ``dovetail`` define is theirs: another plugin's entry of that
-name is set aside. Of others nobody has the name; to use it is an error, and nothing else is.
-A table's name begins with that of a plugin of its own distribution, if with that of any.
+Names that the kernel and the distribution ``dovetail`` define are theirs: another plugin's entry of
+such a name is set aside. If other plugins claim one name, none has it, and only its use is an
+error. A table's name may begin with a plugin's name only if that plugin is of its own distribution.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _KINDS = (
 
 
 def settle_claims(found: Registry) -> None:
-    """Take entries out of manifests that belong to others, with a notice, and note clashes."""
+    """Remove entries that belong to others from manifests, with a notice, and record conflicts."""
     owners = {(kind, n): "" for kind, names in KERNEL_CLAIMS.items() for n in names}
     foreign: dict[tuple[str, str], str] = {}
     for name, manifest in found.ranked():
@@ -54,7 +54,8 @@ def settle_claims(found: Registry) -> None:
 
 
 def _foreign_prefix(found: Registry, table: str, name: str) -> str:
-    """What is wrong with a table whose name begins with that of another distribution's plugin."""
+    """The problem of a table whose name begins with that of another distribution's plugin; empty
+    for other tables."""
     prefix, _, rest = table.partition(".")
     plugin, other = found.plugins[name], found.plugins.get(prefix)
     if not rest or other is None or other.distribution == plugin.distribution:

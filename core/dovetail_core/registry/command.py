@@ -1,4 +1,4 @@
-"""What a sub-command of ``dovetail`` is; plugins name theirs in their manifests."""
+"""The protocol of sub-commands of ``dovetail``, which plugins name in their manifests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Command(Protocol):
         ...
 
     def run(self, args: Namespace) -> int:
-        """Do it; returns the exit status: 0, 1 where what was asked about is not well, 2 misuse.
+        """Run the command; returns the exit status: 0, 1 for a problem that it found, 2 for misuse.
 
         Errors of kind ``DovetailError`` are printed without a traceback, with exit status 2.
         """

@@ -29,14 +29,14 @@ class Configuration:
         return option
 
     def rename(self, old: str, name: str) -> None:
-        """Let an option be known by another name, too."""
+        """Give an option a further name."""
         self._renamed[old] = name
 
     def option(self, name: str) -> Option:
         """The option ``name``.
 
         Raises:
-            AttributeError: there is none; names similar ones.
+            AttributeError: there is none; lists similar names.
         """
         if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"the name of an option is a string, got {short_repr(name)}{called()}")
@@ -54,7 +54,7 @@ class Configuration:
         return self._options[name]
 
     def names(self) -> list[str]:
-        """The names of all options, those of plugins that nobody has used yet included."""
+        """The names of all options, including those of plugins that have not been used yet."""
         return sorted({*self._options, *registry().entries("options")})
 
     def update(self, name: str, value: Any) -> None:
@@ -81,8 +81,8 @@ class Configuration:
         return True
 
     def carried(self) -> Callable[[], None]:
-        """A function that gives another thread, which calls it, what this one has set for itself:
-        by ``with option(value):``."""
+        """A function that sets, in the thread that calls it, the values that this thread has set by
+        ``with option(value):``."""
         local = [(o.state, o.state.get_local()) for o in list(self._options.values())]
         own = [(state, value) for state, value in local if value is not unset]
 
@@ -119,12 +119,12 @@ config = Configuration(enable_x64, disable_jit, enable_checks, check_tracer_leak
 
 
 def load_settings() -> None:
-    """Load the options of plugins that the environment sets, as if they were used.
+    """Load the options of plugins that the environment sets, as their first use would.
 
-    For options that act by being set. One that cannot be loaded says so when it is used.
+    For options that act by being set. One that cannot be loaded raises when it is used.
 
     Raises:
-        ValueError: the environment sets one to what it cannot be.
+        ValueError: the environment sets one to an invalid value.
     """
     for name in registry().entries("options"):
         if variable(name) in os.environ:

@@ -1,6 +1,6 @@
-"""Discovery of plugins: entry points give manifests; what does not work is set aside.
+"""Discovery of plugins: entry points give manifests; plugins that do not work are set aside.
 
-``registry()`` is what was found in this process.
+``registry()`` has the plugins of this process.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def discover() -> Registry:
 
     Raises:
         PluginError: the environment sets ``DOVETAIL_STRICT`` and a plugin does not work.
-        ValueError: it sets it to what is no boolean.
+        ValueError: it sets it to a value that is no boolean.
     """
     flag("strict")
     found = Registry()
@@ -65,7 +65,7 @@ def _entries(found: Registry) -> Iterator[tuple[Plugin, Entry]]:
 
 
 def blocked(name: str) -> str:
-    """Why the environment keeps a plugin out, or an empty string."""
+    """The reason why the environment disables a plugin, or an empty string."""
     allowed = listed("plugins")
     if name in listed("disable_plugins"):
         return "disabled (DOVETAIL_DISABLE_PLUGINS)"
@@ -105,7 +105,7 @@ def _load(plugin: Plugin, ep: Entry) -> str:
 
 
 def _require(found: Registry) -> None:
-    """Set aside plugins whose requirements are missing, until nothing changes."""
+    """Set aside plugins whose requirements are missing, repeatedly, until nothing changes."""
     changed = True
     while changed:
         changed = False

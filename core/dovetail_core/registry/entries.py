@@ -1,8 +1,8 @@
-"""Entry points of installed distributions, read without ``importlib.metadata`` where that is sound.
+"""Entry points of installed distributions, read without ``importlib.metadata`` if possible.
 
 Its import alone, with the package for e-mail that reads the files' headers, takes as long as a
-dozen plugins. What it does for ordinary folders on ``sys.path`` is little: anything else, such as
-finders of others, archives and files that do not parse, is left to it.
+dozen plugins. For ordinary folders on ``sys.path`` little has to be done; everything else, such as
+other finders, archives and files that do not parse, is left to ``importlib.metadata``.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ class Entry(NamedTuple):
 
 
 def installed(group: str, path: Sequence[str] | None = None) -> tuple[list[Entry], list[str]]:
-    """The entry points of a group, and what is said of distributions that cannot be read.
+    """The entry points of a group, and messages about distributions that cannot be read.
 
     Args:
-        path: the folders to look into; without it, where modules are found.
+        path: the folders to look into; by default ``sys.path``.
     """
     if not _others_find():
         try:
@@ -68,7 +68,7 @@ def installed(group: str, path: Sequence[str] | None = None) -> tuple[list[Entry
 
 
 def installed_version(distribution: str) -> str:
-    """The version of an installed distribution; an empty string where there is none."""
+    """The version of an installed distribution; an empty string if there is none."""
     wanted = _normalised(distribution)
     if not _others_find():
         try:
@@ -88,12 +88,12 @@ def installed_version(distribution: str) -> str:
 
 
 def _others_find() -> bool:
-    """Whether there are distributions that are not where modules are found."""
+    """Return whether finders other than Python's own may find distributions."""
     return any(hasattr(x, "find_distributions") for x in sys.meta_path if x is not PathFinder)
 
 
 def _plain(group: str, path: Sequence[str]) -> Iterator[Entry]:
-    """Those in folders."""
+    """The entry points of distributions in folders."""
     for _, info in _infos(path):
         if entries := _parsed(_text(info, "entry_points.txt"), group):
             named = _named_in(info)
@@ -101,8 +101,8 @@ def _plain(group: str, path: Sequence[str]) -> Iterator[Entry]:
 
 
 def _infos(path: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Distributions by their normalised names, and their folders of metadata; of several of a name
-    the first one."""
+    """Distributions by their normalised names, with their folders of metadata; the first one of
+    each name."""
     seen: set[str] = set()
     for folder in path:
         if folder.lower().endswith(".egg"):
@@ -164,7 +164,7 @@ def _parsed(text: str, group: str) -> list[tuple[str, str]]:
 
 
 def _named_in(info: str) -> tuple[str, str]:
-    """Name and version by the header of the file of metadata, which may be damaged."""
+    """Name and version from the header of the file of metadata, which may be damaged."""
     try:
         text = _text(info, "METADATA") or _text(info, "PKG-INFO")
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""The facade's look-up: what manifests say that one of its modules has, loaded on first use."""
+"""The facade's look-up of names: those that manifests give its modules, loaded on first use."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ def surface(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
     """``__getattr__`` and ``__dir__`` (PEP 562) of a module of the facade.
 
     It has the public names of the module that a manifest names for this surface, those that
-    manifests add (``"lax.custom_root"``), and the surfaces inside of it. A name is the module's
-    attribute once it was used. Its ``__all__`` is all of them. Functions that the surface's module
-    lists in ``__programs__`` have the stages of compiled functions, such as ``lower``.
+    manifests add (``"lax.custom_root"``), and the surfaces within it. A name becomes the module's
+    attribute when it is first used. Its ``__all__`` lists all of them. Functions that the surface's
+    module lists in ``__programs__`` have the stages of compiled functions, such as ``lower``.
 
     Args:
         module: the module's name, ``"dovetail.numpy"``; without the first part, the surface's.
 
     Raises:
-        AttributeError: when nobody has a name; it says whose it is, if that plugin is not active.
-        RegistryError: when two have it.
+        AttributeError: there is no such name; names the plugin that has it if that is not active.
+        RegistryError: two plugins have it.
     """
     path = module.partition(".")[2]
     own = sys._getframe(1).f_globals  # pyright: ignore[reportPrivateUsage]
@@ -85,7 +85,7 @@ def surface(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
 
 
 def _give_stages(target: str, name: str, value: Any) -> None:
-    """Stages such as ``lower`` for a function that its surface's module lists as a program."""
+    """Give stages such as ``lower`` to a function that its surface's module lists as a program."""
     home = sys.modules.get(target.partition(":")[0])
     if home is not None and name in vars(home).get("__programs__", ()):
         add: Callable[[Any], Any] | None = registry().provider("stages", None)
@@ -94,7 +94,7 @@ def _give_stages(target: str, name: str, value: Any) -> None:
 
 
 def _manifests() -> Iterator[Manifest]:
-    """Those first who have a name that several claim."""
+    """The manifests, in the order of precedence for names that several claim."""
     yield KERNEL
     yield from (manifest for _, manifest in registry().ranked())
 
@@ -149,7 +149,7 @@ def _all_of(plugin: Plugin, home: str) -> frozenset[str]:
 
 
 def _load(target: str, name: str) -> Any:
-    """The object; a surface is the module of that name, where the facade has one."""
+    """The object of an import string; for a surface the facade's module of that name, if any."""
     if ":" not in target:
         try:
             return import_module(name)
@@ -160,11 +160,11 @@ def _load(target: str, name: str) -> Any:
 
 
 def _owner(name: str, found: Mapping[str, str]) -> tuple[str, str]:
-    """Who has a name, and its import string. Manifests do not show the names of surfaces, so only
-    now it is known that several claim it.
+    """The owner of a name, and its import string. Manifests do not list the names of surfaces, so
+    that conflicts are found only here.
 
     Raises:
-        RegistryError: none of them comes with Dovetail.
+        RegistryError: several plugins claim it, and none of them comes with Dovetail.
     """
     first = next(iter(found.items()))
     if len(found) > 1:
@@ -181,7 +181,7 @@ def _owner(name: str, found: Mapping[str, str]) -> tuple[str, str]:
 
 
 def _absence(module: str, path: str, name: str) -> str:
-    """Why a module of the facade lacks a name: whose it is, or that nobody is known to have it."""
+    """The message for a name that a module of the facade lacks: which plugin has it, if any."""
     for plugin in registry().plugins.values():
         manifest = _manifest_of_absent(plugin, module.partition(".")[0])
         if manifest and _target(manifest, path, name):
@@ -198,9 +198,9 @@ def _absence(module: str, path: str, name: str) -> str:
 
 
 def _manifest_of_absent(plugin: Plugin, facade: str) -> Manifest | None:
-    """The manifest of a plugin that is not active, as far as it is known.
+    """The manifest of a plugin that is not active, if it is known.
 
-    Of a disabled plugin nothing is imported, unless it came with the facade.
+    Nothing is imported of a disabled plugin, unless it came with the facade.
     """
     if plugin.problem.startswith("disabled") and plugin.distribution == facade:
         return load_object(plugin.target)

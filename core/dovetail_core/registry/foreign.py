@@ -1,7 +1,7 @@
-"""Running code of plugins: it may fail in any way, and the program is to go on.
+"""Calls of plugins' code, which may fail in any way, while the program goes on.
 
-What cannot be helped: code that never returns, that ends the process itself (``os._exit``, a crash
-in C), or that changes what others rely on. ``DOVETAIL_DISABLE_PLUGINS`` keeps it from being run.
+It does not help against code that never returns, that ends the process itself (``os._exit``, a
+crash in C), or that changes state that others rely on. ``DOVETAIL_DISABLE_PLUGINS`` disables it.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ T = TypeVar("T")
 def attempt(
     run: Callable[[], T], whose: str, standard: bool = False
 ) -> tuple[T | None, BaseException | None]:
-    """What ``run()`` returns, and None; or None, and what it raised.
+    """The result of ``run()``, and None; or None, and the error that it raised.
 
-    What a plugin has no business to change is put back, with a warning: filters that turn warnings
-    into errors, Dovetail's environment variables, and the recursion limit.
+    State of the process that plugins must not change is restored, with a warning: filters that turn
+    warnings into errors, Dovetail's environment variables, and the recursion limit.
 
     Args:
         whose: ``plugin 'acme' of acme-dist 1.0``.
-        standard: whether it comes with Dovetail, whose plugins change nothing of that.
+        standard: True for plugins that come with Dovetail, which do not change that state.
 
     Raises:
-        BaseException: what is not the plugin's doing (see :func:`is_users`).
+        BaseException: errors that are not the plugin's fault (see :func:`is_users`).
     """
     before = None if standard else _State()
     try:
@@ -53,8 +53,8 @@ def attempt(
 
 
 def is_users(error: BaseException) -> bool:
-    """Whether what a plugin's code raised is not its doing: an interrupt by the user, or recursion
-    that was deep before the plugin was asked."""
+    """Return whether an error is not the plugin's fault: an interrupt by the user, or a recursion
+    that was deep before the plugin was called."""
     if isinstance(error, RecursionError):
         return _depth() > sys.getrecursionlimit() // 2
     return isinstance(error, KeyboardInterrupt)
@@ -68,7 +68,7 @@ def _depth() -> int:
 
 
 def spell(error: BaseException) -> str:
-    """The error as messages show it: its type, and what it says, in one line of bounded length."""
+    """The text of an error in messages: its type and message, in one line of bounded length."""
     kind = type(error).__name__
     try:
         said = " ".join(str(error).split())
@@ -81,7 +81,7 @@ def spell(error: BaseException) -> str:
 
 
 class _State:
-    """What belongs to the process, before a plugin's code runs."""
+    """State of the process that plugins must not change, recorded before a plugin's code runs."""
 
     def __init__(self) -> None:
         self.settings = settings()
@@ -131,8 +131,8 @@ def import_whole(name: str) -> None:
     """Import a module of a plugin.
 
     Raises:
-        Unfinished: it, or what it belongs to, is being imported: by this thread, further up, or by
-            another one that waits for this one. That is nobody's fault; try again later.
+        Unfinished: it, or its package, is being imported: by a caller in this thread, or by another
+            thread that waits for this one. That is no error of the plugin; try again later.
         BaseException: whatever the module raises.
     """
     try:
@@ -146,7 +146,7 @@ def import_whole(name: str) -> None:
 
 
 def _is_begun(package: str) -> bool:
-    """Whether the import of any module of a package has begun and is not over."""
+    """Return whether the import of any module of a package has begun and not ended."""
     found = [m for n, m in [*sys.modules.items()] if n.partition(".")[0] == package]
     return any(map(_initialising, found))
 

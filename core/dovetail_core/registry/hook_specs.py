@@ -1,4 +1,4 @@
-"""Hooks for what is dynamic: pluggy specifications, and the manager that holds implementations."""
+"""Hooks for events at run time: pluggy specifications, and the manager of implementations."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Hooks:
 
     @hookspec
     def dovetail_not_cached(self, name: str, reason: str) -> None:
-        """A function that was to be found in the cache without being traced cannot be."""
+        """A function cannot be looked up in the cache without being traced, for ``reason``."""
 
     @hookspec
     def dovetail_environment(self) -> Mapping[str, str]:
@@ -63,7 +63,7 @@ _MAPPINGS = ("dovetail_compile_options", "dovetail_environment")
 
 
 def no_hooks() -> pluggy.PluginManager:
-    """A manager that knows the hooks, and nobody who implements them."""
+    """A manager with the specifications of the hooks and no implementation."""
     pm = pluggy.PluginManager("dovetail")
     pm.add_hookspecs(Hooks)
     return pm
@@ -118,7 +118,7 @@ class _Guard:
             return self.failed(e)
 
     def checked(self, result: Any) -> Any:
-        """A result as the hook's callers expect it."""
+        """A result, checked to be of the type that the hook's callers expect."""
         if result is None or self.hook not in _MAPPINGS:
             return result
         if not isinstance(result, Mapping):
@@ -126,7 +126,7 @@ class _Guard:
         return dict(cast("Mapping[Any, Any]", result))
 
     def failed(self, error: BaseException) -> None:
-        """Do without it from now on."""
+        """Warn, and do not call the implementation any more."""
         if is_users(error):
             raise error
         self.works = False
@@ -140,7 +140,7 @@ class _Guard:
 
 
 class _Wrapper(_Guard):
-    """The same for one that wraps the others: where it fails, what they returned stays."""
+    """A guard of an implementation that wraps others: if it fails, their result is returned."""
 
     def run(self, *args: Any) -> Generator[None, Any, Any]:
         inner = self._begun(args)

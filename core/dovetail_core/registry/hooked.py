@@ -1,6 +1,6 @@
-"""Who has hooks: the manager that holds their implementations, made when somebody may have one.
+"""Access to hooks: the manager of their implementations, made when a plugin may have one.
 
-Most programs have none. They do not import what hooks are made with (``registry.hook_specs``).
+Most programs have no hooks, and do not import ``registry.hook_specs``, which needs pluggy.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ manager: Once[PluginManager] = Once(_all_hooks, inside=_no_hooks)
 
 
 def has_hooks(*names: str) -> bool:
-    """Whether any plugin implements one of the hooks of these names."""
+    """Return whether any plugin implements one of the hooks of these names."""
     if not manager.is_made and not registry().hook_modules():
         return False
     hooks = manager().hook

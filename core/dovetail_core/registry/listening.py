@@ -1,7 +1,7 @@
-"""Options while which somebody hears of what happens: hooks that are registered where it is on.
+"""Options with hooks that are registered while the option is on.
 
-Hooks that are always there cost every program something, and others ask whether there are any
-before they take a shorter way.
+Hooks that are always registered cost every program some time, and keep code that looks for hooks
+from taking a quicker path.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from .hooked import manager
 
 
 class Listener:
-    """A plugin of hooks that is registered while an option asks for it, in any thread.
+    """An object with hooks that is registered while an option is on, in any thread.
 
     Args:
-        make: makes the object with the hooks, when it is first asked for.
+        make: makes the object, at its first use.
 
     Attributes:
-        is_always: whether a module of hooks has them anyway, as the environment asks for them.
+        is_always: True if a module of hooks has them, since the environment sets the option.
     """
 
     is_always = False
@@ -41,7 +41,7 @@ class Listener:
         return self._made
 
     def want(self, option: Option, thread: int | None, is_wanted: bool) -> None:
-        """Say whether ``option`` asks for it in a thread; in all of them where that is None."""
+        """Set whether ``option`` is on in a thread; in all of them if ``thread`` is None."""
         key = id(option), thread
         if self.is_always or not (is_wanted or key in self._wanted):
             return
@@ -53,7 +53,7 @@ class Listener:
 
 
 class _Listening(Setting):
-    """As :class:`Setting`; the option's listener hears while it is on."""
+    """A :class:`Setting` that registers the option's listener while it is on."""
 
     __slots__ = ("_option",)
 
@@ -71,13 +71,13 @@ class _Listening(Setting):
 
 
 class ListeningOption(Option):
-    """An option while which, and where, the hooks of ``listener`` are registered.
+    """An option with the hooks of ``listener``, which are registered in threads where it is on.
 
-    The environment's value registers nothing, since that is read before there are hooks: the
-    plugin's module of hooks has them then.
+    The environment's value registers nothing, since it is read before there are hooks: the plugin's
+    module of hooks has them then.
 
     Attributes:
-        is_given: whether the environment switches it on.
+        is_given: True if the environment switches it on.
     """
 
     def __init__(self, listener: Listener, *args: Any, **kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""The manifest: what a plugin adds, as names and import strings, before any of it is imported."""
+"""The manifest: a plugin's contributions as names and import strings, before any is imported."""
 
 from __future__ import annotations
 
@@ -23,43 +23,43 @@ def _no_modules() -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What one plugin adds, by import strings: ``"package.module"`` or ``"module:name"``.
+    """A plugin's contributions, by import strings: ``"package.module"`` or ``"module:name"``.
 
     Attributes:
         name: the plugin's name, unique among installed plugins.
         api: lowest and highest kernel API version that it works with.
         requires: names of plugins that it needs.
-        names: public names for the facade: ``{"grad": "dovetail_ad:grad"}``; a name that belongs
-            to a surface of another plugin has that in front: ``{"lax.custom_root": ...}``.
-        surfaces: public modules: ``{"numpy": "dovetail_numpy"}``. Where the facade has a module
-            of that name, it has the names in the ``__all__`` of this one.
+        names: public names for the facade: ``{"grad": "dovetail_ad:grad"}``; a name in a surface of
+            another plugin has that as a prefix: ``{"lax.custom_root": ...}``.
+        surfaces: public modules: ``{"numpy": "dovetail_numpy"}``. Where the facade has a module of
+            that name, it has the names in the ``__all__`` of this one.
         primitives: modules that define primitives.
         tables: rule tables that it owns, by name: ``{"ad.jvp": "dovetail_ad.tables:jvp_rules"}``.
         contributes: modules that add rules, by table name.
         types: modules that register abstract values and Python value types when imported, which
             happens when a value of no known type is first met.
-        providers: what the kernel asks plugins for, by role: ``algebra``, ``evaluator``,
-            ``array_methods``, ``discharge``, ``backend_law``, ``absence`` (why a public name is not
-            there), ``stages`` (gives ``lower`` and the like to functions that a surface lists in
-            ``__programs__``); at most one installed plugin provides each.
+        providers: functions and objects for roles that the kernel names: ``algebra``,
+            ``evaluator``, ``array_methods``, ``discharge``, ``backend_law``, ``absence`` (the
+            reason why a public name is missing), ``stages`` (gives ``lower`` and the like to
+            functions that a surface lists in ``__programs__``); at most one plugin provides each.
         backends: backends by platform name: ``{"cpu": "dovetail_backends.cpu:BACKEND"}``. Their
-            ``problem()`` says why one cannot be used here, or ``""``.
+            ``problem()`` returns why one cannot be used, or ``""``.
         passes: IR passes by name.
         options: configuration options by name.
         commands: sub-commands of the command line ``dovetail`` by name.
         samples: modules with sample inputs of its primitives, for tests by the matrix.
         laws: laws of its tables, by table name: ``{"ad.jvp": "dovetail_ad.laws:jvp_law"}``.
         hooks: module with hook implementations, if any.
-        members: what it adds to collections of other plugins, by the collection and a name in it:
+        members: its members of collections of other plugins, by the collection and a name in it:
             ``{"random.generators.philox": "acme_philox:PHILOX"}``.
-        own_rules: those modules of ``contributes`` whose rules are of primitives of their own
-            package alone: they are imported once there is such a primitive.
+        own_rules: modules of ``contributes`` that have rules of primitives of their own package
+            alone: they are imported once there is such a primitive.
         variables: environment variables that it reads besides those of its options, named as
             options are: ``("process_id",)`` for ``DOVETAIL_PROCESS_ID``.
-        families: those modules of ``contributes`` whose rules are of the primitives of a few
-            modules alone, and these modules: ``{"acme.rules.jvp.sums": ("acme.sums",)}``. They are
-            imported when a rule of such a primitive is first asked for.
-        hooks_of_options: names of options; where the environment gives none of them, the module
+        families: modules of ``contributes`` that have rules of the primitives of a few modules
+            alone, and these modules: ``{"acme.rules.jvp.sums": ("acme.sums",)}``. They are imported
+            when a rule of such a primitive is first needed.
+        hooks_of_options: names of options; if the environment sets none of them, the module
             ``hooks`` would have no hooks, and is not imported.
     """
 
@@ -88,18 +88,18 @@ class Manifest:
 
 
 def names_of(module: str) -> dict[str, str]:
-    """The public names of a module, its ``__all__``, as ``Manifest.names`` has them.
+    """The public names of a module, its ``__all__``, in the form of ``Manifest.names``.
 
-    The module is imported now: one that only lists names (:func:`dovetail_core.lazy_exports`).
+    The module is imported, so it must only list names (:func:`dovetail_core.lazy_exports`).
     """
     return {name: f"{module}:{name}" for name in import_module(module).__all__}
 
 
 def checked(manifest: Manifest) -> Manifest:
-    """A copy whose fields are what their types say, whatever becomes of the objects in this one.
+    """A copy whose fields have their declared types, unaffected by changes of the given objects.
 
     Raises:
-        TypeError: a field is something else; says which, what it is and what is wanted.
+        TypeError: a field is of another type; names the field, its value and the type.
     """
     made: dict[str, Any] = {}
     for f in fields(Manifest):

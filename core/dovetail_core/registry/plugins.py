@@ -1,4 +1,4 @@
-"""What plugins were found, and access to what their manifests name."""
+"""The plugins of the process, and access to the objects that their manifests name."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Fits = Callable[[Any], str]
 
 @dataclass
 class Plugin:
-    """A plugin that was found: its manifest, its origin, and why it is set aside if it is."""
+    """A plugin that was found: its manifest, its origin, and the reason if it is set aside."""
 
     name: str
     distribution: str
@@ -47,7 +47,7 @@ class Plugin:
 
     @property
     def whose(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return f"plugin {self.name!r} of {self.distribution} {self.version}"
 
     @property
@@ -56,17 +56,17 @@ class Plugin:
 
     @property
     def rank(self) -> tuple[bool, str, str, str]:
-        """What comes first keeps what several claim."""
+        """A sort key: the first of several plugins keeps a name that they claim."""
         return not self.is_standard, self.name, self.distribution, self.target
 
     def load(self, kind: str, name: str = "", target: str = "") -> Any:
         """The object that an entry of the manifest names.
 
         Args:
-            target: its import string, where the field ``kind`` is no mapping from ``name``.
+            target: its import string, if the field ``kind`` is no mapping from ``name``.
 
         Raises:
-            PluginError: it cannot be loaded; names plugin, field, and why.
+            PluginError: it cannot be loaded; names plugin, field and reason.
         """
         target = target or getattr(self.manifest, kind)[name]
         found, error = attempt(lambda: load_object(target), self.whose, self.is_standard)
@@ -75,7 +75,7 @@ class Plugin:
         return found
 
     def unfit(self, kind: str, name: str, target: str, problem: str) -> PluginError:
-        """The error for what an entry names and cannot be used."""
+        """The error for an entry whose object cannot be used."""
         return PluginError(
             f"{kind}{f' entry {name!r}' if name else ''} of {self.whose} ({target}) cannot be "
             f"loaded: {problem}. Correct the manifest or the module, or disable the plugin "
@@ -108,7 +108,7 @@ class Registry:
         return {p.name: p.manifest for p in self.plugins.values() if p.manifest and not p.problem}
 
     def ranked(self) -> list[tuple[str, Manifest]]:
-        """The active plugins, those first that come with Dovetail, each in the order of names."""
+        """The active plugins, first those that come with Dovetail, each group sorted by name."""
         active = [*self.active.items()]
         before, found = self._ranked  # modules ask for each of their names
         if active != before:
@@ -117,7 +117,7 @@ class Registry:
         return found
 
     def precedence(self, module: str) -> int:
-        """Whose names win: 2 for a module of a standard plugin, 1 of another one, 0 of none."""
+        """The precedence of a module's names: 2 in a standard plugin, 1 in others, 0 in none."""
         package = module.partition(".")[0]
         found = [
             1 + self.plugins[name].is_standard
@@ -136,8 +136,8 @@ class Registry:
         return [module for _, module in self.contributions(table)]
 
     def hook_modules(self) -> list[tuple[Plugin, str]]:
-        """Plugins and their modules of hooks, as :meth:`ranked`, but for those that have none where
-        the environment gives no option that they are for."""
+        """Plugins and their modules of hooks, as :meth:`ranked`, without those for options that the
+        environment does not set."""
         ranked = self.ranked()
         before, found = self._hooked  # each operation that NumPy computes asks
         if ranked is before:
@@ -154,7 +154,7 @@ class Registry:
         """The object that a plugin provides for ``role``.
 
         Raises:
-            PluginError: no active plugin provides it and no default is given, or two do.
+            PluginError: no active plugin provides it and no default is given, or two provide it.
         """
         key = f"provider {role}"
         if key in self._objects:
@@ -182,7 +182,7 @@ class Registry:
         return self._owned("backends", name, {})
 
     def entries(self, kind: str) -> dict[str, str]:
-        """The entries of one mapping of the manifests, such as ``tables`` or ``commands``, but for
+        """The entries of one mapping of the manifests, such as ``tables`` or ``commands``, without
         those that several plugins claim."""
         found = {k: v for _, m in self.ranked() for k, v in getattr(m, kind).items()}
         return {k: v for k, v in found.items() if (kind, k) not in self.clashes}
@@ -191,7 +191,7 @@ class Registry:
         """The object that an entry of a manifest names.
 
         Args:
-            fits: says what is wrong with such an object; an empty string where nothing is.
+            fits: returns the problem of such an object; an empty string if there is none.
 
         Raises:
             RegistryError: several plugins claim it.
@@ -205,7 +205,7 @@ class Registry:
         return found
 
     def members(self, collection: str) -> dict[str, str]:
-        """What plugins add to a collection: import strings by name (see :meth:`member`)."""
+        """The members of a collection, as import strings by name (see :meth:`member`)."""
         prefix = f"{collection}."
         found = self.entries("members")
         return {k.removeprefix(prefix): v for k, v in found.items() if k.startswith(prefix)}
@@ -230,7 +230,7 @@ class Registry:
         return [*self.load_each(kind, fits).values()]
 
     def owner(self, kind: str, name: str) -> Plugin:
-        """The active plugin whose manifest has that entry, which there is."""
+        """The active plugin whose manifest has that entry, which must exist."""
         return self._owner(kind, name)[0]
 
     def _owned(self, kind: str, name: str, own: dict[str, str]) -> Any:
@@ -259,7 +259,7 @@ class Registry:
         return self.plugins[owner], entries[owner][name]
 
     def import_types(self) -> bool:
-        """Import the modules that plugins name as registering types; False if that is done.
+        """Import the modules that plugins name as registering types; False if that has been done.
 
         A module that does not import is left out with a warning (with ``DOVETAIL_STRICT=1``, an
         error).
@@ -299,7 +299,7 @@ class Registry:
         return True
 
     def aside(self) -> str:
-        """The plugins that are not active, and why; empty if all are."""
+        """The plugins that are not active, and the reasons; empty if all are active."""
         return "; ".join(f"{p.name} ({p.problem})" for p in self.plugins.values() if p.problem)
 
     def _aside_note(self) -> str:

@@ -1,4 +1,4 @@
-"""Environment variables that nobody reads, and names in them that nobody has: they are misspelt."""
+"""Environment variables and plugins' names in them that do not exist: probably misspelt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OWN = ("plugins", "disable_plugins", "strict", "test_full", "runtime_tracebacks
 
 
 def unknown_settings(found: Registry) -> Iterator[str]:
-    """What is wrong with each of them, and the nearest name that there is."""
+    """The problem of each of them, with the nearest name that exists."""
     manifests = [p.manifest for p in found.plugins.values()]
     theirs = [n for m in manifests if m for n in (*m.options, *m.variables)]
     known = [variable(n) for n in (*_OWN, *KERNEL_CLAIMS["options"], *theirs)]

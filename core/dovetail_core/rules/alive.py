@@ -1,4 +1,4 @@
-"""Whether what is remembered of a function would keep that function alive, for ever."""
+"""Tests whether a remembered program would keep functions of the user alive, for ever."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..ir.programs import ClosedJaxpr, Jaxpr, programs_in
 
 _PLAIN = {int, bool, float, str, type(None)}
 MOST = 2000
-"""Of so many objects; a program that refers to more is not remembered."""
+"""The number of objects that are searched; a program that refers to more is not remembered."""
 
 
 def holders(program: Jaxpr | ClosedJaxpr) -> list[Any]:
-    """What a program has that may refer to anything: functions, and primitives that carry rules.
+    """The objects of a program that may refer to any others: functions, and primitives with rules.
 
-    Programs remember it: where a nest is traced, each level looks at the next one alone.
+    Programs remember them: when nested functions are traced, each level reads the next one alone.
     """
     if isinstance(program, ClosedJaxpr):
         return program.memo("holders", lambda: _holders(program.jaxpr))
@@ -42,12 +42,12 @@ def _holders(jaxpr: Jaxpr) -> list[Any]:
 
 
 def keeps_only_itself(program: ClosedJaxpr) -> bool:
-    """Whether remembering a program would keep alive nothing that a call has made, as functions."""
+    """Return whether a remembered program keeps no objects alive that a call made (functions)."""
     return not holders(program)
 
 
 def keeps_any(program: Jaxpr | ClosedJaxpr, functions: Sequence[Any]) -> bool:
-    """Whether ``functions`` can be reached from what a program has, or that cannot be told."""
+    """Return whether ``functions`` can be reached from a program; True if that is not known."""
     todo = holders(program)
     if not todo:
         return False
@@ -63,7 +63,8 @@ def keeps_any(program: Jaxpr | ClosedJaxpr, functions: Sequence[Any]) -> bool:
 
 
 def _lives_anyway(x: Any) -> bool:
-    """Modules and what they consist of, and programs, all of whose holders are looked at."""
+    """Return whether an object need not be searched: a module, an object that belongs to one, or a
+    program, all of whose holders are searched."""
     cls = x.__class__
     if cls is ModuleType or cls is Jaxpr:
         return True

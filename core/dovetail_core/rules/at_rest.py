@@ -1,8 +1,8 @@
-"""Calls at rest of what takes functions, such as loops: compiled whole, and repeated untraced.
+"""Eager calls of functions that take functions, such as loops: compiled whole, and remembered.
 
-Tracing the functions of a small loop takes ten times as long as running it. What a call was traced
-to is remembered with its first function, as long as that lives, and is used again where nothing
-that its functions are made of has changed (see ``unchanged``).
+Tracing the functions of a small loop takes ten times as long as running it. The program of a call
+is remembered with its first function, as long as that lives, and is used again if no part of its
+functions has changed (see ``unchanged``).
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ UNKNOWN: Any = object()
 
 
 class _Known(NamedTuple):
-    """What a call was traced to."""
+    """The program that a call was traced to."""
 
     program: ClosedJaxpr
     consts: list[Any]
     out_tree: Any
     through: Sequence[tuple[int, int]]
-    """Results that are operands as they are, and which."""
+    """Pairs (result, operand) of results that are operands, unchanged."""
 
     def lasts(self, functions: Sequence[Any]) -> bool:
-        """Whether it may be remembered with its functions."""
+        """Return whether it may be remembered with its functions."""
         mutable = any(a.is_mutable or a.has_mutable_type for a in self.program.in_avals)
         return not mutable and not keeps_any(self.program, functions)
 
@@ -66,15 +66,15 @@ _known: WeakTable[Cache[Any, Results[_Known]]] = WeakTable()
 def call_at_rest(
     name: str, again: Again, functions: Sequence[Any], statics: tuple[Any, ...], *operands: Any
 ) -> Any:
-    """The result of ``again(functions, statics, *operands)``, called at rest, from one program.
+    """The result of ``again(functions, statics, *operands)``, called eagerly, from one program.
 
-    :data:`UNKNOWN` where there can be none, and the call is to be made as it is.
+    :data:`UNKNOWN` if the call cannot be one program, and is to be made as it is.
 
     Args:
         name: of the program.
         again: a function of the library, which makes the call in a trace.
         functions: the caller's.
-        statics: Python's numbers and the like, by which calls are told apart.
+        statics: Python's numbers and the like, which are part of the key.
         operands: pytrees of arrays.
     """
     if disable_jit.value or check_tracer_leaks.value:
@@ -113,7 +113,7 @@ def _traced(
     name: str, again: Again, functions: Sequence[Any], statics: Any, leaves: Sequence[Any],
     in_tree: Any, avals: Sequence[Any],
 ) -> _Known | None:  # fmt: skip
-    """The call as a program; None where it may be another the next time."""
+    """The call as a program; None if the next call may be another program."""
     if look_at(functions) is None or any(isinstance(x, Tracer) for x in leaves):
         return None
     if any(a.is_mutable or a.has_mutable_type for a in avals):

@@ -1,4 +1,4 @@
-"""What transformations say of a rule that returned something else than its table asks for."""
+"""Checks of the results of rules, and errors that name the rule."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .tables import RuleTable
 
 
 def refuse_result(table: RuleTable[Any], primitive: Primitive, said: str, wanted: str) -> NoReturn:
-    """Raise TypeError: a rule returned ``said``; names the rule, its place and the user's line."""
+    """Raise TypeError: a rule returned ``said``; names the rule, its line and the user's line."""
     raise TypeError(
         f"{table.spell_rule(primitive)} returned {said}{describe(current_source())}; {wanted}."
     )
@@ -67,7 +67,7 @@ def check_results(
 
 
 def kind_of(found: Any) -> str:
-    """What something is that should have been something else, for messages."""
+    """A description of a rule's result that is not of the wanted kind, for messages."""
     if is_value(found):
         return f"a value of type {typeof(found).str_short()}"
     if isinstance(found, (tuple, list)):

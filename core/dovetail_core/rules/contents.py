@@ -1,8 +1,9 @@
-"""Values that functions use, held so that a later look tells whether any of it has changed.
+"""Snapshots of values that functions use, which show later whether any of them has changed.
 
-What is constant is held itself and compared by identity. What refers to others, and so perhaps to
-who holds it, is held weakly: functions, classes, objects; beside it stand the values of which a
-container or an object is made, held in the same way. A look takes some nanoseconds for each value.
+Constant values are held themselves and compared by identity. Objects that refer to others, and so
+perhaps to the owner of the snapshot, are held by weak references: functions, classes, objects; the
+parts of containers and objects are held with them, in the same way. A snapshot takes some
+nanoseconds for each value.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _HEAP_TYPE = 1 << 9  # of a class's __flags__
 
 
 class Unseen(Exception):
-    """A value can change without a look's telling."""
+    """Raised for a value that can change without a snapshot showing it."""
 
 
 def _mapping(x: Any) -> list[Any]:
@@ -71,7 +72,7 @@ _READERS: dict[type, Callable[[Any], list[Any]]] = {
 
 
 class Contents:
-    """A container's elements, at the time of a look."""
+    """A container's elements at the time of a snapshot."""
 
     __slots__ = ("cls", "parts", "read")
 
@@ -79,7 +80,7 @@ class Contents:
         self.cls, self.read, self.parts = ref(cls), read, parts
 
     def has(self, now: Any) -> bool:
-        """Whether ``now`` has the same elements."""
+        """Return whether ``now`` has the same elements."""
         return now.__class__ is self.cls() and same(self.read(now), self.parts)
 
 
@@ -92,14 +93,14 @@ class _Elements:
         self.dtype, self.shape, self.bits = x.dtype, x.shape, x.tobytes()
 
     def has(self, now: Any) -> bool:
-        """Whether ``now`` has the same elements."""
+        """Return whether ``now`` has the same elements."""
         if now.__class__ is not np.ndarray or now.dtype != self.dtype or now.shape != self.shape:
             return False
         return now.tobytes() == self.bits
 
 
 class _Attributes:
-    """An object and what its attributes are."""
+    """An object and its attributes at the time of a snapshot."""
 
     __slots__ = ("of", "parts", "read")
 
@@ -107,12 +108,12 @@ class _Attributes:
         self.of, self.read, self.parts = ref(x), read, list[Any]()
 
     def has(self, now: Any) -> bool:
-        """Whether ``now`` is the same object and has the same attributes."""
+        """Return whether ``now`` is the same object and has the same attributes."""
         return self.of() is now and same(self.read(now), self.parts)
 
 
 def same(now: Sequence[Any], before: Sequence[Any]) -> bool:
-    """Whether values are what :meth:`Look.hold` was given, and have not changed."""
+    """Return whether values are those that :meth:`Look.hold` was given, and have not changed."""
     if len(now) != len(before):
         return False
     for x, y in zip(now, before):
@@ -128,7 +129,7 @@ def same(now: Sequence[Any], before: Sequence[Any]) -> bool:
 
 
 class _Place:
-    """A value by where it is."""
+    """A value by its address."""
 
     __slots__ = ("cls", "id")
 
@@ -136,7 +137,7 @@ class _Place:
         self.cls, self.id = x.__class__, id(x)
 
     def has(self, now: Any) -> bool:
-        """Whether ``now`` is the value."""
+        """Return whether ``now`` is the value."""
         return now.__class__ is self.cls and id(now) == self.id
 
 
@@ -148,14 +149,14 @@ def _as_it_is(value: Any) -> Any:
 
 
 def _is_test(x: Any) -> bool:
-    """Whether an object is there to make assertions: its attributes are all that its runner knows,
-    far more than what a function that makes them could use."""
+    """Return whether an object is a test case, whose attributes are all that its runner has: far
+    more than a function that makes assertions could use."""
     unittest = modules.get("unittest")
     return unittest is not None and isinstance(x, unittest.TestCase)
 
 
 class Look:
-    """A look at values: what they are made of, and the functions among them."""
+    """A snapshot of values: their parts, and the functions among them."""
 
     __slots__ = ("_count", "_open", "_seen", "functions")
 
@@ -166,10 +167,10 @@ class Look:
         self._open: set[int] = set()
 
     def hold(self, value: Any) -> Any:
-        """What :func:`same` compares a value with.
+        """The snapshot of a value, with which :func:`same` compares it.
 
         Raises:
-            Unseen: it could change without that being noticed.
+            Unseen: the value could change without that being noticed.
         """
         self._count += 1
         if self._count > MOST:
@@ -224,7 +225,7 @@ _attributes: WeakTable[Callable[[Any], list[Any]] | None] = WeakTable()
 
 
 def _reader(cls: Any) -> Callable[[Any], list[Any]] | None:
-    """How to read all that an instance is made of; None where some is out of sight."""
+    """The function that reads all parts of an instance; None if some cannot be read."""
     kinds: list[Any] = [c for c in cls.__mro__ if c is not object]
     dicts: list[Any] = [vars(c)["__dict__"] for c in kinds if "__dict__" in vars(c)]
     if not all(isinstance(d, GetSetDescriptorType) for d in dicts):
@@ -242,7 +243,7 @@ def _reader(cls: Any) -> Callable[[Any], list[Any]] | None:
 
 
 def _is_made(cls: Any) -> bool:
-    """Whether a class was made by a class statement, or as if."""
+    """Return whether a class was made by a class statement, or in the same way."""
     return bool(cls.__flags__ & _HEAP_TYPE)
 
 

@@ -1,4 +1,4 @@
-"""The modules that contribute to a rule table: which are imported when, and which set aside."""
+"""The modules that contribute to a rule table: their imports, and those that are set aside."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from .filling import (
 
 
 class Contributions:
-    """Those to one table, by the manifests of plugins.
+    """The modules that contribute to one table, by the manifests of plugins.
 
     Args:
         table: its name.
-        undo: takes back what a module that fails has entered.
-        withhold: hides all rules of the table from interpreters, so that each asks; ``show`` shows
-            them again.
+        undo: removes the rules that a failing module has entered.
+        withhold: hides all rules of the table from interpreters, so that each has a miss; ``show``
+            shows them again.
 
     Attributes:
-        is_loaded: whether those that were due when the table was filled are imported.
-        families: not imported yet, by the modules of primitives of which they have rules.
-        aside: modules that were set aside, and why.
-        refused: the error that strict mode makes of that, at each use of the table.
+        is_loaded: True once the modules that were due when the table was filled are imported.
+        families: modules not imported yet, by the modules of the primitives of their rules.
+        aside: modules that were set aside, and the reasons.
+        refused: the error that strict mode raises for them, at each use of the table.
     """
 
     def __init__(
@@ -63,12 +63,13 @@ class Contributions:
 
     @property
     def filling(self) -> Filling | None:
-        """What this thread does, if it fills the table."""
+        """The state of this thread's filling of the table, or None."""
         return self._filling.get(get_ident())
 
     def came_later(self, module: str) -> bool:
-        """Whether rules of ``module`` come after all that was due. Another table's filling may
-        import what waits here: there were no such primitives."""
+        """Return whether ``module`` registers rules after the table was filled. That does not hold
+        for a module that waits here and another table's filling imports: there were no primitives
+        for it before."""
         return self.is_loaded and all(module != waiting for _, waiting in self._waiting)
 
     def load(self, primitive: Primitive | None = None) -> None:
@@ -113,7 +114,7 @@ class Contributions:
                 self._filling[thread] = outer
 
     def _load_once(self, filling: Filling, plugin: Plugin, module: str) -> bool:
-        """As :meth:`_load`, but for a module that this thread is importing."""
+        """Do as :meth:`_load`, unless this thread is importing the module already."""
         if module in filling.begun:
             return False
         filling.begun.add(module)
@@ -123,7 +124,7 @@ class Contributions:
             filling.begun.discard(module)
 
     def _load_due(self, filling: Filling, waiting: Modules) -> None:
-        """Import those modules of which there are primitives, the ones of others' first."""
+        """Import the modules that are due, then those that become due by primitives of these."""
         loaded = True
         while True:
             packages = len(packages_with_primitives)
@@ -138,11 +139,11 @@ class Contributions:
 
     @property
     def is_behind(self) -> bool:
-        """Whether it was filled before there were primitives of packages with rules for them."""
+        """True if modules wait, and further packages have primitives since it was filled."""
         return bool(self._waiting) and self._packages != len(packages_with_primitives)
 
     def _load(self, filling: Filling, plugin: Plugin, module: str) -> bool:
-        """Import a module of rules; False where that is to be tried again."""
+        """Import a module of rules; returns False if that is to be tried again."""
         if module in self.aside:
             return True
         changes, filling.standard = filling.changes, plugin.is_standard
@@ -179,7 +180,7 @@ class Contributions:
                 raise
 
     def _say(self, text: str, error: BaseException | None = None, more: str = "") -> None:
-        """Warn of what is set aside. In strict mode it is an error, now and at each later use."""
+        """Warn of a module that is set aside. In strict mode raise, now and at each later use."""
         try:
             set_aside(text, error, more)
         except PluginError as e:
@@ -190,7 +191,7 @@ class Contributions:
             raise
 
     def _refuse(self) -> None:
-        """Raise the error of strict mode again; go on where that has been left."""
+        """Raise the error of strict mode again, unless strict mode has been switched off."""
         if self.refused is not None and flag("strict"):
             raise PluginError(*self.refused.args) from self.refused.__cause__
         self.refused = None

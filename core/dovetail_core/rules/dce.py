@@ -17,7 +17,7 @@ from .tables import RuleTable, generation
 
 
 class DceRule(Protocol):
-    """Which inputs an equation needs when only some results are used.
+    """A rule for the inputs that an equation needs when only some results are used.
 
     ``rule(used_outputs, eqn)`` returns a bool per input and the reduced equation (None: drop it).
     """
@@ -42,7 +42,7 @@ def _derive(primitive: Primitive) -> DceRule | None:
 
 
 def _unnamed(primitive: Primitive) -> DceRule:
-    """The rule of a primitive of which the table says nothing."""
+    """The rule of a primitive that has none in the table."""
     if primitive.rules is not None:
         return primitive.rules.get("dce", default_rule)
     dce_rules.fill(primitive)
@@ -54,7 +54,9 @@ def _unnamed(primitive: Primitive) -> DceRule:
 def needed_by(
     interface: RegionInterface, used: Sequence[bool], keep: Sequence[bool] | None = None
 ) -> tuple[list[bool], list[bool]]:
-    """Which operands the used results need, and which results stay: a loop variable is both.
+    """The operands that the used results need, and the results that stay, as booleans.
+
+    A loop variable is both.
 
     Args:
         keep: operands that are needed in any case.
@@ -125,10 +127,10 @@ def narrowed(eqn: Eqn, needed: Sequence[bool], used: Sequence[bool], params: dic
 def dce_jaxpr(
     jaxpr: Jaxpr, used_outputs: Sequence[bool], keep_inputs: bool | Sequence[bool] = False
 ) -> tuple[Jaxpr, list[bool]]:
-    """Remove what ``used_outputs`` do not need.
+    """Remove equations that ``used_outputs`` do not need.
 
-    Returns the reduced program, with unused outputs and inputs removed (inputs are kept where
-    ``keep_inputs`` says so; unused constants stay as they are), and which inputs are left.
+    Returns the reduced program, without unused outputs and inputs (inputs marked in ``keep_inputs``
+    and all constants stay), and a boolean per input: whether it is left.
     """
     rules = dce_rules.rules
     live: set[Var] = set()
@@ -164,7 +166,7 @@ def _moved(jaxpr: Jaxpr, left: Sequence[bool]) -> dict[int, AbstractValue]:
 def dce_closed(
     closed: ClosedJaxpr, used_outputs: Sequence[bool], keep_inputs: bool | Sequence[bool] = False
 ) -> tuple[ClosedJaxpr, list[bool]]:
-    """:func:`dce_jaxpr` for a closed program; constants that nothing uses are dropped too.
+    """:func:`dce_jaxpr` for a closed program; unused constants are dropped, too.
 
     Remembered with the program.
     """

@@ -35,8 +35,8 @@ EVAL.define = partial(eval_rules.set, override=True)
 
 
 def evaluates_otherwise() -> bool:
-    """Whether somebody has other rules for evaluation now, by which each operation is to go: what
-    else is compiled whole is not."""
+    """Return whether other rules of evaluation are set at present: then programs that would be
+    compiled whole are evaluated by operations, each by these rules."""
     return EVAL.rules is not eval_rules.rules
 
 
@@ -81,7 +81,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: list[Any], *args: Any) -> list[Any]:
 
 
 def eval_sparingly(closed: ClosedJaxpr, *args: Any) -> list[Any]:
-    """:func:`eval_jaxpr`, letting go of each value that is computed after its last use."""
+    """Do as :func:`eval_jaxpr`, and free each computed value after its last use."""
     jaxpr, consts = at_their_types(closed.jaxpr, closed.consts)
     last = _last_uses(jaxpr)
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
@@ -115,10 +115,10 @@ def _last_uses(jaxpr: Jaxpr) -> list[list[Var]]:
 
 
 def at_their_types(jaxpr: Jaxpr, consts: list[Any]) -> tuple[Jaxpr, list[Any]]:
-    """The program and its constants, where each is read now at the type that it has in the program.
+    """The program and its constants, such that each has its type in the program at present.
 
-    A Python or NumPy number is of another type under another mode of 64-bit types. What was
-    recorded under one mode and would be read otherwise now becomes an array, as a constant.
+    A Python or NumPy number is of another type under another mode of 64-bit types. A number that
+    was recorded under the other mode, and would have another type now, becomes a constant array.
     """
     wide = enable_x64_state.value
     found = jaxpr.typed.get(wide)
@@ -142,9 +142,9 @@ def _is_numpy(x: Any) -> bool:
 
 
 def _with_typed_literals(jaxpr: Jaxpr) -> tuple[Jaxpr | None, list[Any]]:
-    """The program with literals that are read at another type now as constants; their values.
+    """The program whose literals of another type at present are constants, and their values.
 
-    None in place of a program that needs no change: it would refer to itself.
+    None in place of a program that needs no change, which would refer to itself.
     """
     found: dict[int, tuple[Var, Any]] = {}
     for atoms in (*[e.invars for e in jaxpr.eqns], jaxpr.outvars):
@@ -166,7 +166,7 @@ def _with_typed_literals(jaxpr: Jaxpr) -> tuple[Jaxpr | None, list[Any]]:
 
 
 def _at_type(x: Any, aval: AbstractValue) -> Any:
-    """A number as it is, or, where it would be read at another type now, as an array."""
+    """A number as it is, or as an array if it would be of another type at present."""
     if typeof(x) is aval or numpy_dtype(aval) is None:
         return x
     with enable_x64(is_wide(aval.dtype)):  # type: ignore[attr-defined]
@@ -174,8 +174,8 @@ def _at_type(x: Any, aval: AbstractValue) -> Any:
 
 
 def as_read(x: Any, wide: bool) -> Any:
-    """A number or a NumPy array as an array of the type by which it is read under a mode of 64-bit
-    types; what has one type under both modes as it is."""
+    """A number or a NumPy array as an array of the type that it has under a mode of 64-bit types;
+    values that have the same type under both modes as they are."""
     if x.__class__ not in _NUMBERS and not (_is_numpy(x) and is_wide(x.dtype)):
         return x
     with enable_x64(wide):

@@ -1,4 +1,4 @@
-"""How rule tables are filled: what each thread does meanwhile, and which modules wait for what."""
+"""The filling of rule tables: the state of each thread that fills one, and modules that wait."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _held: dict[str, list[Callable[[], bool]]] = {}  # by module: what shows each of
 
 
 class Origin(NamedTuple):
-    """Where a rule came from: the module and line that registered it, and how it got there."""
+    """The origin of a rule: the module and line that registered it, and how it was made."""
 
     module: str
     line: int
@@ -37,7 +37,7 @@ class Origin(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A rule that a module added to a slot, and what was there before."""
+    """A rule that a module added to a slot, and the rule that it replaced."""
 
     slot: Any
     new: Origin
@@ -46,7 +46,7 @@ class Change(NamedTuple):
 
 
 class Filling:
-    """What one thread does while it fills a table, or a family of its rules."""
+    """The state of one thread while it fills a table, or imports a family of its rules."""
 
     __slots__ = ("begun", "changes", "displaced", "entered", "is_family", "standard")
 
@@ -62,7 +62,7 @@ class Filling:
 
 @contextmanager
 def importing(module: str) -> Generator[None]:
-    """While this thread imports a module of rules, those that it registers wait (`when_whole`)."""
+    """A context for the import of a module of rules, whose rules wait in it (`when_whole`)."""
     modules = _importing.setdefault(get_ident(), [])
     modules.append(module)
     try:
@@ -74,10 +74,10 @@ def importing(module: str) -> Generator[None]:
 
 
 def when_whole(show: Callable[[], bool]) -> bool:
-    """Call ``show``, which shows a rule to all threads: now, or, where this thread imports a module
-    of rules, once that is whole, since what the rule uses may be defined below it.
+    """Call ``show``, which shows a rule to all threads: now, or, if this thread imports a module of
+    rules, once that is imported, since names that the rule uses may be defined below it.
 
-    Called while ``entering`` is held, as ``show`` is, too. Returns what it did; False if it waits.
+    Called while ``entering`` is held, as ``show`` is. Returns its result; False if it waits.
     """
     modules = _importing.get(get_ident())
     if modules is None:
@@ -87,10 +87,10 @@ def when_whole(show: Callable[[], bool]) -> bool:
 
 
 def release(module: str) -> bool:
-    """Show what was kept of a module that is whole now. Threads that came while another one
-    imported it do so, too.
+    """Show the rules that wait for a module, which is imported now. Threads that waited for its
+    import by another thread call this, too.
 
-    Returns whether any ``show`` did: a program may have been made without its rule.
+    Returns whether any ``show`` returned true: a program may have been made without its rule.
     """
     with entering:
         late = [show() for show in _held.pop(module, ())]
@@ -98,26 +98,26 @@ def release(module: str) -> bool:
 
 
 def tell_caches() -> None:
-    """Let no program be used that may have been made with other rules."""
+    """Invalidate all remembered programs, which may have been made with other rules."""
     generation.set_global(generation.value + 1)
 
 
 def is_being_made(primitive: Primitive) -> bool:
-    """Whether its module is still being imported, so that nobody has used it."""
+    """Return whether the primitive's module is still being imported, so that it is not in use."""
     spec = getattr(sys.modules.get(primitive.module), "__spec__", None)
     return getattr(spec, "_initializing", False)
 
 
 def is_due(plugin: Plugin, module: str) -> bool:
-    """Whether a module of rules may have one of a primitive that there is."""
+    """Return whether a module of rules may have rules of primitives that exist."""
     manifest = plugin.manifest
     own = manifest is not None and module in manifest.own_rules
     return not own or module.partition(".")[0] in packages_with_primitives
 
 
 def by_family(modules: Sequence[tuple[Plugin, str]]) -> tuple[Modules, dict[str, Modules]]:
-    """Modules of rules that are imported when the table is filled; and those that wait until a
-    rule is asked for, by the modules whose primitives they are of."""
+    """Modules of rules that are imported when the table is filled; and those that wait until a rule
+    is needed, by the modules of their primitives."""
     at_once: Modules = []
     families: dict[str, Modules] = {}
     for plugin, module in modules:

@@ -14,15 +14,16 @@ PATIENT = 20_000
 
 
 def start_tracing(before: tuple[int, int, int]) -> None:
-    """A trace begins: make the collector wait, unless it waits so long anyway."""
+    """Raise the collector's threshold at the begin of a trace, unless it is as high already."""
     if 0 < before[0] < PATIENT:
         gc.set_threshold(PATIENT, *before[1:])
 
 
 def end_tracing(before: tuple[int, int, int]) -> None:
-    """A trace is over: put back what was there before, unless somebody changed it meanwhile.
+    """Restore the collector's threshold at the end of a trace, unless it was changed in between.
 
-    Where threads trace at once, the first of them to begin does so; the others are slower then.
+    If threads trace at the same time, the first of them to begin restores it; the others are slower
+    from then on.
     """
     if 0 < before[0] < PATIENT and gc.get_threshold() == (PATIENT, *before[1:]):
         gc.set_threshold(*before)

@@ -1,4 +1,4 @@
-"""Where a table keeps its rules: a general one for each primitive, and those of platforms."""
+"""The slots of a table's rules: a general one for each primitive, and those of platforms."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RuleT = TypeVar("RuleT", bound=Callable[..., Any])
 
 
 class Slot(NamedTuple):
-    """The place of one rule. ``platform`` is empty for the general rule, which is that of all
+    """The key of one rule. ``platform`` is empty for the general rule, which is that of all
     platforms that have none of their own."""
 
     primitive: Primitive
@@ -30,12 +30,12 @@ class Slot(NamedTuple):
 
 
 class ByPlatform(Generic[RuleT]):
-    """What interpreters call for a primitive of which platforms have rules of their own.
+    """The rule that interpreters call for a primitive for which platforms have rules of their own.
 
     Args:
-        platform_of: says of what a rule is called with for which platform it is.
+        platform_of: returns the platform of the arguments that a rule is called with.
         find: finds or derives the general rule for a platform, or raises.
-        general: that rule, where it is known.
+        general: that rule, if it is known.
     """
 
     __slots__ = ("_find", "_platform_of", "general", "primitive", "rules")
@@ -61,16 +61,16 @@ class ByPlatform(Generic[RuleT]):
 
 
 class Slots(Generic[RuleT]):
-    """The rules of a table and where they come from, by slot.
+    """The rules of a table and their origins, by slot.
 
     Args:
         table: its name.
         platform_of, find: see :class:`ByPlatform`.
 
     Attributes:
-        rules: what interpreters call, by primitive.
-        origins: where general rules come from; ``own_origins``: those of platforms.
-        held: rules of modules that are not whole yet.
+        rules: the rules that interpreters call, by primitive.
+        origins: the origins of general rules; ``own_origins``: those of platforms' rules.
+        held: rules of modules that are still being imported.
         contributions: the modules with rules of the table.
     """
 
@@ -90,7 +90,7 @@ class Slots(Generic[RuleT]):
         self._replaced: dict[tuple[Primitive, int], tuple[RuleT, RuleT]] = {}  # by the override
 
     def by_platform(self, primitive: Primitive) -> ByPlatform[RuleT] | None:
-        """What dispatches among the rules of a primitive, where there are several."""
+        """The dispatching rule of a primitive if platforms have rules of their own, else None."""
         found: Any = self.rules.get(primitive)
         return cast("ByPlatform[RuleT]", found) if found.__class__ is ByPlatform else None
 
@@ -122,7 +122,7 @@ class Slots(Generic[RuleT]):
             several.general = rule
 
     def hide(self, slot: Slot) -> RuleT:
-        """Take the rule of a slot away from interpreters; KeyError where there is none."""
+        """Hide the rule of a slot from interpreters; KeyError if there is none."""
         primitive, several = slot.primitive, self.by_platform(slot.primitive)
         if several is None:
             if slot.platform:
@@ -142,11 +142,11 @@ class Slots(Generic[RuleT]):
         return found
 
     def origin(self, slot: Slot) -> Origin | None:
-        """Where the rule of a slot comes from."""
+        """The origin of the rule of a slot."""
         return self.own_origins.get(slot) if slot.platform else self.origins.get(slot.primitive)
 
     def set_origin(self, slot: Slot, origin: Origin | None) -> None:
-        """Say where the rule of a slot comes from; None: there is none any more."""
+        """Set the origin of the rule of a slot; None removes it."""
         if slot.platform:
             origins: dict[Any, Origin] = cast("dict[Any, Origin]", self.own_origins)
             key: Any = slot
@@ -177,7 +177,7 @@ class Slots(Generic[RuleT]):
             tell_caches()
 
     def _enter(self, slot: Slot, rule: RuleT, new: Origin, old: Origin | None) -> bool | None:
-        """Add a rule; whether it conflicts with another one, or None: nothing is to be done."""
+        """Add a rule; returns whether it conflicts with another one, or None if it is not added."""
         filling = self.contributions.filling
         if old is not None and old.kind != "derived" and old[:2] != new[:2]:
             by_hand = self.contributions.is_loaded and filling is None
@@ -200,7 +200,7 @@ class Slots(Generic[RuleT]):
         return False
 
     def _is_late(self, primitive: Primitive, old: Origin | None, module: str) -> bool:
-        """Whether a program may have been made without the rule that has just been entered."""
+        """Return whether a program may have been made without the rule that was just entered."""
         if primitive.anonymous:
             return False
         filling = self.contributions.filling
@@ -212,14 +212,14 @@ class Slots(Generic[RuleT]):
         return not came_now or active_count() > 1  # another thread may have met what it replaces
 
     def _show_held(self, slot: Slot, late: bool) -> bool:
-        """Let interpreters see the rule that was entered, unless it was taken out again."""
+        """Let interpreters see the rule that was entered, unless it has been withdrawn."""
         rule = self.held.pop(slot, None)
         if rule is not None:
             self.show(slot, rule)
         return late
 
     def _withhold(self) -> None:
-        """Hide all rules from interpreters, so that each asks for them."""
+        """Hide all rules from interpreters, so that each look-up is a miss."""
         for primitive in [*self.rules]:
             several = self.by_platform(primitive)
             platforms = [] if several is None else [*several.rules]
@@ -236,7 +236,7 @@ class Slots(Generic[RuleT]):
         self._replaced[slot.primitive, id(rule)] = rule, old
 
     def replaced(self, primitive: Primitive, rule: RuleT) -> RuleT | None:
-        """The rule of the same slot in whose place a rule was registered."""
+        """The rule of the same slot that a rule replaced when it was registered."""
         found = self._replaced.get((primitive, id(rule)))
         return None if found is None else found[1]
 
@@ -251,7 +251,7 @@ class Slots(Generic[RuleT]):
         )
 
     def withdraw(self, slot: Slot) -> None:
-        """Take the rule of a slot out again. KeyError: there is none."""
+        """Remove the rule of a slot; KeyError if there is none."""
         with entering:
             if self.held.pop(slot, None) is None or self.shown(slot) is not None:
                 self.hide(slot)

@@ -80,7 +80,7 @@ class StagingTrace(Trace):
         return StagedTracer(self, Var(aval))
 
     def definition(self, var: Var) -> Eqn | None:
-        """The equation that defines a variable, if one does; those before now are indexed once."""
+        """The equation that defines a variable, if one does; each equation is indexed once."""
         known, found = self._definitions
         for eqn in self.eqns[known:]:
             found.update(dict.fromkeys(eqn.outvars, eqn))
@@ -88,7 +88,7 @@ class StagingTrace(Trace):
         return found.get(var)
 
     def place(self, x: StagedTracer, source: Source) -> None:
-        """Say that the equation that defines ``x`` is at ``source``."""
+        """Set the source location of the equation that defines ``x``."""
         known = self.definition(x.variable)
         for i in reversed(range(len(self.eqns))):
             eqn = self.eqns[i]
@@ -98,12 +98,12 @@ class StagingTrace(Trace):
                 return
 
     def supersede(self, x: StagedTracer) -> None:
-        """Leave out the equation that defines ``x`` where nothing uses it in the end, because what
-        wanted it has been said in another way. It must have one result and no effects."""
+        """Drop the equation that defines ``x`` if nothing uses it in the end, because its uses have
+        been replaced. It must have one result and no effects."""
         self._superseded.add(x.variable)
 
     def _needed(self, outvars: Sequence[Atom]) -> list[Eqn]:
-        """The equations but for those that were superseded and are not used."""
+        """The equations without those that were superseded and are not used."""
         used, kept = {v for v in outvars if v.__class__ is Var}, list[Eqn]()
         for eqn in reversed(self.eqns):
             (result, *_) = eqn.outvars or (None,)
@@ -132,7 +132,7 @@ class StagingTrace(Trace):
     def _note_types(
         self, primitive: Primitive, args: Any, invars: list[Any], params: Any, effects: Effects
     ) -> None:
-        """Remember which types mutable operands have from here on."""
+        """Record the types that mutable operands have from this equation on."""
         for e in effects:
             if e.__class__ is RetypeEffect:
                 var = invars[e.input_index]  # type: ignore[attr-defined]
@@ -214,8 +214,8 @@ def definition_of(x: Any) -> tuple[StagingTrace, Eqn] | None:
 
 
 def check_within(x: Any, trace: Trace | None) -> None:
-    """Raise UnexpectedTracerError where a mutable tracer is used by what runs outside of its trace,
-    as rules do that a transformation applies: it cannot say what is written there."""
+    """Raise UnexpectedTracerError for a mutable tracer that is used outside of its trace, as by
+    rules that a transformation applies: writes to it could not be recorded."""
     while trace is not None:
         if trace is x._trace:
             return
@@ -227,7 +227,7 @@ def check_within(x: Any, trace: Trace | None) -> None:
 
 
 def current_type(x: Any, trace: Trace | None = None) -> AbstractValue:
-    """The type that a mutable value has now, as ``trace`` (the current one) sees it."""
+    """The type that a mutable value has at present in ``trace`` (by default the current one)."""
     trace = trace or get_trace()
     while trace is not None:
         if isinstance(trace, StagingTrace):
@@ -281,7 +281,7 @@ def stage(
 
 
 class _State(NamedTuple):
-    """What staging changes while it goes on."""
+    """The state of the process that staging changes and restores."""
 
     trace: Trace
     tracing: Any
@@ -298,8 +298,8 @@ class _State(NamedTuple):
 def stage_closed(
     f: Callable[..., Sequence[Any]], in_avals: Sequence[AbstractValue], name: str = ""
 ) -> ClosedJaxpr:
-    """Record ``f`` where it can close over concrete values only, and over mutable ones, which
-    become operands where the program is applied (see ``ir.closing``).
+    """Record ``f``, which may close over concrete values and mutable ones alone; the latter become
+    operands of applications of the program (see ``ir.closing``).
 
     Raises:
         UnexpectedTracerError: ``f`` closes over another tracer.

@@ -1,4 +1,4 @@
-"""Rule tables: one per transformation or backend, a plain dict when hot."""
+"""Rule tables: one per transformation or backend, read as plain dictionaries."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _made: WeakSet[RuleTable[Any]] = WeakSet()
 
 
 def made_tables() -> list[RuleTable[Any]]:
-    """The tables that there are in this process."""
+    """The tables that exist in this process."""
     return list(_made)
 
 
 def within(error: MissingRule, primitive: Primitive) -> MissingRule:
-    """``error`` of deriving or running a derived rule, with the name of the rule's primitive."""
+    """``error``, raised by deriving or running a derived rule, with the primitive's name added."""
     inside = "In a sub-program" if primitive.regions is not None else "Used by the decomposition"
     return type(error)(f"{error} {inside} of {primitive.name!r}.")
 
@@ -38,21 +38,21 @@ def _spell(function: Callable[..., Any]) -> str:
 
 
 class RuleTable(Generic[RuleT]):
-    """How each primitive behaves under one interpretation.
+    """The rules of primitives for one interpretation.
 
     Args:
         name: ``"<plugin>.<transformation>"``.
-        signature: what a rule looks like (a ``Protocol`` whose docstring explains it).
+        signature: the type of its rules (a ``Protocol`` whose docstring explains it).
         derive: makes a rule for a primitive that has none, or returns None (see :meth:`deriver`).
-        law: name of the law that every rule obeys (the function is named in the manifest).
-        empty: what happens where there is no rule and none can be derived, if that is not an error.
-        platform_of: says of what a rule is called with for which platform it is, where platforms
-            may have rules of their own.
+        law: name of the law that every rule obeys (the manifest names the function).
+        empty: a description of what happens without a rule, if that is not an error.
+        platform_of: returns the platform of the arguments that a rule is called with, for tables in
+            which platforms may have rules of their own.
         families: names that stand for several platforms.
 
-    ``rules`` is all that an interpreter touches per operation: ``table.rules.get(primitive)``, and
-    on None ``table.miss(primitive)``. What a module registers while the table imports it is in
-    there once the module is whole; before that, :meth:`entered` and :meth:`miss` find it.
+    ``rules`` is all that an interpreter reads per operation: ``table.rules.get(primitive)``, and on
+    None ``table.miss(primitive)``. A rule that a module registers while the table imports it is in
+    there once the import is done; before that, :meth:`entered` and :meth:`miss` find it.
     """
 
     def __init__(
@@ -85,12 +85,12 @@ class RuleTable(Generic[RuleT]):
         """Decorator that adds the rule of ``primitive``.
 
         Args:
-            platform: for which alone, if the table has rules for platforms; it goes before the
-                general rule, which is for all that have none of their own.
+            platform: the one platform that the rule is for, if the table has rules for platforms;
+                it precedes the general rule, which is for all that have none of their own.
 
         Raises:
-            RuleConflict: another place filled it and ``override`` is not set, or two plugins
-                that fill the table both override it.
+            RuleConflict: another line registers it and ``override`` is not set, or two plugins that
+                fill the table both override it.
             RegistryError: a platform is given, and the table has no rules for platforms.
         """
 
@@ -101,10 +101,10 @@ class RuleTable(Generic[RuleT]):
         return fill
 
     def deriver(self, derive: Derive[RuleT]) -> Derive[RuleT]:
-        """Decorator: the function that makes the rule of a primitive that has none, or None.
+        """Decorator for the function that makes the rule of a primitive that has none, or None.
 
-        The module that can derive rules knows more than the one that owns the table: a manifest
-        names it among those that contribute to the table.
+        It may be in another module than the table: a manifest names that module among those that
+        contribute to the table.
 
         Raises:
             RegistryError: the table has a deriver already.
@@ -128,8 +128,8 @@ class RuleTable(Generic[RuleT]):
     ) -> None:
         """Add the rule of ``primitive`` with ``rule`` (see :meth:`register`).
 
-        ``place`` is the module and the line that are said to do so, where a helper does it for
-        another; by default they are found out.
+        ``place`` is the module and the line that are recorded as its origin, for helpers that add
+        rules for others; by default those of the caller.
         """
         new = Origin(*(place or registering_place()), "override" if override else "declared")
         filling = self._contributions.filling
@@ -155,10 +155,10 @@ class RuleTable(Generic[RuleT]):
         return [Slot(primitive, p) for p in self._families.get(platform, (platform,))]
 
     def withdraw(self, primitive: Primitive, platform: str | None = None) -> None:
-        """Take the rule of ``primitive`` out again: the table derives one, or has none.
+        """Remove the rule of ``primitive``: the table derives one, or has none.
 
         Args:
-            platform: of which to take out its own rule; by default it is the general one.
+            platform: the platform whose own rule to remove; by default the general one.
 
         Raises:
             KeyError: there is none.
@@ -167,17 +167,17 @@ class RuleTable(Generic[RuleT]):
             self._slots.withdraw(slot)
 
     def fill(self, primitive: Primitive | None = None) -> None:
-        """Import every module that plugins named as contributor to this table, once; those with
+        """Import every module that plugins name as contributor to this table, once; those with
         rules of a package's own primitives alone, once there is one.
 
-        Of modules that are a family's (``Manifest.families``) only those with rules of
-        ``primitive``, if that is given.
+        If ``primitive`` is given, the only modules of families (``Manifest.families``) that are
+        imported are those with rules of it.
 
         A module that does not import, or whose rules conflict with those of another one, is set
-        aside with a warning: the table does without its rules.
+        aside with a warning: the table lacks its rules.
 
-        Threads that come at once all import (see ``base.once``). Where an import that has begun
-        must end first, the table is not filled yet, and the next miss asks again.
+        Threads that call at the same time all import (see ``dovetail_base.once``). If an import
+        that has begun must end first, the table is not filled yet, and the next miss tries again.
 
         Raises:
             PluginError: ``DOVETAIL_STRICT=1`` is set and a module is set aside.
@@ -186,29 +186,29 @@ class RuleTable(Generic[RuleT]):
 
     @property
     def is_behind(self) -> bool:
-        """Whether it was filled before there were primitives of packages with rules for them."""
+        """True if modules wait, and further packages have primitives since it was filled."""
         return self._contributions.is_behind
 
     @property
     def problems(self) -> list[str]:
-        """Contributions that were set aside, and why."""
+        """The contributions that were set aside, and the reasons."""
         return [*self._contributions.aside.values()]
 
     def miss(self, primitive: Primitive) -> RuleT:
-        """The slow path of a lookup: fill the table, else derive a rule and keep it, else raise.
+        """The slow path of a look-up: fill the table, else derive a rule and keep it, else raise.
 
         Raises:
-            MissingRule: names the primitive, the table, who owns them, and how to add the rule.
+            MissingRule: names the primitive, the table, their owners, and how to add the rule.
         """
         self.fill(primitive)
         rule = self.entered(primitive)
         return self.general(primitive) if rule is None else rule
 
     def general(self, primitive: Primitive, platform: str = "") -> RuleT:
-        """The rule for all platforms that have none of their own, derived if need be.
+        """The rule for all platforms that have none of their own, derived if there is none.
 
         Args:
-            platform: for which it is wanted, for the message.
+            platform: the platform that needs it, for the message.
 
         Raises:
             MissingRule: as :meth:`miss`.
@@ -242,22 +242,23 @@ class RuleTable(Generic[RuleT]):
             ) from e
 
     def is_derived(self, primitive: Primitive) -> bool:
-        """Whether the rule of ``primitive`` follows from its regions or decomposition."""
+        """Return whether the rule of ``primitive`` was derived, from regions or decomposition."""
         origin = self.origins.get(primitive)
         return origin is not None and origin.kind == "derived"
 
     def declares(self, primitive: Primitive) -> bool:
-        """Whether an author wrote the rule of ``primitive``: in the table or, as custom rules do,
-        with the primitive. Then derivers of other tables should not look behind it."""
+        """Return whether an author wrote the rule of ``primitive``: in the table or, as a custom
+        rule, with the primitive. Then derivers of other tables should not replace the primitive by
+        its decomposition or regions."""
         return self.origin(primitive) is not None and not self.is_derived(primitive)
 
     def origin(self, primitive: Primitive, platform: str = "") -> Origin | None:
-        """Where the rule of ``primitive`` is from; None where it has none yet.
+        """The origin of the rule of ``primitive``; None if it has none yet.
 
-        Fills the table, but derives nothing: what is derived has an origin once it was used.
+        Fills the table, but derives nothing: a derived rule has an origin once it was used.
 
         Args:
-            platform: on which it runs, if that may have a rule of its own.
+            platform: the platform, if that may have a rule of its own.
         """
         self.fill(primitive)
         own = self._slots.own_origins.get(Slot(primitive, platform)) if platform else None
@@ -270,16 +271,16 @@ class RuleTable(Generic[RuleT]):
         return Origin(module, 0 if code is None else code.co_firstlineno, "declared")
 
     def platforms(self, primitive: Primitive) -> dict[str, tuple[RuleT, Origin]]:
-        """The rules that platforms have of their own, and where these are from; fills the table."""
+        """The rules that platforms have of their own, and their origins; fills the table."""
         self.fill(primitive)
         own = self._slots.own_origins.items()
         found = {slot.platform: (slot, o) for slot, o in own if slot.primitive is primitive}
         return {p: (cast("RuleT", self._slots.entered(s)), o) for p, (s, o) in found.items()}
 
     def is_overridden(self, primitive: Primitive, platform: str = "") -> bool:
-        """Whether an override of a rule is registered, or a rule of ``platform``'s own.
+        """Return whether an override of a rule is registered, or a rule of ``platform``'s own.
 
-        Those that plugins of other distributions bring count; without such the table is not filled.
+        The table is filled only if plugins of other distributions contribute to it.
         """
         if not all(plugin.is_standard for plugin, _ in registry().contributions(self.name)):
             self.fill(primitive)
@@ -289,14 +290,13 @@ class RuleTable(Generic[RuleT]):
         return origin is not None and origin.kind == "override"
 
     def spell_rule(self, primitive: Primitive) -> str:
-        """``the rule of 'ad.jvp' for 'sin' (acme.rules:12)``: for messages about what it did."""
+        """The rule in messages: ``the rule of 'ad.jvp' for 'sin' (acme.rules:12)``."""
         place = self.origin(primitive) or primitive.module
         return f"the rule of {self.name!r} for {primitive.name!r} ({place})"
 
     def replaced(self, primitive: Primitive, rule: RuleT) -> RuleT:
-        """The rule in whose place ``rule`` was registered, with ``override=True`` or for a
-        platform, which may call it for operands that it does not serve; the one that would be
-        derived if there was none.
+        """The rule that ``rule`` replaced, by ``override=True`` or for a platform, or the one that
+        would be derived. ``rule`` may call it for operands that it does not handle.
 
         Raises:
             MissingRule: ``rule`` replaced none, and none can be derived.
@@ -310,11 +310,11 @@ class RuleTable(Generic[RuleT]):
         return self.fallback(primitive)
 
     def fallback(self, primitive: Primitive) -> RuleT:
-        """What is done where a rule returns NotImplemented: it is not for these operands. The rule
-        that the table would derive if there were none.
+        """The rule to use if a rule returns NotImplemented, since it does not handle the operands:
+        the one that the table would derive.
 
         Raises:
-            MissingRule: none can be derived; so does the rule where it returns NotImplemented, too.
+            MissingRule: none can be derived. The rule raises it if it returns NotImplemented, too.
         """
         found = self._fallbacks.get(primitive)
         if found is None:
@@ -343,9 +343,9 @@ class RuleTable(Generic[RuleT]):
     def blame(
         self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any], error: Exception
     ) -> None:
-        """Add a note to the error of a rule that an author wrote: which rule it was.
+        """Add a note to the error of a rule that an author wrote, which names the rule.
 
-        Not where the primitive refuses such operands anyway: that is its user's mistake.
+        There is no note if the primitive refuses such operands anyway: that is its user's mistake.
         """
         if isinstance(error, DovetailError) or not self.declares(primitive):
             return
@@ -361,8 +361,8 @@ class RuleTable(Generic[RuleT]):
         self, error: Exception, values: Sequence[Any], undecided: Callable[[], Any],
         primitive: Primitive, args: Sequence[Any], params: dict[str, Any],
     ) -> Any:  # fmt: skip
-        """What follows where a rule raises an error on ``values``: the error, with its note (see
-        :meth:`blame`), or ``undecided()`` if it is about types that tell how they are divided."""
+        """Handle an error of a rule on ``values``: return ``undecided()`` if it may be due to
+        divisions in their types, else raise it with its note (see :meth:`blame`)."""
         try:
             if is_ambiguous(error, values):
                 return undecided()
@@ -391,7 +391,7 @@ class RuleTable(Generic[RuleT]):
     def entered(self, primitive: Primitive) -> RuleT | None:
         """The rule that the table has, filling and deriving nothing, or None.
 
-        For who adds to rules: a module finds here what it has registered itself.
+        For modules that add to rules, which find here those that they have registered themselves.
         """
         found = self._slots.held.get(Slot(primitive))
         return self.rules.get(primitive) if found is None else found

@@ -1,9 +1,9 @@
-"""What functions were traced to, so that each is traced once.
+"""The remembered results of tracing functions, so that each is traced once.
 
-Where each level of a nest of functions uses the next one twice, levels would else be traced twice
-as often one by one. Within a trace a function is the same as long as it closes over the same
-objects, tracers too. Beyond that, what a function without tracers was traced to is remembered with
-it, and found again where nothing that it is made of has changed (see ``unchanged``).
+If each of several nested functions used the next one twice, every level would be traced twice as
+often as the one before. Within a trace a function is the same as long as it closes over the same
+objects, also tracers. Beyond that, the result of tracing a function without tracers is remembered
+with it, and used again if no part of it has changed (see ``unchanged``).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .unchanged import Known, Results
 
 
 class _Found(NamedTuple):
-    """What came of tracing a function, which is kept alive so that its id stays its own."""
+    """The result of tracing a function, which is kept alive so that its id stays its own."""
 
     function: Any
     closure: list[Any]
@@ -41,19 +41,19 @@ class _Found(NamedTuple):
 
 
 FEW = 20
-"""So many nested traces are not why Python's stack is full."""
+"""The number of nested traces up to which they are not the cause of a full stack."""
 
 _Traced = dict[Any, Any] | None
 _traced: ContextVar[_Traced] = ContextVar("dovetail_traced_functions", default=None)
 
 
 class tracing:  # lower case: used as a function
-    """Context manager for tracing a function: what is traced within it is remembered until the
+    """Context manager for tracing a function: results of tracing within it are remembered until the
     outermost one ends.
 
     Raises:
         RecursionError: functions are traced within each other to a depth that Python's stack does
-            not hold; says to which, and what to do.
+            not hold; names the depth and the remedy.
     """
 
     __slots__ = ("_begun",)
@@ -75,7 +75,7 @@ class tracing:  # lower case: used as a function
 
 
 def _explain(error: BaseException) -> None:
-    """Raise the error that says so if it is about functions that are traced within each other."""
+    """Raise a clearer error if functions that are traced within each other filled the stack."""
     depth, at = 0, error.__traceback__
     while at is not None:
         depth, at = depth + (at.tb_frame.f_code is stage.__code__), at.tb_next
@@ -91,24 +91,24 @@ def _explain(error: BaseException) -> None:
 
 
 def stands_for(f: Any, of: Any, how: Hashable) -> None:
-    """Say that the library made ``f`` of ``of``, as it does for each call: ``f`` is remembered as
-    that function, and ``how`` it was made."""
+    """Note that the library made ``f`` of ``of``, as it does for each call: results of ``f`` are
+    remembered with that function, under ``how`` it was made."""
     f.__name__ = callable_name(of)
     f.stands_for = of, how
 
 
 _LOOKED = "looked"
-"""Where it is, in what is remembered within a trace, what functions are made of."""
+"""The key, among the results within a trace, of the snapshots of functions."""
 _lasting: WeakTable[Results[Any]] = WeakTable()
-"""What came of tracing functions that close over nothing which ends."""
+"""The results of tracing functions that close over no tracers."""
 
 anew = local()
-"""``wanted`` says that this thread is to use nothing that was traced before the outermost trace:
+"""``wanted`` is true while this thread must not use results from before the outermost trace:
 attributes of modules and classes may have changed since."""
 
 
 def recall(f: Any, key: Hashable) -> Any:
-    """What :func:`keep` was given, if ``f`` is made of the same now; else None."""
+    """The result that :func:`keep` was given, if ``f`` has the same parts now; else None."""
     f, key = _key(f, key)
     traced = _traced.get()
     if traced and f.__class__ is FunctionType:
@@ -126,7 +126,7 @@ def recall(f: Any, key: Hashable) -> Any:
 def keep(f: Any, key: Hashable, consts: Sequence[Any], program: Any, result: Any) -> None:
     """Remember the result of tracing ``f`` to a program that closes over the values ``consts``.
 
-    (Not while leaks are looked for: what is remembered holds tracers.)
+    (Not while leaks are looked for, since remembered results hold tracers.)
     """
     if check_tracer_leaks.value:
         return
@@ -148,14 +148,14 @@ def keep(f: Any, key: Hashable, consts: Sequence[Any], program: Any, result: Any
 
 
 def _key(f: Any, key: Hashable) -> tuple[Any, Hashable]:
-    """Whose results they are, and what tells these apart."""
+    """The function whose results are remembered, and the key among them."""
     whole = key, trace_context(), axes_key(), without_names(get_scope())
     behind = getattr(f, "stands_for", None) if f.__class__ is FunctionType else None
     return (f, whole) if behind is None else (behind[0], (behind[1], whole))
 
 
 def _closure(f: Any) -> list[Any]:
-    """What a function closes over, and what the functions do that it closes over."""
+    """The values that a function closes over, and those that its inner functions close over."""
     found: list[Any] = []
     todo, seen = [f], {id(f)}
     while todo:
@@ -172,6 +172,6 @@ def _closure(f: Any) -> list[Any]:
 
 
 def _lasts(x: Any) -> bool:
-    """Whether what a function closed over when it was traced can be closed over now."""
+    """Return whether a value that a traced function closed over can still be used."""
     value: Any = x
     return not (value._trace.ended if isinstance(x, Tracer) else typeof(x).has_mutable_type)

@@ -1,10 +1,11 @@
-"""Whether tracing a function again would find what it found before.
+"""Tests whether tracing a function again would give the same result.
 
-What a function is made of can be looked at: its code, its defaults, what it closes over and which
-globals it names, and the same of the functions among these; what containers, plain objects and
-small NumPy arrays among these hold. Looking takes microseconds, much less than tracing. Where
-something can change unseen (a large array, a generator, an object of a C extension), no answer is
-given. Modules and classes are taken as they are, and so is what ``jit`` made, as by ``jit`` itself.
+The parts of a function are compared: its code, its defaults, the values that it closes over and the
+globals that it names, and the same of the functions among these; the contents of containers, plain
+objects and small NumPy arrays among these. That takes microseconds, much less than tracing. If a
+part can change unnoticed (a large array, a generator, an object of a C extension), there is no
+answer. Modules and classes are taken to be unchanged, and so are functions that ``jit`` made, as
+``jit`` itself takes them.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ KEPT = 64
 
 
 class _Parts(NamedTuple):
-    """A function, as it was."""
+    """A snapshot of a function."""
 
     function: ref[Any]
     code: CodeType
@@ -41,14 +42,14 @@ class _Parts(NamedTuple):
 
 
 class Functions(NamedTuple):
-    """What was found: functions that were given, and all that they are made of."""
+    """A snapshot of functions: those that were given, and all of their parts."""
 
     given: Sequence[Any]
     parts: Sequence[_Parts]
 
 
 class _Looked(NamedTuple):
-    """One function, which is kept alive so that its id stays its own."""
+    """The snapshot of one function, which is kept alive so that its id stays its own."""
 
     function: Any
     parts: _Parts | None
@@ -60,7 +61,7 @@ Known = dict[int, _Looked]
 
 
 def look_at(functions: Sequence[Any], known: Known | None = None) -> Functions | None:
-    """What :func:`unchanged` compares with, or None where that could not tell.
+    """The snapshot with which :func:`unchanged` compares, or None if changes could go unnoticed.
 
     Args:
         known: functions that need not be looked at again; those that are looked at are added.
@@ -90,8 +91,8 @@ def look_at(functions: Sequence[Any], known: Known | None = None) -> Functions |
 
 
 def _looked(look: Look, f: Any) -> _Looked:
-    """A look at one function; one of the framework is taken as it is, but may stand for a user's,
-    and what ``jit`` made never changes."""
+    """The snapshot of one function. A function of the framework is taken to be unchanged, but may
+    stand for a user's, and one that ``jit`` made never changes."""
     uses = look.functions = dict[int, Any]()
     parts = None
     if f.__class__ is FunctionType:
@@ -115,7 +116,7 @@ def _add_call(look: Look, f: Any) -> None:
 
 
 def unchanged(found: Functions, functions: Sequence[Any]) -> bool:
-    """Whether ``functions`` are those that were given, and all of it is as it was."""
+    """Return whether ``functions`` are those of the snapshot, with unchanged parts."""
     if not same(functions, found.given):
         return False
     for function, code, defaults, options, free, cells, names, named in found.parts:
@@ -143,10 +144,10 @@ _GONE = object()
 
 
 class Results(Generic[V]):
-    """What is remembered of functions until something that they are made of changes.
+    """Results of functions that are remembered until a part of the functions changes.
 
-    What they change themselves while they are traced, such as a count, is no reason to trace them
-    again: they are looked at after that, and what was right before stays.
+    Values that they change themselves while they are traced, such as a count, are no reason to
+    trace them again: the snapshot is taken after that, and earlier results stay.
     """
 
     __slots__ = ("_by_key", "_functions")
@@ -156,7 +157,7 @@ class Results(Generic[V]):
         self._by_key: Cache[Any, V] = Cache(KEPT)
 
     def find(self, functions: Sequence[Any], key: Hashable) -> V | None:
-        """What is remembered under ``key`` of ``functions``, if nothing has changed."""
+        """The result that is remembered under ``key``, if ``functions`` have not changed."""
         if self._functions is None:
             return None
         if not unchanged(self._functions, functions):
@@ -168,7 +169,7 @@ class Results(Generic[V]):
     def keep(
         self, functions: Sequence[Any], key: Hashable, value: V, known: Known | None = None
     ) -> None:
-        """Remember what came of tracing ``functions``, unless they can change unseen.
+        """Remember the result of tracing ``functions``, unless they can change unnoticed.
 
         ``known`` is that of :func:`look_at`.
         """
@@ -180,7 +181,7 @@ class Results(Generic[V]):
 
 
 def _parts(look: Look, f: Any) -> _Parts:
-    """A function's parts, those first that most often are what cannot be looked at."""
+    """A function's parts, first those that most often prevent a snapshot."""
     own = _written(f.__code__)
     free = [n not in own for n in f.__code__.co_freevars]
     cells = list(map(look.hold, compress(_cells(f), free)))
@@ -201,7 +202,7 @@ def _cells(f: Any) -> list[Any]:
 
 
 def _codes(code: CodeType) -> Iterable[CodeType]:
-    """A function's code, and that of functions which it makes."""
+    """The code of a function, and of functions that it makes."""
     todo = [code]
     for c in todo:  # grows
         todo += [k for k in c.co_consts if k.__class__ is CodeType]
@@ -217,7 +218,7 @@ _STORES = {opmap["STORE_DEREF"], opmap["STORE_GLOBAL"]}
 
 
 def _written(code: CodeType) -> set[str]:
-    """The variables from outside that code changes itself, as a counter: those are its own."""
+    """The outer variables that code assigns itself, such as a counter."""
     return {
         i.argval
         for c in _codes(code)

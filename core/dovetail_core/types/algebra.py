@@ -1,8 +1,8 @@
-"""The few array operations that transformations need of any array type, provided by a plugin.
+"""The few array operations that transformations need, supplied by the provider ``algebra``.
 
-Transformations name no primitive. Where they need a zero, a sum or a broadcast they ask for it
-here; the plugin that owns arrays names its provider in its manifest (``algebra``). High types
-bring their own zero and addition (see ``HiType``).
+Transformations name no primitive. For a zero, a sum or a broadcast they call the functions here;
+the plugin that defines arrays names the provider in its manifest. High types have their own zero
+and addition (see ``HiType``).
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class Algebra(Protocol):
         ...
 
     def less(self, x: Any, y: Any) -> Any:
-        """Whether ``x < y``, element by element: booleans."""
+        """The booleans ``x < y``, element by element."""
         ...
 
     def sum(self, x: Any, axes: Sequence[int]) -> Any:
-        """The sum over ``axes``, which disappear."""
+        """The sum over ``axes``, which are removed."""
         ...
 
     def sum_parts(self, x: Any, axes: frozenset[Any]) -> Any:
@@ -57,8 +57,8 @@ class Algebra(Protocol):
         ...
 
     def with_roles(self, x: Any, vma: frozenset[Any]) -> Any:
-        """The value ``x`` as one of which types say ``vma`` (see ``roles``): summed over axes over
-        which it varies, or is a sum, and the new one does not."""
+        """The value ``x`` as one whose type has ``vma`` (see ``roles``): summed over axes over
+        which ``x`` varies, or is a sum, and the new one does not."""
         ...
 
     def vary(self, x: Any, axes: Sequence[Any]) -> Any:
@@ -74,22 +74,23 @@ class Algebra(Protocol):
         ...
 
     def select(self, which: Any, on_false: Any, on_true: Any) -> Any:
-        """Elementwise choice; ``which`` is boolean, of the shape of the others or of its head."""
+        """Elementwise choice by booleans of the shape of the cases, or of its leading axes."""
         ...
 
     def pick(self, index: Any, cases: Sequence[Any]) -> Any:
-        """Elementwise ``cases[index]``; ``index`` is integer, of the cases' shape or its head."""
+        """Elementwise ``cases[index]``; integers of the shape of the cases or its leading axes."""
         ...
 
     def within(self, index: Any, case: int, inner: Any) -> Any:
-        """``inner``, a boolean or integer, as an integer where ``index`` is ``case``, else -1."""
+        """The elements of ``inner``, booleans or integers, as integers where ``index`` is ``case``;
+        -1 for the others."""
         ...
 
     def taken(self, index: Any, values: Sequence[Any], case: int, zeroed: bool) -> list[Any]:
-        """``values``, as a branch sees them that is taken if ``index``, a boolean or an integer
-        that one element has, is ``case``: their tangents, and with them what cotangents come out,
-        are zero for elements that do not take it. Where ``zeroed``, operands of a multilinear
-        operation are zero for these elements themselves, once they are differentiated."""
+        """``values`` for a branch that is taken by the elements for which ``index``, booleans or
+        integers, is ``case``: their tangents and cotangents are zero for elements that do not take
+        it. With ``zeroed``, operands of a multilinear operation are zero for these elements, too,
+        once they are differentiated."""
         ...
 
     def cut(self, x: Any, axis: int, start: int, shape: Sequence[int]) -> Any:
@@ -97,7 +98,7 @@ class Algebra(Protocol):
         ...
 
     def any(self, x: Any) -> Any:
-        """Whether any element of a boolean array is true: a scalar boolean."""
+        """A scalar boolean: true if any element of a boolean array is."""
         ...
 
     def convert(self, x: Any, aval: AbstractValue) -> Any:
@@ -124,7 +125,7 @@ def algebra() -> Algebra:
 
 
 def forget_provider() -> None:
-    """Ask the registry again at the next use (it has changed)."""
+    """Forget the provider, since the registry has changed."""
     _provider.clear()
 
 
@@ -150,13 +151,13 @@ def add(x: Any, y: Any) -> Any:
 
 
 def _extended(aval: AbstractValue) -> Any:
-    """The type of an array whose elements are made of others; None for other types."""
+    """The type, if it is that of an array of an extended dtype; None for other types."""
     return aval if aval.is_high and isinstance(aval, ShapedArray) else None
 
 
 def collected(cotangent: Any, aval: AbstractValue) -> Any:
-    """A cotangent of a value of type ``aval``: where that is equal on all devices along axes of a
-    mesh and the cotangent is not, the sum over them; divided as types say that it is."""
+    """A cotangent as one of a value of type ``aval``: summed over axes of a mesh along which the
+    value is equal on all devices and the cotangent is not, and divided as the type shows."""
     now = typeof(cotangent)
     if now.vma or aval.vma:
         wanted = cotangent_vma(aval.vma)

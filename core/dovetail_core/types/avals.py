@@ -24,9 +24,9 @@ from .roles import cotangent_vma, text_of, vma_of
 class AbstractValue:
     """A type in the IR. Subclass it (or ``HiType``) to add a kind of value.
 
-    ``is_high`` types are made of low ones and disappear before lowering; ``is_mutable`` marks
-    places whose contents operations read and write (see ``mutable``); ``has_mutable_type`` marks
-    mutable values whose type may change while a program runs.
+    ``is_high`` types are made of low ones and are removed before lowering; ``is_mutable`` marks
+    types of values whose contents operations read and write (see ``mutable``); ``has_mutable_type``
+    marks mutable values whose type may change while a program runs.
     """
 
     __slots__ = ()
@@ -48,29 +48,29 @@ class AbstractValue:
         raise NotImplementedError(f"{type(self).__name__} holds no values: define content_types")
 
     def with_contents(self, types: Sequence[AbstractValue]) -> AbstractValue | None:
-        """Of a mutable type: that of places which hold values of other types, such as the slices
-        along a leading axis that the iterations of a loop see; None where there is none."""
+        """Of a mutable type: the type with contents of other types, such as the slices along a
+        leading axis that the iterations of a loop get; None if there is none."""
         return None
 
     def take(self, value: Any) -> Sequence[Any]:
-        """The contents of a mutable value at rest; a compiled call may overwrite them in place."""
+        """The contents of a concrete mutable value; a compiled call may overwrite them in place."""
         raise NotImplementedError(f"{type(self).__name__} holds no values: define take")
 
     def put(self, value: Any, contents: Sequence[Any]) -> None:
-        """Replace the contents of a mutable value at rest."""
+        """Replace the contents of a concrete mutable value."""
         raise NotImplementedError(f"{type(self).__name__} holds no values: define put")
 
     def lock(self, value: Any) -> Any:
         """Of a mutable type: the lock that a compiled call holds from :meth:`take` to :meth:`put`
-        where it overwrites the contents in place; None where nothing can come between."""
+        if it overwrites the contents in place; None if it needs none."""
         return None
 
     def read(self, value: Any) -> Sequence[Any]:
-        """The contents of a mutable value, traced or at rest, by operations."""
+        """The contents of a mutable value, traced or concrete, by operations."""
         raise NotImplementedError(f"{type(self).__name__} holds no values: define read")
 
     def write(self, value: Any, contents: Sequence[Any]) -> None:
-        """Replace the contents of a mutable value, traced or at rest, by operations."""
+        """Replace the contents of a mutable value, traced or concrete, by operations."""
         raise NotImplementedError(f"{type(self).__name__} holds no values: define write")
 
     def make(self, contents: Sequence[Any]) -> Any:
@@ -90,15 +90,15 @@ class AbstractValue:
         return self
 
     def to_tangent_aval(self) -> AbstractValue:
-        """:meth:`tangent_type` by the name that readers of programs use."""
+        """:meth:`tangent_type`, under its public name in JAX."""
         return self.tangent_type()
 
     def to_ct_aval(self) -> AbstractValue:
-        """:meth:`cotangent_type` likewise."""
+        """:meth:`cotangent_type`, under its public name in JAX."""
         return self.cotangent_type()
 
     def strip_weak_type(self) -> AbstractValue:
-        """:meth:`strong` likewise."""
+        """:meth:`strong`, under its public name in JAX."""
         return self.strong()
 
     def str_short(self) -> str:
@@ -126,10 +126,10 @@ def _dimension(d: Any) -> int:
 
 
 def shape_and_dtype(shape: Sequence[Any], dtype: Any) -> tuple[tuple[int, ...], Any]:
-    """A shape and an element type as types have them.
+    """A shape and an element type in the form that types have.
 
     Raises:
-        TypeError: they are none. ValueError: there is no such array, it is too large.
+        TypeError: they are no shape or element type. ValueError: such an array is too large.
     """
     # What is equal to a dimension to Python (True, NumPy's integers) is not one yet.
     dims = tuple([d if d.__class__ is int else int(_dimension(d)) for d in shape])
@@ -143,16 +143,15 @@ def shape_and_dtype(shape: Sequence[Any], dtype: Any) -> tuple[tuple[int, ...], 
 class ShapedArray(AbstractValue):
     """The type of an array: ``shape``, ``dtype``, ``weak_type``, ``vma`` and ``divided``.
 
-    ``vma`` are the axes of a mesh over which the array varies, where it is a part that each device
-    has one of (and other roles of axes, see ``roles``); for all others it is empty. ``divided``
-    says how it is divided along axes of a mesh that are of type ``Explicit``; it is None for all
-    that are not (see ``dividing``). Instances are interned: equal types are one object, so that
-    comparing and hashing them is comparing and hashing an address. Arrays of an extended dtype are
-    high: made of low ones.
+    ``vma`` are the axes of a mesh over which the array varies, if it is one of the parts that
+    devices have (and other roles of axes, see ``roles``); else it is empty. ``divided`` is its
+    division along axes of a mesh that are of type ``Explicit``, or None (see ``dividing``).
+    Instances are interned: equal types are one object, so that comparing and hashing them is
+    comparing and hashing an address. Arrays of an extended dtype are high: made of low ones.
 
     Args:
-        sharding: how it is divided; what that says of other axes is forgotten.
-        memory_space: accepted, and forgotten.
+        sharding: its division; that along axes of other types is ignored.
+        memory_space: accepted, and ignored.
     """
 
     __slots__ = (
@@ -206,8 +205,7 @@ class ShapedArray(AbstractValue):
 
     @property
     def sharding(self) -> Any:
-        """How it is divided along axes that types tell of; where it is not, copies on the mesh
-        around."""
+        """Its division along ``Explicit`` axes; without one, replicated on the mesh that is set."""
         if self.divided is not None:
             return dividing().shown(self.divided)
         provider = dividing_or_none()
@@ -215,7 +213,7 @@ class ShapedArray(AbstractValue):
 
     @property
     def manual_axis_type(self) -> Any:
-        """:attr:`vma`, as the provider ``manual_axis_type`` writes it; None where there is none."""
+        """:attr:`vma` in the form of the provider ``manual_axis_type``; None without one."""
         provider = registry().provider("manual_axis_type", default=None)
         return None if provider is None else provider(self)
 
@@ -249,7 +247,7 @@ class ShapedArray(AbstractValue):
     def update(self, **changes: Any) -> ShapedArray:
         """A copy with some of ``shape``, ``dtype``, ``weak_type``, ``vma``, ``sharding`` replaced.
 
-        Another shape is divided in no way, unless ``sharding`` says how.
+        A copy of another shape is not divided, unless ``sharding`` is given.
         """
         now: dict[str, Any] = {k: getattr(self, k) for k in ("shape", "dtype", "weak_type", "vma")}
         if self.divided is not None and "shape" not in changes:
@@ -257,14 +255,14 @@ class ShapedArray(AbstractValue):
         return ShapedArray(**{**now, **changes})
 
     def with_dimension(self, at: int, size: int, name: Any = None) -> ShapedArray:
-        """With one more dimension, divided along the axis ``name`` of a mesh if there is one."""
+        """A copy with a further dimension, divided along the axis ``name`` of a mesh if given."""
         shape, divided = (*self.shape[:at], size, *self.shape[at:]), self.divided
         if divided is None and name is None:
             return self.update(shape=shape)
         return self.update(shape=shape, sharding=dividing().with_dimension(divided, at, name))
 
     def without_dimension(self, at: int) -> ShapedArray:
-        """With one dimension less."""
+        """A copy without one of its dimensions."""
         shape = self.shape[:at] + self.shape[at + 1 :]
         if self.divided is None:
             return self.update(shape=shape)
@@ -291,7 +289,7 @@ class ShapedArray(AbstractValue):
         return found if divided is found.divided else found.update(sharding=divided)
 
     def lo_ty(self) -> list[ShapedArray]:
-        """The types of the arrays that a value is made of: itself, but for an extended dtype."""
+        """The types of the arrays that a value is made of: this one, but for an extended dtype."""
         if not self.is_high:
             return [self]
         dtype: Any = self.dtype
@@ -345,20 +343,20 @@ NOWHERE: frozenset[Any] = frozenset()
 
 
 def varied(aval: Any, vma: frozenset[Any]) -> Any:
-    """The type of an array, or of a place that holds one, that varies over these axes and no
-    others; other types as they are."""
+    """The type of an array, or of a reference to one, with variation over these axes alone; other
+    types as they are."""
     if aval.vma == vma or not (aval.__class__ is ShapedArray or aval.holds_varying):
         return aval
     return aval.update(vma=vma)
 
 
 def are_divided(avals: Sequence[AbstractValue]) -> bool:
-    """Whether a type among these tells how values are divided."""
+    """Return whether any of these types has a division along axes of a mesh."""
     return any(a.divided is not None for a in avals)
 
 
 def undivided(aval: Any) -> Any:
-    """The type of an array that is divided in no way that types tell; other types as they are."""
+    """The type of an array without its division; other types as they are."""
     return aval if aval.divided is None else aval.update(sharding=None)
 
 
@@ -369,9 +367,9 @@ def numpy_dtype(aval: AbstractValue) -> DType | None:
 
 
 def is_as_said(found: Any, wanted: Any) -> bool:
-    """Whether a value is of the type that the author of a high type says.
+    """Return whether a type is the one that the author of a high type declared.
 
-    Where that tells nothing of a mesh, the value may be divided along its axes, or vary.
+    If the declared type has no axes of a mesh, the value may be divided along them, or vary.
     """
     if found.strong() == wanted.strong():
         return True

@@ -1,8 +1,8 @@
-"""How types say that arrays are divided along axes of a mesh: what the kernel asks a plugin for.
+"""Divisions of arrays along axes of a mesh in their types: the provider ``type_sharding``.
 
-``ShapedArray.divided`` is None where a type says nothing of it, and that is all that programs
-without such axes pay. What else it can be is the provider's (``type_sharding``): a sharding without
-devices, one object for all equal ones.
+``ShapedArray.divided`` is None if a type has no division, and that is all that it costs programs
+without such axes. Other values are made by the provider: shardings without devices, one object for
+all equal ones.
 """
 
 from __future__ import annotations
@@ -16,66 +16,67 @@ from ..registry.discovery import registry
 
 
 class Dividing(Protocol):
-    """What a plugin that knows meshes says of types. Dimensions are counted from 0."""
+    """The protocol of the provider, a plugin that has meshes. Dimensions are counted from 0."""
 
     def around(self, ndim: int) -> Any:
-        """The sharding of arrays whose type says nothing of it."""
+        """The sharding of arrays whose type has no division."""
         ...
 
     def shown(self, divided: Any) -> Any:
-        """What a type tells, as users see it here."""
+        """A type's division as a sharding for users."""
         ...
 
     def said(self, sharding: Any, shape: tuple[int, ...]) -> Any:
-        """What types say of arrays with this sharding; None where that is nothing."""
+        """The division that types of arrays with this sharding have, or None."""
         ...
 
     def text(self, divided: Any, shape: tuple[int, ...]) -> tuple[list[str], list[str]]:
-        """How a type is printed: its dimensions, and what is said behind them."""
+        """The text of a type's division: its dimensions, and the words after them."""
         ...
 
     def read(self, dims: Sequence[str], roles: Mapping[str, str]) -> Any:
-        """The sharding whose :meth:`text` that is: dimensions, and what is said behind them.
+        """The division whose :meth:`text` that is: dimensions, and the words after them.
 
         Raises:
-            ValueError: there is no mesh that it can be of.
+            ValueError: no mesh has these axes.
         """
         ...
 
     def infer(
         self, primitive: Any, avals: Sequence[Any], params: dict[str, Any], results: Sequence[Any]
     ) -> Sequence[Any]:
-        """The types of an operation's results, of which ``results`` say all else."""
+        """The types ``results`` of an operation with their divisions."""
         ...
 
     def with_dimension(self, divided: Any, at: int, name: Any) -> Any:
-        """With one more dimension, which is divided along the axis ``name``, if that is not None.
+        """A division with a further dimension, which is divided along the axis ``name`` unless that
+        is None.
 
-        ``divided`` may be None, for ``at`` dimensions or more, where a name is given."""
+        ``divided`` may be None, for ``at`` dimensions or more, if a name is given."""
         ...
 
     def without_dimension(self, divided: Any, at: int) -> Any:
-        """With one dimension less."""
+        """A division without one of its dimensions."""
         ...
 
     def cotangent(self, divided: Any) -> Any:
-        """How cotangents of values that are divided so are."""
+        """The division of cotangents of values with this division."""
         ...
 
     def put(self, x: Any, divided: Any) -> Any:
-        """``x``, traced or at rest, divided so (None: in no way that types tell)."""
+        """``x``, traced or concrete, with this division (None: without any in its type)."""
         ...
 
     def leaving(self, axes: Set[Any], f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """``f(*args, **kwargs)``, in which sums over devices along ``axes`` are left to be done.
+        """``f(*args, **kwargs)`` in which sums over devices along ``axes`` stay unreduced.
 
         Raises:
-            ShardingTypeError: it is ambiguous for another reason.
+            ShardingTypeError: the division of a result is ambiguous for another reason.
         """
         ...
 
     def forget(self, x: Any) -> Any:
-        """``x``, traced or at rest, as a value whose type tells nothing: the compiler chooses."""
+        """``x``, traced or concrete, without a division in its type: the compiler chooses one."""
         ...
 
     def result(
@@ -95,33 +96,32 @@ def dividing() -> Dividing:
 
 
 def dividing_or_none() -> Dividing | None:
-    """The provider, or None where no plugin is installed that knows meshes."""
+    """The provider, or None if no installed plugin has meshes."""
     return registry().provider("type_sharding", default=None)
 
 
 def divided_as(x: Any, aval: Any, now: Any) -> Any:
-    """``x``, of type ``now``, divided as ``aval`` says; of other types as it is."""
+    """``x``, of type ``now``, with the division of ``aval``; values of other types as they are."""
     wanted = aval.divided
     return x if now.divided is wanted else dividing().put(x, wanted)
 
 
 def is_ambiguous(error: Exception, values: Sequence[Any]) -> bool:
-    """Whether an error may be due to types that tell how ``values`` are divided: a rule that did
-    not know of it may go on without (see :func:`forgotten`)."""
+    """Return whether an error may be due to divisions in the types of ``values``: a rule that does
+    not handle them may be tried without (see :func:`forgotten`)."""
     if isinstance(error, ShardingTypeError):
         return True
     return isinstance(error, TypeError) and any(_divided(x) is not None for x in values)
 
 
 def unreduced_along(aval: Any) -> Set[Any]:
-    """The axes along which values of a type are sums over devices that are left to be done."""
+    """The axes along which values of a type are unreduced sums over devices."""
     divided = getattr(aval, "divided", None)
     return frozenset() if divided is None else divided.spec.unreduced
 
 
 def forgotten(values: Sequence[Any]) -> list[Any]:
-    """Values (others as they are) whose types tell nothing of how they are divided, so that no
-    operation on them is ambiguous."""
+    """The values without divisions in their types, so that no operation on them is ambiguous."""
     return [x if _divided(x) is None else dividing().forget(x) for x in values]
 
 
@@ -130,12 +130,12 @@ def _divided(x: Any) -> Any:
 
 
 def divided_result(sharding: Any, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-    """``f(*args, **kwargs)``, divided as ``sharding`` says: what functions with an argument
-    ``out_sharding`` do where it is given.
+    """``f(*args, **kwargs)``, divided by ``sharding``, for functions with an argument
+    ``out_sharding``.
 
-    Within ``f`` types tell of no axes, so that nothing is ambiguous: the compiler chooses.
+    Within ``f`` types have no divisions, so that nothing is ambiguous: the compiler chooses.
 
     Raises:
-        PluginError: no installed plugin knows meshes.
+        PluginError: no installed plugin has meshes.
     """
     return dividing().result(sharding, f, args, kwargs)

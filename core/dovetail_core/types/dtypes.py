@@ -1,4 +1,4 @@
-"""Element types: those of NumPy and ml_dtypes, others that plugins make, and how they are named."""
+"""Element types: those of NumPy and ml_dtypes, extended ones of plugins, and their names."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class ExtendedDType:
     """Base of element types that NumPy lacks (for example a random key's); identity is equality.
 
     An array of such elements is made of arrays of numbers of its own shape, of the element types
-    ``low``, and operations that move elements about happen to each of them. Without any the type is
-    one of typing alone: no program can be compiled that has it.
+    ``low``, and operations that move elements are applied to each of them. A type without ``low``
+    serves typing alone: no program that has it can be compiled.
     """
 
     __slots__ = ()
@@ -35,7 +35,7 @@ class ExtendedDType:
     """What errors advise where such elements are given in place of numbers."""
 
     def arrays_of(self, value: Any) -> Sequence[Any]:
-        """The arrays, as many and of the types that ``low`` says, that ``value`` is made of."""
+        """The arrays that ``value`` is made of, of the element types ``low``."""
         raise NotImplementedError(f"{type(self).__name__} has no arrays: define arrays_of")
 
     def value_of(self, arrays: Sequence[Any]) -> Any:
@@ -48,15 +48,15 @@ class ExtendedDType:
         return None
 
     def converts_from(self, dtype: Any) -> bool:
-        """Whether numbers of type ``dtype`` can be converted to such elements."""
+        """Return whether numbers of type ``dtype`` can be converted to such elements."""
         return False
 
     def converts_to(self, dtype: Any) -> bool:
-        """Whether such elements can be converted to numbers of type ``dtype``."""
+        """Return whether such elements can be converted to numbers of type ``dtype``."""
         return False
 
     def zeros(self, shape: tuple[int, ...]) -> Any:
-        """The zero of tangents of this type; None where all that it is made of is zero."""
+        """The zero of tangents of this type; None if all its arrays are zero."""
         return None
 
     def add(self, x: Any, y: Any) -> Any:
@@ -82,7 +82,7 @@ def short_dtype(dtype: Any) -> str:
 
 @cached
 def is_inexact(dtype: Any) -> bool:
-    """Whether ``dtype`` is a floating-point or complex type (also ml_dtypes' floats)."""
+    """Return whether ``dtype`` is a floating-point or complex type (also ml_dtypes' floats)."""
     return not isinstance(dtype, ExtendedDType) and dtype != float0 and _is_float(dtype)
 
 
@@ -105,13 +105,13 @@ _NARROW: dict[DType, DType] = {
 
 
 def is_wide(dtype: Any) -> bool:
-    """Whether arrays have this element type only where ``enable_x64`` is on."""
+    """Return whether arrays have this element type only if ``enable_x64`` is on."""
     return dtype in _NARROW
 
 
 def canonical_dtype(dtype: Any) -> DType:
-    """``dtype`` as arrays hold it: in the machine's byte order, and 64-bit types narrowed to 32
-    bits unless ``enable_x64`` is on."""
+    """``dtype`` in the form that arrays have: in the machine's byte order, and with 64-bit types
+    narrowed to 32 bits unless ``enable_x64`` is on."""
     if isinstance(dtype, ExtendedDType):
         return dtype  # type: ignore[return-value]
     dt = dtype_named(dtype)
@@ -121,7 +121,7 @@ def canonical_dtype(dtype: Any) -> DType:
 
 
 class NotDtype(TypeError, ValueError):
-    """An array was given where its dtype is wanted."""
+    """An array was given in place of its dtype."""
 
 
 def dtype_named(dtype: Any) -> np.dtype[Any]:
@@ -144,5 +144,5 @@ def dtype_named(dtype: Any) -> np.dtype[Any]:
 
 
 def is_number(dtype: Any) -> bool:
-    """Whether a dtype of NumPy's kind V is one of ml_dtypes' numbers, or float0."""
+    """Return whether a dtype of NumPy's kind V is one of ml_dtypes' numbers, or float0."""
     return dtype == float0 or (dtype.fields is None and dtype.type is not np.void)

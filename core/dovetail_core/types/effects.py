@@ -1,4 +1,4 @@
-"""Typed effects: what an equation does beside computing its results, and to which input."""
+"""Typed effects: the actions of an equation beside computing its results, and their inputs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .avals import AbstractValue
 class Effect:
     """Base of all effects. An effect is an immutable, hashable value.
 
-    ``ordered`` effects keep their program order across equations; an equation with any effect is
-    never removed by dead-code elimination unless its ``dce`` rule says that it may be. Those whose
-    primitives say how they happen under a condition (the trait ``guard``) are ``guardable``. Those
-    that do no harm where a condition does not hold happen ``anywhere``: where a transformation runs
-    all branches, or a loop until its last element is done, they do so for every element.
+    ``ordered`` effects keep their program order across equations; dead-code elimination removes an
+    equation with an effect only if its ``dce`` rule does. Effects are ``guardable`` if their
+    primitives can apply them under a condition (the trait ``guard``). Effects that do no harm where
+    a condition does not hold happen ``anywhere``: if a transformation runs all branches, or a loop
+    until its last element is done, they happen for every element.
     """
 
     __slots__ = ()
@@ -61,7 +61,7 @@ class AccumulateEffect(InputEffect):
 
 @dataclass(frozen=True, slots=True)
 class RetypeEffect(InputEffect):
-    """Leaves a mutable input with contents of other types: its type is ``aval`` from here on.
+    """Gives a mutable input contents of other types: its type is ``aval`` from this equation on.
 
     A program has at most one for each input, of the final type (``Jaxpr.mut_types``).
     """
@@ -72,13 +72,13 @@ class RetypeEffect(InputEffect):
 
 @dataclass(frozen=True, slots=True)
 class IOEffect(Effect):
-    """Talks to the world outside the program (printing, callbacks)."""
+    """Communicates with the outside of the program (printing, callbacks)."""
 
     name: str = "io"
 
 
 class OrderedIOEffect(IOEffect):
-    """Outside effect whose order among others of the same name is kept."""
+    """An IO effect whose order among others of the same name is kept."""
 
     __slots__ = ()
     ordered = True
@@ -86,7 +86,7 @@ class OrderedIOEffect(IOEffect):
 
 @dataclass(frozen=True, slots=True)
 class ClosureEffect(Effect):
-    """Something happens to a mutable value that a program closes over (see ``ir.closing``)."""
+    """An effect on a mutable value that a program closes over (see ``ir.closing``)."""
 
 
 Effects = frozenset[Effect]
@@ -99,24 +99,24 @@ _silent: ContextVar[bool] = ContextVar("dovetail_silent", default=False)
 
 
 def silenced(f: Callable[..., Any], *args: Any) -> Any:
-    """``f(*args)``, where effects on the world outside do not keep an operation."""
+    """``f(*args)`` within which IO effects do not keep an operation from being dead code."""
     return run_with(_silent, True, f, *args)
 
 
 def is_silenced() -> bool:
-    """Whether this is inside of :func:`silenced`: what dead code is then depends on it."""
+    """Return whether this is called within :func:`silenced`, on which dead code depends."""
     return _silent.get()
 
 
 def lasting(effects: Effects) -> bool:
-    """Whether an equation with these effects must stay even if nobody uses its results."""
+    """Return whether an equation with these effects must stay even if its results are unused."""
     passing = (ReadEffect, IOEffect) if _silent.get() else ReadEffect
     return any(not isinstance(e, passing) for e in effects)
 
 
 def moved_effects(effects: Effects, by: int) -> Effects:
-    """Effects of a program among whose inputs there are ``by`` more first, or fewer: those on
-    inputs that are gone are effects on what it closes over."""
+    """Effects of a program that gets ``by`` further inputs in front, or loses as many: effects on
+    inputs that are gone become effects on values that it closes over."""
     moved = set[Effect]()
     for e in effects:
         at = e.input_index + by if isinstance(e, InputEffect) else 0
@@ -125,10 +125,10 @@ def moved_effects(effects: Effects, by: int) -> Effects:
 
 
 def program_effects(eqn_effects: Effects, eqn_inputs: list[V], positions: dict[V, int]) -> Effects:
-    """Effects of an equation seen from its program: input effects move to the program's inputs.
+    """Effects of an equation as those of its program: on the program's inputs.
 
-    An effect on a value created inside the program is internal and disappears from its type. What
-    types inputs have in the end is the program's to say.
+    An effect on a value made in the program is internal and removed. So are changes of inputs'
+    types, which the program has as its own.
     """
     out: set[Effect] = set()
     for effect in eqn_effects:

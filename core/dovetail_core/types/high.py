@@ -1,8 +1,8 @@
-"""High types: kinds of values that are made of arrays and that transformations see whole.
+"""High types: types of values that are made of arrays and that transformations treat as a whole.
 
-A high type says of which arrays its values are made (``lo_ty``, ``lower_val``, ``raise_val``), what
-its tangents are, and how an axis can be mapped over its values. Before a program is compiled, high
-types disappear from it (see ``lowering``).
+A high type defines the arrays of its values (``lo_ty``, ``lower_val``, ``raise_val``), their
+tangents, and how an axis is mapped over them. Before a program is compiled, high types are removed
+from it (see ``lowering``).
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from .typeof import register_type, typeof
 class HiType(AbstractValue):
     """A type whose values are made of low ones. Subclass it; values are of any Python class.
 
-    Instances are hashable and equal where they describe the same type (a frozen dataclass is), and
-    say all that must be known to make a value from its arrays. A *spec* says which axis of a value
+    Instances are hashable and equal if they describe the same type (as frozen dataclasses are), and
+    have all that is needed to make a value from its arrays. A *spec* names the axis of a value that
     is mapped: an integer (that axis of each of its arrays), or anything that ``mapped``,
     ``unmapped`` and ``lo_axes`` of the type understand.
     """
@@ -37,7 +37,7 @@ class HiType(AbstractValue):
         missing(self, "lo_ty(self)", "to know the arrays that a value is made of")
 
     def lower_val(self, value: Any) -> Sequence[Any]:
-        """The arrays of a value, as many and of the types that ``lo_ty`` says."""
+        """The arrays of a value, of the types ``lo_ty()``."""
         missing(self, "lower_val(self, value)", "to take a value apart into arrays")
 
     def raise_val(self, *arrays: Any) -> Any:
@@ -56,17 +56,17 @@ class HiType(AbstractValue):
         return high_algebra().add(x, y)
 
     def mapped(self, size: int, spec: Any) -> AbstractValue:
-        """The type of one element, where the axis that ``spec`` names, of ``size``, is mapped."""
+        """The type of one element if the axis of length ``size`` that ``spec`` names is mapped."""
         missing(self, "mapped(self, size, spec)", "to map an axis over a value (vmap, scan)")
 
     def unmapped(self, size: int, spec: Any) -> AbstractValue:
-        """The type of ``size`` elements together, with the new axis where ``spec`` says."""
+        """The type of ``size`` elements together, with the new axis that ``spec`` names."""
         missing(self, "unmapped(self, size, spec)", "to stack values along an axis (vmap, scan)")
 
     def leading_spec(self, depth: int = 0) -> Any:
-        """The spec of an axis that comes first in every array, behind ``depth`` others.
+        """The spec of an axis that comes first in every array, after ``depth`` others.
 
-        It stays first: ``unmapped`` puts axes that other specs name behind it.
+        It stays first: ``unmapped`` puts axes that other specs name after it.
         """
         return depth
 
@@ -105,7 +105,7 @@ class HiType(AbstractValue):
 
     def remap(self, x: Any, size: int, source: Any, destination: Any) -> Any:
         """``size`` elements of this type (its axis named by ``source``; None: one element for all),
-        with the axis where ``destination`` says."""
+        with the axis that ``destination`` names."""
         return high_algebra().remap(self, x, size, source, destination)
 
     def __getattr__(self, name: str) -> Any:
@@ -139,7 +139,7 @@ _JAX_NAMES = {
 
 
 class HighAlgebra(Protocol):
-    """Operations on values of high types that follow from their arrays, bound as high ones."""
+    """High operations on values of high types, which follow from those on their arrays."""
 
     def make(self, aval: AbstractValue, arrays: Sequence[Any]) -> Any:
         """The value of type ``aval`` that is made of ``arrays``."""
@@ -189,15 +189,15 @@ def missing(owner: Any, method: str, purpose: str) -> NoReturn:
 
 
 def register_hitype(val_cls: type, typeof_fn: Callable[[Any], AbstractValue]) -> None:
-    """Say that instances of ``val_cls`` are values, of the high type ``typeof_fn(x)``."""
+    """Register instances of ``val_cls`` as values, of the high type ``typeof_fn(x)``."""
     register_type(val_cls, typeof_fn)
 
 
 def take_apart(x: Any, aval: AbstractValue, purpose: str) -> Sequence[Any]:
-    """The arrays of a value: what ``lower_val`` says for a high one, else itself.
+    """The arrays of a value: the result of ``lower_val`` for a high one, else itself.
 
     Raises:
-        TypeError: ``lower_val`` does not return what ``lo_ty`` promises; names both.
+        TypeError: the results of ``lower_val`` are not of the types ``lo_ty()``; names both.
     """
     if not aval.is_high:
         return (x,)
@@ -224,8 +224,7 @@ def low_types(avals: Sequence[AbstractValue]) -> list[AbstractValue]:
 
 
 def leading_size(aval: AbstractValue) -> int | None:
-    """The length of the leading axis (of a mutable type that of what is held); None where there is
-    none."""
+    """The length of the leading axis (of a mutable type that of its contents), or None."""
     if aval.is_mutable:
         (aval,) = aval.content_types()
     if isinstance(aval, HiType):

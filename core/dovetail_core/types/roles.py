@@ -1,8 +1,8 @@
-"""Roles of axes of a mesh, beside "varies", in the type of a part that each device has one of.
+"""Roles of axes of a mesh, beside "varies", in the types of the parts that devices have.
 
-``ShapedArray.vma`` has the axes over which a part varies, and, of these two kinds, axes along which
-it is a summand of a value, and axes along which its cotangents are such summands. They are each
-other's duals: what an operation does to a value over ``Reduced(a)``, its transpose does to a
+``ShapedArray.vma`` has the axes over which a part varies, and members of two further kinds: for
+axes along which it is a summand of a value, and for axes along which its cotangents are. They are
+each other's duals: what an operation does to a value over ``Reduced(a)``, its transpose does to a
 cotangent over ``Unreduced(a)``.
 """
 
@@ -20,50 +20,50 @@ Axes = frozenset[Any]
 
 @dataclass(frozen=True, slots=True)
 class Unreduced:
-    """Along ``axis`` devices have summands of the value; the sum is left to be done."""
+    """The role of an axis along which devices have summands of the value, not summed yet."""
 
     axis: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """Along ``axis`` devices have one value, of whose cotangent they have summands."""
+    """The role of an axis along which devices have one value, and summands of its cotangent."""
 
     axis: Any
 
 
 def axis_of(role: Any) -> Any:
-    """The axis that a member of ``vma`` is about."""
+    """The axis of a member of ``vma``."""
     return role.axis if role.__class__ in _DUAL else role
 
 
 def names_of(roles: Iterable[Any]) -> tuple[Any, ...]:
-    """The axes that members of ``vma`` are about."""
+    """The axes of members of ``vma``."""
     return tuple([axis_of(r) for r in roles])
 
 
 def dual(roles: Iterable[Any]) -> tuple[Any, ...]:
-    """The roles that cotangents have of what has these."""
+    """The roles of cotangents of values with these roles."""
     return tuple([_DUAL[r.__class__](r.axis) if r.__class__ in _DUAL else r for r in roles])
 
 
 def has_roles(vma: Axes) -> bool:
-    """Whether there is more to it than axes over which a value varies."""
+    """Return whether there are others than axes over which a value varies."""
     return any(a.__class__ in _DUAL for a in vma)
 
 
 def cotangent_vma(vma: Axes) -> Axes:
-    """What is said of cotangents of values of which ``vma`` is said."""
+    """The ``vma`` of cotangents of values with this ``vma``."""
     return frozenset(dual(vma)) if vma and has_roles(vma) else vma
 
 
 def unreduced_in(vma: Axes) -> Axes:
-    """The axes along which a value is a sum that is left to be done."""
+    """The axes along which a value is an unreduced sum."""
     return frozenset([a.axis for a in vma if a.__class__ is Unreduced])
 
 
 def reduced_in(vma: Axes) -> Axes:
-    """The axes along which cotangents of a value are such sums."""
+    """The axes along which cotangents of a value are unreduced sums."""
     return frozenset([a.axis for a in vma if a.__class__ is Reduced])
 
 
@@ -73,25 +73,25 @@ def varying_in(vma: Axes) -> Axes:
 
 
 def vma_of(varying: Iterable[Any], unreduced: Iterable[Any], reduced: Iterable[Any]) -> Axes:
-    """What :func:`varying_in`, :func:`unreduced_in` and :func:`reduced_in` tell apart."""
+    """The ``vma`` with these :func:`varying_in`, :func:`unreduced_in` and :func:`reduced_in`."""
     return frozenset([*varying, *map(Unreduced, unreduced), *map(Reduced, reduced)])
 
 
 def text_of(vma: Axes) -> list[str]:
-    """How types are printed: ``V:x``, ``MU:x``, ``MR:(x,y)``, of what there is."""
+    """The texts of roles in printed types: ``V:x``, ``MU:x``, ``MR:(x,y)``, of those present."""
     found = (("V", varying_in(vma)), ("MU", unreduced_in(vma)), ("MR", reduced_in(vma)))
     axes = [(kind, sorted(map(str, names))) for kind, names in found if names]
     return [f"{k}:{n[0] if len(n) == 1 else '(' + ','.join(n) + ')'}" for k, n in axes]
 
 
 def joined(primitive: Any, avals: Sequence[Any], params: dict[str, Any], vma: Axes) -> Axes:
-    """What is said of the results of an operation, of operands that have such roles.
+    """The ``vma`` of the results of an operation on operands with such roles.
 
-    Beside an operand that varies over an axis, or is a sum along it, one that is reduced along it
-    does as well. Sums that are left to be done pass through what is linear in all that are.
+    An operand that is reduced along an axis counts as varying, or as a sum, if another operand is
+    that. Unreduced sums stay so in operations that are linear in all of them.
 
     Args:
-        vma: what is said of any operand.
+        vma: the union of the operands' members.
 
     Raises:
         ShardingTypeError: it is not linear in the operands that are sums; or one varies over an

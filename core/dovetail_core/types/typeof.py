@@ -1,4 +1,4 @@
-"""The types of Python values, and what registers them."""
+"""The types of Python values, and their registration."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ type_handlers: dict[type, TypeHandler] = {}
 
 
 def register_type(cls: type, handler: TypeHandler) -> None:
-    """Say that instances of ``cls`` are values, of the abstract type ``handler(x)``."""
+    """Register instances of ``cls`` as values, of the abstract type ``handler(x)``."""
     type_handlers[cls] = handler
 
 
 def typeof(x: Any) -> AbstractValue:
-    """The abstract type of a value: an array, a tracer, a NumPy value, a Python scalar, or what
-    a plugin registers.
+    """The abstract type of a value: an array, a tracer, a NumPy value, a Python scalar, or what a
+    plugin registers.
 
     Raises:
-        TypeError: ``x`` is of no registered type; the message says which types are.
+        TypeError: ``x`` is of no registered type; the message lists those that are.
         ValueError: ``x`` is a masked array.
     """
     handler = type_handlers.get(x.__class__) or _inherited(x)
@@ -39,7 +39,7 @@ def typeof(x: Any) -> AbstractValue:
 
 
 def is_value(x: Any) -> bool:
-    """Whether ``typeof(x)`` is defined."""
+    """Return whether ``typeof(x)`` is defined."""
     if not any(c in type_handlers for c in type(x).__mro__):
         return False
     try:
