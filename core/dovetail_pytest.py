@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dovetail_testing import Conformance, Matrix
 
 PROPERTY = "dovetail_rules"
-"""Of a test's report: the rules that it is about. The kernel, too, knows it by this name."""
+"""The property of a test's report with the rules that it is about, as in ``dovetail_testing``."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

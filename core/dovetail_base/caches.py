@@ -50,7 +50,7 @@ def cached(
 
     A hit stays in C. Arguments are hashed and compared by ``==``, so that ``1``, ``1.0`` and
     ``True`` share an entry. Threads that come at once may compute a result each. Exceptions are not
-    cached. The result is shared: it must not be changed by those who get it.
+    cached. The result is shared: callers must not change it.
 
     Args:
         bound: the number of entries that are kept, those that were used last.
@@ -202,8 +202,7 @@ def _drop(entries: dict[Any, tuple[ref[Any], Any]], key: Any, dead: ref[Any]) ->
 
 
 def identity(f: Any) -> Any:
-    """A key that tells a callable from others that ``==`` takes for the same; None where ``==``
-    does."""
+    """A key of a callable by identity; None if its class compares by identity already."""
     cls = f.__class__
     if cls is FunctionType:
         return None
@@ -212,7 +211,7 @@ def identity(f: Any) -> Any:
     return None if cls.__eq__ is object.__eq__ else id(f)
 
 
-# By id. Copying it runs no Python code, so no other thread can change it meanwhile, as it could
+# By id. Copying it runs no Python code, so no other thread can change it during that, as it could
 # while a WeakSet is iterated over.
 _caches: dict[int, ref[Any]] = {}
 

@@ -1,4 +1,4 @@
-"""Every error that the kernel raises on purpose; messages name the thing, the place, the remedy."""
+"""The errors that the kernel raises on purpose; messages name the thing, the line, the remedy."""
 
 from __future__ import annotations
 

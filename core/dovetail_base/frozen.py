@@ -16,9 +16,9 @@ _copies: WeakTable[ref[Array]] = WeakTable()
 
 
 def frozen(x: Array) -> Array:
-    """``x`` as it is now: itself where nobody can write to it, else a read-only copy.
+    """``x`` with its present values: itself if nothing can write to it, else a read-only copy.
 
-    Programs share the copy of an array for as long as nobody does write to it.
+    Programs share the copy of an array for as long as the array is not written to.
     """
     if not x.flags.writeable and not isinstance(x.base, np.ndarray):
         return x

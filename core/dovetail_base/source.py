@@ -184,7 +184,7 @@ def source_of(frame: FrameType | None) -> Source | None:
         hidden = _known(code.co_filename)
         if hidden is None:
             hidden = is_hidden(frame)
-            if not code.co_filename.startswith("<"):  # "<string>" may be anybody's
+            if not code.co_filename.startswith("<"):  # "<string>" may be the user's
                 _is_hidden[code.co_filename] = hidden
         if not hidden:
             return _new(Source, (code, frame.f_lasti, _scope.get()))

@@ -69,7 +69,7 @@ def load_tables(names: list[str]) -> tuple[dict[str, RuleTable[Any]], list[str]]
 
 
 SHOWN = 5
-"""How many different problems of one table are told."""
+"""The number of different problems of one table that are reported."""
 
 
 def broken(found: Mapping[str, Rule]) -> list[str]:

@@ -187,7 +187,7 @@ def _text_of(self: Jaxpr, eqn: Eqn) -> str:
 _find_moved_modules()
 
 _OLD_NAMES: dict[str, tuple[str, str]] = {}
-"""From names that go to the new one and the version in which they go (docs/reference/stability)."""
+"""By deprecated names: the new name, and the version that removes the old one."""
 
 for _program in (Jaxpr, ClosedJaxpr):
     _program.__str__ = _program.__repr__ = _shown

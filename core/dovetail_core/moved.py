@@ -18,7 +18,7 @@ MOVED = {
     "dovetail_core.tree": "dovetail_tree",
     "dovetail_core.xla": "dovetail_xla",
 }
-"""From old names to new ones; what is below them is below these."""
+"""The new names of packages, by their old ones; their modules keep their names within them."""
 
 
 def new_name(module: str) -> str | None:

@@ -10,14 +10,14 @@ TRIED, FAILED, EXCUSED, TESTED, UNSUPPORTED, SKIPPED, UNTRIED = (
     "tried", "failed", "excused", "tested", "unsupported", "skipped", "untested",
 )  # fmt: skip
 VERDICTS = (FAILED, EXCUSED, TESTED, UNSUPPORTED, SKIPPED, UNTRIED)
-"""From the one that outweighs all others down."""
+"""The verdicts, weightiest first."""
 MARKS = {
     FAILED: "✗", EXCUSED: "e", TESTED: "●", UNSUPPORTED: "u", SKIPPED: "-", UNTRIED: "○",
 }  # fmt: skip
 PROPERTY = "dovetail_rules"
 """The property of a test's report that holds the entries of its case."""
 MOST = 60
-"""How many primitives the text shows, if all that there is to say of the others is the same."""
+"""The most primitives in the text, if all the others have the same verdicts."""
 
 
 class Entry(NamedTuple):
@@ -148,7 +148,7 @@ def _line(name: str, parts: Sequence[str], first: int, widths: Sequence[int]) ->
 
 
 def _reasons(found: Coverage) -> list[str]:
-    """Per verdict and reason, the rules."""
+    """The rules, by verdict and reason."""
     grouped: dict[tuple[str, str], list[str]] = {}
     for (primitive, table), v in sorted(found.items()):
         for reason in v.reasons if v.verdict != TESTED else ():

@@ -189,7 +189,7 @@ def _extreme(sample: Sample) -> Iterator[Sample]:
 
 
 MOST = 6
-"""How many samples with combinations of special values are derived at most."""
+"""The most samples with combinations of special values that are derived."""
 
 
 def _kind(x: Any) -> str:

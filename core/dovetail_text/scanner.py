@@ -103,7 +103,7 @@ class Scanner:
         line = self.text.count("\n", 0, start) + 1
         begin = self.text.rfind("\n", 0, start) + 1
         shown = self.text[begin:].split("\n", 1)[0]
-        lead = max(0, start - begin - 60)  # of a long line, the part around the place
+        lead = max(0, start - begin - 60)  # of a long line, the part around the error
         raise IRError(
             f"line {line}, column {start - begin + 1}: {message}\n"
             f"    {shown[lead : lead + 100]}\n    {' ' * (start - begin - lead)}^"

@@ -1,4 +1,4 @@
-"""Pytree functions that also tell where in the tree each leaf is."""
+"""Pytree functions with the path of each leaf."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ Class = TypeVar("Class", bound=type)
 KeyedChildren = Iterable[tuple[Hashable, Any]]
 
 node_functions: dict[Any, tuple[Any, ...]] = {}
-"""What was registered of each container: two functions, or the names of its fields."""
+"""The registered facts about container types: two functions, or the names of fields."""
 
 registry = PyTreeRegistry()
 """The C++ registry behind every function here."""

@@ -40,8 +40,8 @@ def put(
     """A one-device array of type `aval` (`shape`, `dtype`, `weak_type`) from a host value or array.
 
     Host memory is copied before the call returns, or `shared` where it is aligned as the device
-    wants it: then nobody may write to it. An array of the same device shares its buffer.
-    Python scalars become `aval.dtype`. Raises TypeError when `value` has another shape or dtype.
+    wants it: then it must not be written to. An array of the same device shares its buffer. Python
+    scalars become `aval.dtype`. Raises TypeError when `value` has another shape or dtype.
     """
     if isinstance(value, (bool, int, float, complex)):
         if isinstance(value, float) and not -6e4 < value < 6e4:
@@ -50,7 +50,7 @@ def put(
         else:
             value = np.asarray(value, aval.dtype)
     elif value.dtype != aval.dtype or value.shape != aval.shape:
-        # C++ takes the buffer as it is and the type as it is told, whether or not they agree.
+        # C++ takes the buffer and the given type, whether or not they agree.
         raise TypeError(
             f"a value of type {value.dtype}{list(value.shape)} cannot be put as "
             f"{aval.dtype}{list(aval.shape)}: convert or reshape it first"

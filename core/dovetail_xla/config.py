@@ -147,10 +147,10 @@ def context_by_name(context: tuple[Any, ...]) -> dict[str, Any]:
 
 
 enable_x64_state = TraceConfig("dovetail_enable_x64", False)
-"""Whether 64-bit values keep their width; part of call and trace cache keys."""
+"""True if 64-bit values keep their width; part of call and trace cache keys."""
 
 disable_jit_state: Config = Config("dovetail_disable_jit", False)
-"""When true, a compiled callable calls its Python function instead."""
+"""True to let compiled callables call their Python functions instead."""
 
 post_hook_state: Config = Config("dovetail_post_hook", None)
 """None, or f(fun, args, kwargs, out), called after each call that stayed in C++."""
@@ -159,7 +159,7 @@ tracing_state: Config = Config("dovetail_tracing", False, include_in_jit_key=Tru
 """Part of the call key, so that what is cached outside a trace is not used inside one."""
 
 watch_state: Config = Config("dovetail_watch", 0, include_in_jit_key=True)
-"""Part of the call key: another number whenever somebody begins to watch calls, else 0."""
+"""Part of the call key: a new number each time a watch of calls begins, else 0."""
 
 set_enable_x64_state(enable_x64_state)
 set_disable_jit_state(disable_jit_state)

@@ -11,8 +11,8 @@ from ._bindings import (
     DistributedRuntimeService as DistributedRuntimeService,
 )
 
-# The process ends (SIGABRT) from a thread of C++ where the service thinks that another one is lost,
-# without a word that Python could catch: whoever watches processes gives it as long as this.
+# When the service takes another process for lost, a thread of C++ ends this one (SIGABRT) without
+# an error that Python could catch. With this time limit, in seconds, it never does.
 _NEVER = 1_000_000
 
 

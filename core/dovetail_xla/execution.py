@@ -165,7 +165,7 @@ def wait_for(token: Any) -> list[BaseException]:
 def cost_analysis(executable: LoadedExecutable | Executable) -> dict[str, float]:
     """XLA's estimate: `flops`, `transcendentals`, `bytes accessed` and per-operand details.
 
-    Raises XlaRuntimeError where the platform cannot tell (compile-only GPU clients).
+    Raises XlaRuntimeError if the platform has none (compile-only GPU clients).
     """
     return dict(executable.cost_analysis())
 

@@ -42,7 +42,7 @@ _METADATA, _ATTRIBUTES, _ORDER = (
 
 Field = tuple[int, int, Any]
 _STUB = "dovetail.compiled"
-"""What the instruction that stands for others calls."""
+"""The target of the custom calls that replace fusions."""
 
 
 def is_lighter(hlo: str) -> bool:

@@ -13,7 +13,7 @@ from .mlir import context, dialects as dialects, new_context as new_context
 _REFERENCE = r'@(?:"([^"]*)"|([\w$.-]+))'
 
 Settle = Callable[[str, Any], tuple[str, bool]]
-"""Of a symbol's name and what identifies it: its final name, and whether its text is needed."""
+"""(symbol, key of its definition) -> (final name, whether its text is needed)."""
 
 
 class InvalidFunction(ValueError):

@@ -10,9 +10,9 @@ from ._lazy import load
 from .mlir import main_of
 
 Type = tuple[tuple[int, ...], str]
-"""A shape and an element type (``"f32"``); of what is no array of known shape its text."""
+"""A shape and an element type (``"f32"``); the text of other types."""
 Value = tuple[Hashable, Type]
-"""A key that tells a value from others, and its type."""
+"""A key of a value, and its type."""
 Operation = tuple[str, Sequence[Value], Sequence[Value], Callable[[str], Any]]
 """A name, operands, results, and :func:`_attribute` of its attributes by name."""
 
@@ -25,8 +25,8 @@ class Functions(NamedTuple):
     Attributes:
         operations: each after those whose results it uses, those of regions included.
         blocks: the types of the arguments of functions and regions.
-        results: those of what ``main`` returns.
-        has_shardings: whether shardings of arguments or results of ``main`` are said.
+        results: the types of the results of ``main``.
+        has_shardings: True if arguments or results of ``main`` have shardings.
     """
 
     operations: list[Operation]

@@ -14,7 +14,7 @@ _profiler, _data = load("_profiler"), load("_profile_data")
 
 ProfileOptions = _profiler.ProfileOptions
 TraceMe = _profiler.TraceMe
-"""A context manager whose extent is an event of the trace; 0.2 us while nobody records."""
+"""A context manager whose extent is an event of the trace; 0.2 us while nothing is recorded."""
 
 ProfileData, ProfilePlane = _data.ProfileData, _data.ProfilePlane
 ProfileLine, ProfileEvent = _data.ProfileLine, _data.ProfileEvent

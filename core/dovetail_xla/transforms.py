@@ -21,7 +21,7 @@ class PipelineStage(Enum):
 
 
 registered: dict[tuple[str, str, PipelineStage], Transform] = {}
-"""What is registered: by platform, name and stage."""
+"""The registered functions, by platform, name and stage."""
 
 
 def register(client: Any, platform: str, name: str, stage: PipelineStage, f: Transform) -> None:

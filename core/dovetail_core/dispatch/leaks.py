@@ -26,17 +26,18 @@ from .tracer import Tracer
 P = ParamSpec("P")
 R = TypeVar("R")
 Step = tuple[str, object]
-"""Who holds an object, in words, and that holder where a name must still be found."""
+"""The description of an object's holder, and the holder itself if it has no name of its own."""
 _CONTAINERS = (list, tuple, set, frozenset)
 _DEPTH = 5
 """The depth of containers within containers that are searched."""
 
 
 def leak_checked(f: Callable[P, R]) -> Callable[P, R]:
-    """``f``, which begins and ends a trace; with the option ``check_tracer_leaks`` its calls raise
+    """``f``, which begins and ends a trace, with a check for leaks.
 
-    UnexpectedTracerError where a tracer of a trace that has ended is still alive; the error names
-    its type, the line that made it, and its holder.
+    With the option ``check_tracer_leaks`` its calls raise UnexpectedTracerError if a tracer of a
+    trace that has ended is still alive; the error names its type, the line that made it, and its
+    holder.
     """
     return partial(_checked, f) if check_tracer_leaks.value else f  # type: ignore[return-value]
 

@@ -122,7 +122,7 @@ def _install() -> bool:
     return True
 
 
-# Of threads that come at once each installs: whoever goes on finds the methods of all classes.
+# Threads that call at the same time all install, so that each finds all methods afterwards.
 _load = Once(_install, inside=lambda: False)
 
 

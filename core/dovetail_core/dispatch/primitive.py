@@ -32,7 +32,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 watched: WeakSet[Trace] | None = None
-"""Traces that were made since somebody asked for leaks (see ``leaks``); nobody has where None."""
+"""Traces that were made since leaks are looked for (see ``leaks``); None if they are not."""
 
 
 class Trace:
@@ -41,11 +41,11 @@ class Trace:
     __slots__ = ("parent", "ended", "__weakref__")
     what = "a transformation"
     function = ""
-    """What users call to apply it, such as ``vmap``, for messages."""
+    """The public function that applies it, such as ``vmap``, for messages."""
     is_reverse = False
-    """Whether a backward pass follows: what comes through is the forward pass of a derivative."""
+    """True if a backward pass follows, so that operations are those of a forward pass."""
     computes = False
-    """Whether an operation on values that are all known is computed at once."""
+    """True if an operation on values that are all known is computed at once."""
 
     def __init__(self, parent: Trace | None) -> None:
         self.parent = parent
@@ -165,7 +165,7 @@ class Primitive:
     )  # fmt: skip
 
     call_primitive: ClassVar[bool] = False
-    """Whether it is a call with a function among its operands: none is. Interpreters ask."""
+    """False: no primitive is a call with a function among its operands, which interpreters test."""
     map_primitive: ClassVar[bool] = False
 
     def __init__(

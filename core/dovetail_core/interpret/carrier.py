@@ -26,18 +26,19 @@ class Carrier(Generic[V, S]):
     """
 
     has_instances: ClassVar[bool] = False
-    """Whether lifted values are many instances of one value (along a mapped axis). The tangent of a
+    """True if lifted values are many instances of one value (along a mapped axis). The tangent of a
     lifted value is then a lifted tangent, and likewise a cotangent: so rules of differentiation
     that a primitive carries can be lifted, too. Such a carrier has :meth:`collect`."""
 
     lift_loop: ClassVar[Callable[..., Any] | None] = None
-    """A method that runs a loop whose predicate is lifted: ``lift_loop(primitive, interface, args,
-    ins, predicate)`` returns lifted results, given lifted operands, the structures to which these
-    rise in the loop, and that of its predicate. Where it is None the predicate selects, element by
-    element, between the old and the new value of each loop variable."""
+    """A method that runs a loop whose predicate is lifted:
+    ``lift_loop(primitive, interface, args, ins, predicate)`` returns lifted results, given lifted
+    operands, the structures to which these are promoted in the loop, and that of its predicate. If
+    it is None the predicate selects, element by element, between the old and the new value of each
+    loop variable."""
 
     key: Hashable = None
-    """What, beside structures, a lifted program depends on (a batch size, say)."""
+    """All that a lifted program depends on beside structures (a batch size, say)."""
 
     def trace(self, parent: Trace) -> Any:
         """The transformation's trace over ``parent``: a ``LiftTrace``."""

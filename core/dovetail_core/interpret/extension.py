@@ -24,8 +24,7 @@ from ..types.high import leading_size, without_leading
 from ..types.typeof import typeof
 
 Run = Callable[..., tuple[list[Any], list[Any], dict[Any, Any]]]
-"""From values for a region's inputs, the state, and what is supplied, to its results, the state,
-and what was collected."""
+"""(inputs of a region, state, supplied values) -> (results, state, collected values)."""
 
 
 class Misfit(NamedTuple):

@@ -11,7 +11,7 @@ from dovetail_base.errors import RegistryError
 from ..registry.discovery import registry
 
 CLOSE = 0.8
-"""How alike a name must be to one that there is, to be that one misspelt."""
+"""The least similarity of a misspelt name to an existing one."""
 
 
 class Named(Protocol):

@@ -53,7 +53,7 @@ class _Found(NamedTuple):
 
 
 STAGES: tuple[Stage, ...] = ("hi", "ir", "module")
-"""In the order in which they run."""
+"""The stages, in the order in which they run."""
 _found: list[_Found] = []  # at most one
 
 

@@ -136,7 +136,7 @@ class Jaxpr:
         self.name = debug_info.func_name if debug_info is not None else name
         self._hash: int | None = None
         self.typed: dict[bool, Any] = {}
-        """Per mode of 64-bit types, what stands for the program where it is evaluated."""
+        """By mode of 64-bit types: the program to evaluate in place of this one."""
 
     def _collect_effects(self) -> Effects:
         effects = NO_EFFECTS
@@ -152,7 +152,7 @@ class Jaxpr:
 
     @property
     def debug_info(self) -> DebugInfo:
-        """Of which function it is."""
+        """The function that it was traced from."""
         return DebugInfo("jit", self.name or "<unknown>")
 
     @property
@@ -177,11 +177,11 @@ class Jaxpr:
         )
 
     def pretty_print(self, **options: Any) -> str:
-        """Its text, as ``str``; options of JAX's printer change nothing."""
+        """The program's text, as ``str``; options of JAX's printer change nothing."""
         return str(self)
 
     def text_of(self, eqn: Eqn) -> str:
-        """One of its equations as text; ``text.printer`` names variables as the program does."""
+        """The text of one of its equations, with the names of variables of the program's text."""
         return repr(eqn)
 
     def __hash__(self) -> int:
@@ -226,7 +226,7 @@ class ClosedJaxpr(HeldProgram, Remembering):
         self.consts = list(consts)
 
     def pretty_print(self, **options: Any) -> str:
-        """Its text, as ``str``; options of JAX's printer change nothing."""
+        """The program's text, as ``str``; options of JAX's printer change nothing."""
         return str(self)
 
     def memo(self, key: Hashable, make: Callable[[], Any]) -> Any:
@@ -279,7 +279,7 @@ class ClosedJaxpr(HeldProgram, Remembering):
 
     @property
     def debug_info(self) -> DebugInfo:
-        """Of which function it is."""
+        """The function that it was traced from."""
         return self.jaxpr.debug_info
 
     def replace(
@@ -295,7 +295,7 @@ class ClosedJaxpr(HeldProgram, Remembering):
 
     @property
     def effects(self) -> Effects:
-        """Its effects; those on an input name it by its position among the inputs."""
+        """The program's effects; those on an input name it by its position among the inputs."""
         found = self.jaxpr.effects
         return moved_effects(found, -len(self.consts)) if found and self.consts else found
 

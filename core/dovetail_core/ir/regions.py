@@ -17,7 +17,7 @@ from ..types.effects import Effect, InputEffect
 from .programs import ClosedJaxpr
 
 CONTROL = -1
-"""In ``Region.results``: the output is the loop's predicate, not a result of the primitive."""
+"""The entry of ``Region.results`` for an output that is the loop's predicate and no result."""
 
 
 class Kind:

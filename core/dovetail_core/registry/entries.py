@@ -118,7 +118,7 @@ def _infos(path: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 _known: Cache[str, tuple[int, list[tuple[str, str]]]] = Cache()
-"""What was found in folders, and when they had changed last."""
+"""The distributions in folders, with the times of the folders' last changes."""
 
 
 def _names_in(folder: str) -> list[tuple[str, str]]:

@@ -36,7 +36,7 @@ KERNEL = Manifest(
         "tree_util": "dovetail_tree.util",
     },
 )
-"""What the kernel itself gives the facade."""
+"""The names that the kernel itself gives the facade."""
 
 
 def surface(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

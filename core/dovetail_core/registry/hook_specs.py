@@ -80,7 +80,7 @@ def all_hooks() -> pluggy.PluginManager:
 def _add(pm: pluggy.PluginManager, plugin: Plugin, module: str) -> None:
     _, error = attempt(lambda: _register(pm, plugin, module), plugin.whose)
     if error is not None:
-        if pm.has_plugin(plugin.name):  # it was registered, with a hook that nobody knows
+        if pm.has_plugin(plugin.name):  # it was registered, with an unknown hook
             pm.unregister(name=plugin.name)
         set_aside(
             f"the hooks of {plugin.whose} ({module}) are set aside: "
@@ -147,7 +147,7 @@ class _Wrapper(_Guard):
         try:
             given = yield
         except BaseException as thrown:
-            # The others failed. This one may say what comes of that.
+            # The others failed; this wrapper may handle their error.
             if inner is None:
                 raise
             try:

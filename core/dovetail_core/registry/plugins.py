@@ -25,7 +25,7 @@ KERNEL_RULES = {"eval": ("dovetail_core.interpret.lowering",)}
 """Modules of the kernel that are imported when a table is filled, before those of plugins."""
 
 STANDARD = ("dovetail", "dovetail-core")
-"""The distributions whose names nobody else can take."""
+"""The distributions whose names other plugins cannot take."""
 
 _REQUIRED: Any = object()
 Fits = Callable[[Any], str]
@@ -89,9 +89,9 @@ class Registry:
 
     plugins: dict[str, Plugin] = field(default_factory=dict[str, Plugin])
     clashes: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
-    """Entries that several claim, by field and name, and what to do about it. Nobody has them."""
+    """Messages about entries that several plugins claim, and none has, by field and name."""
     notices: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
-    """What is set aside, and what to add where that is a warning and no error."""
+    """Messages about what is set aside, each with a text that follows it in a warning."""
     _objects: dict[str, Any] = field(default_factory=dict[str, Any])
     _has_types: bool = False
     _importing: set[int] = field(default_factory=set[int])  # threads

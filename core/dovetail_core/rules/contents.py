@@ -35,9 +35,9 @@ from dovetail_xla.calls import PjitFunction
 from ..dispatch.tracer import Tracer
 
 MOST = 400
-"""Of so many values; more would take longer to look at than a small function takes to trace."""
+"""The most values of a snapshot; more would take longer than tracing a small function."""
 BYTES = 1 << 16
-"""Of a NumPy array; its elements are compared."""
+"""The most bytes of a NumPy array whose elements are compared."""
 
 _CONSTANT = {
     type(None), type(...), type(NotImplemented), bool, int, float, complex, str, bytes, range,

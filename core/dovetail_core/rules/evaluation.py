@@ -28,7 +28,7 @@ class EvalRule(Protocol):
 
 
 eval_rules: RuleTable[EvalRule] = RuleTable("eval", signature=EvalRule)
-"""Computing now; ``EVAL``, the trace at rest, applies these rules."""
+"""The rules of evaluation, which the trace ``EVAL`` applies."""
 
 EVAL.rules, EVAL.miss = eval_rules.rules, eval_rules.miss
 EVAL.define = partial(eval_rules.set, override=True)

@@ -274,7 +274,7 @@ def stage(
         if not is_over:  # an interrupt came while that was done (see base.scopes)
             trace.ended = True
             outer.put_back()
-    inputs.clear()  # they are nobody's fault
+    inputs.clear()  # inputs that are alive are no leaks
     del trace
     refuse_leaks(known)
     return found

@@ -220,7 +220,7 @@ class RuleTable(Generic[RuleT]):
         if rule is None and self._derive is not None:
             rule = self._derived(self._derive, primitive)
             if rule is not None and not primitive.anonymous:
-                with entering:  # a module may have declared one meanwhile
+                with entering:  # a module may have declared one since
                     first = self._slots.shown(Slot(primitive))
                     if first is None:
                         self._slots.show(Slot(primitive), rule)

@@ -59,7 +59,7 @@ class tracing:  # lower case: used as a function
     __slots__ = ("_begun",)
 
     def __enter__(self) -> None:
-        # At rest, what is there was left by an interrupt.
+        # Outside of every trace, an interrupt has left the entries that are there.
         self._begun = _traced.get() is None or get_trace() is EVAL
         if self._begun:
             _traced.set({})

@@ -25,7 +25,7 @@ from .contents import Look, Unseen, same
 
 V = TypeVar("V")
 KEPT = 64
-"""How many results are remembered of functions, for arguments of other types."""
+"""The number of results that are remembered of functions, for arguments of other types."""
 
 
 class _Parts(NamedTuple):

@@ -35,13 +35,13 @@ class AbstractValue:
     is_mutable: ClassVar[bool] = False
     has_mutable_type: ClassVar[bool] = False
     vma: frozenset[Any] = frozenset()
-    """Over which axes of a mesh the parts of a value differ, where it is one part for each."""
+    """The axes of a mesh over which a value varies, if devices have a part each."""
     holds_varying: ClassVar[bool] = False
-    """Whether ``vma`` is of what a place holds, and ``update(vma=...)`` changes it."""
+    """True if ``vma`` is that of a mutable value's contents, and ``update(vma=...)`` changes it."""
     divided: Any = None
-    """How the value is divided along axes of a mesh that types tell of (see ``dividing``)."""
+    """The value's division along ``Explicit`` axes of a mesh (see ``dividing``)."""
     owns_contents: ClassVar[bool] = True
-    """Of a mutable type: nobody else has the arrays that ``take`` returns."""
+    """True for a mutable type if nothing else refers to the arrays that ``take`` returns."""
 
     def content_types(self) -> tuple[AbstractValue, ...]:
         """Of a mutable type: the types of the values that it holds."""

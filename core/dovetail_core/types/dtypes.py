@@ -28,11 +28,11 @@ class ExtendedDType:
     name: ClassVar[str] = "extended"
     itemsize: ClassVar[int] = 0
     kind: ClassVar[str] = "X"
-    """None of the letters by which NumPy tells element types apart; ``char`` likewise."""
+    """A letter that is no kind of NumPy's element types; so is ``char``."""
     char: ClassVar[str] = "X"
     low: tuple[DType, ...] = ()
     remedy: ClassVar[str] = "Convert it first."
-    """What errors advise where such elements are given in place of numbers."""
+    """The remedy in errors about such elements given in place of numbers."""
 
     def arrays_of(self, value: Any) -> Sequence[Any]:
         """The arrays that ``value`` is made of, of the element types ``low``."""

@@ -18,7 +18,7 @@ from .dtypes import canonical_dtype, is_number
 
 TypeHandler = Callable[[Any], AbstractValue]
 type_handlers: dict[type, TypeHandler] = {}
-"""What says the types of values, by their Python class (see :func:`register_type`)."""
+"""The functions that return the types of values, by Python class (see :func:`register_type`)."""
 
 
 def register_type(cls: type, handler: TypeHandler) -> None:
