@@ -78,7 +78,7 @@ class HostInput:
         self.devices = list(sharding._internal_device_list)
 
     def copied(self, value: np.ndarray[Any, Any]) -> ArrayImpl | None:
-        """A copy on the device, made before this returns; None where a plain copy does not do."""
+        """A copy on the device, made before this returns; None for values that need conversion."""
         if value.__class__ is not np.ndarray or value.dtype != self.dtype or len(self.devices) > 1:
             return None
         return _b.batched_device_put(

@@ -17,7 +17,7 @@ from .tables import RuleTable, generation
 
 
 class DceRule(Protocol):
-    """A rule for the inputs that an equation needs when only some results are used.
+    """Finds the inputs that an equation needs for its used results.
 
     ``rule(used_outputs, eqn)`` returns a bool per input and the reduced equation (None: drop it).
     """
