@@ -149,7 +149,8 @@ class LinearTrace(Trace):
 
     def _outlasting(self, x: Any) -> Any:
         """An operand of an operation that is transposed when the trace has ended."""
-        return run_under(self.parent, self.place_of, x) if is_own(self, x) else x
+        place = run_under(self.parent, self.place_of, x) if is_own(self, x) else NotImplemented
+        return x if place is NotImplemented else place
 
     def record(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """Record an operation; returns its results as unknowns."""
