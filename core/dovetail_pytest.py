@@ -1,6 +1,6 @@
 """Pytest plugin: the tests of ``dovetail_testing``'s ``matrix`` and ``conformance``.
 
-It generates their cases (``--matrix=full``: all), and says at the end of a run which rules were
+It generates their cases (``--matrix=full``: all), and reports at the end of a run which rules were
 tested (``--conformance-html=FILE``: as a page, too).
 
 It stands beside the kernel and imports nothing of it: pytest loads it in every process of an
@@ -22,7 +22,7 @@ PROPERTY = "dovetail_rules"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the options; the environment variable DOVETAIL_TEST_FULL=1 says ``--matrix=full``."""
+    """Add the options; the environment variable DOVETAIL_TEST_FULL=1 means ``--matrix=full``."""
     group = parser.getgroup("dovetail")
     group.addoption(
         "--matrix",
@@ -62,7 +62,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say of each rule whether it was tested: by the reports, wherever the tests were run."""
+    """Report for each rule whether it was tested, by the reports of tests of all processes."""
     reports = [r for kind in terminalreporter.stats.values() for r in kind]
     if not any(k == PROPERTY for r in reports for k, _ in getattr(r, "user_properties", ())):
         return

@@ -39,7 +39,7 @@ def integer(argument: str, value: Any) -> int:
 
 
 def array_of(x: Any) -> Any:
-    """``x``, or the array that it makes of itself, if its class says so (``__jax_array__``)."""
+    """``x``, or the result of its ``__jax_array__`` if its class has that."""
     return x.__jax_array__() if hasattr(x.__class__, "__jax_array__") else x
 
 

@@ -12,7 +12,7 @@ def deprecated(what: str, instead: str, goes: str, stacklevel: int = 2) -> None:
     """Warn that ``what`` will be removed, for at least one version before it is.
 
     Args:
-        what: as its user knows it: ``"dovetail_acme.cost"``, ``"jit(f, device=...)"``.
+        what: its public name: ``"dovetail_acme.cost"``, ``"jit(f, device=...)"``.
         instead: what to write in its place.
         goes: the version in which it is removed: ``"dovetail-acme 2.0"``.
         stacklevel: whose line the warning names; 2 is the caller of the function that calls this.
@@ -24,7 +24,7 @@ def deprecated(what: str, instead: str, goes: str, stacklevel: int = 2) -> None:
 def deprecated_in_jax(
     what: str, instead: str, stacklevel: int = 2, category: type[Warning] = DeprecationWarning
 ) -> None:
-    """Warn, in programs that import ``jax``, of what JAX has deprecated and Dovetail keeps.
+    """Warn, in programs that import ``jax``, of names that JAX has deprecated and Dovetail keeps.
 
     Args:
         what, instead, stacklevel: as for :func:`deprecated`.

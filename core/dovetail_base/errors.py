@@ -14,7 +14,7 @@ class DovetailError(Exception):
 
 
 class RegistryError(DovetailError):
-    """Something is wrong with what plugins declare: names, versions, contents."""
+    """The declarations of plugins do not fit together: names, versions, contents."""
 
 
 class PluginError(RegistryError):
@@ -62,7 +62,7 @@ class MissingRule(RegistryError, NotImplementedError):
 
 
 class Unsupported(DovetailError, NotImplementedError):
-    """A backend lacks something that a program needs, as its author says: an element type, say."""
+    """A backend lacks something that a program needs, such as an element type."""
 
 
 class JAXTypeError(TypeError):
@@ -110,7 +110,8 @@ class NonConcreteBooleanIndexError(JAXIndexError):
 
 
 class ShardingTypeError(DovetailError):
-    """Types do not say how a result is divided along axes of a mesh, or contradict each other.
+    """Types do not determine how a result is divided along axes of a mesh, or contradict each
+    other.
 
     Attributes:
         along: the axes along which operands of a sum are divided, if that makes the sum ambiguous.

@@ -61,7 +61,7 @@ class ParameterKeys:
     quickly (2 is its last version whose bytes do not depend on which objects are one). Which
     parameters are such is learnt from the first ones; the others, whose values can mostly be keys
     themselves (None, names, dtypes), stand beside what it writes. A look-up is
-    ``entries[keys.of(params)]``; what is stored is stored under :meth:`new`.
+    ``entries[keys.of(params)]``; values are stored under :meth:`new`.
     """
 
     __slots__ = ("_split",)

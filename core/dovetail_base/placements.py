@@ -45,7 +45,7 @@ def resolve_placement(argument: str, value: Any) -> Any:
     """The sharding that ``value`` stands for, or ``value`` as it is.
 
     Args:
-        argument: what errors call it: ``"device of device_put"``.
+        argument: its name in errors: ``"device of device_put"``.
     """
     resolve = _resolvers.get(value.__class__)
     return value if resolve is None else resolve(argument, value)

@@ -281,7 +281,7 @@ describe_source = describe  # its name in dovetail_core
 
 
 class named_scope(Scope):  # lower case: used as a function
-    """Context manager and decorator that names operations: errors say in which scope they are."""
+    """Context manager and decorator that names operations: errors name their scope."""
 
     __slots__ = ("name",)
 

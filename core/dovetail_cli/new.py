@@ -35,7 +35,7 @@ _TEMPLATE = Path(__file__).with_name("template")
 _PLACEHOLDER = "acme"
 _PART = "|".join(PARTS)
 _OF_PARTS = re.compile(rf" +(?:#|<!--) with ((?:{_PART})(?:, (?:{_PART}))*)(?: -->)?$")
-_SINGLE = re.compile(r'\(\n +("[^"\n]+",)\n +\)')  # what is left of a tuple fits on one line
+_SINGLE = re.compile(r'\(\n +("[^"\n]+",)\n +\)')  # a tuple that now fits on one line
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 
 

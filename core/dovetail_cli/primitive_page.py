@@ -129,7 +129,7 @@ def _effects(primitive: Primitive, samples: Sequence[Sample]) -> str:
     for sample in samples:
         try:
             inferred = primitive.infer(sample.avals, dict(sample.params))
-        except Exception:  # of a type rule that fails, the program below says how
+        except Exception:  # the program below shows the failure of the type rule
             continue
         shown = "none"
         found += sorted(str(e) for e in inferred.effects)

@@ -1,4 +1,4 @@
-"""The cases of a plugin: what it adds, tried on all that is installed, on hostile samples too."""
+"""The cases of a plugin: its contributions with those of all others, also on hostile samples."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Conformance:
             for primitive, group in groups.items():
                 chosen = _spoken_of(law, group.given)
                 if not chosen:
-                    continue  # nor of what is derived from them
+                    continue  # nor of samples derived from them
                 for sample in chosen if full else some(chosen, self.quick, table, primitive):
                     yield self._case(table, law, sample, "")
                 for kind, derived in group.derived.items():

@@ -182,7 +182,7 @@ def _extreme(sample: Sample) -> Iterator[Sample]:
                 made = {
                     i: _filled(sample.args[i], special, k, turn * least) for k, i in enumerate(at)
                 }
-                # Large numbers cancel to what their rounding leaves.
+                # Large numbers that cancel leave their rounding errors.
                 large = [float(np.max(abs(x))) for x in made.values() if name == "large"]
                 hard = _derived(sample, made, f"{name} {turn}", "extreme", "nonsmooth")
                 yield replace(hard, scale=max([sample.scale, *large]))

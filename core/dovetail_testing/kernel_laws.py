@@ -124,7 +124,7 @@ def _is_decomposed(sample: Sample) -> bool:
 
 @law("decomposition", without=("random",), applies=_is_decomposed, mixed=False)
 def decomposition_law(sample: Sample) -> None:
-    """A decomposition has the primitive's types and effects, and computes what evaluation does."""
+    """A decomposition has the primitive's types and effects, and the results of evaluation."""
     primitive, inferred = sample.primitive, sample.infer()
 
     def decomposed(*args: Any) -> list[Any]:

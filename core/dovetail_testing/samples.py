@@ -108,7 +108,7 @@ SampleSource = Callable[[], Iterable[Sample]]
 
 
 def samples_of(module: str) -> Iterator[Sample]:
-    """The samples of a module: what its function ``samples()`` yields.
+    """The samples of a module, which its function ``samples()`` yields.
 
     Raises:
         RegistryError: the module has no such function, or it yields something else.

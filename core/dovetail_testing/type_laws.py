@@ -62,7 +62,7 @@ def _round_trip(aval: HiType, value: Any) -> None:
         f"{aval} is not equal to itself, or its hash"
     )
     _raised(aval, _arrays(aval, value), "round trip")
-    # Other numbers show what the value's own, if several are equal, do not.
+    # Other numbers show errors that the value's own, if several are equal, do not.
     _raised(aval, [random_like(t, i) for i, t in enumerate(aval.lo_ty())], "round trip")
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 _REAL = r"(?:inf|nan(?:\(0x[0-9a-f]+\))?|\d+(?:\.\d*)?(?:e[+-]?\d+)?)"
 NUMERAL = rf"(?:[+-]?{_REAL}(?![\w.])|\([+-]?{_REAL}[+-]{_REAL}j\)|(?:True|False)(?![\w.]))"
-"""A regular expression for what :func:`number_text` writes."""
+"""A regular expression for the results of :func:`number_text`."""
 
 _complex_parts = re.compile(rf"\(([+-]?{_REAL})([+-]{_REAL})j\)")
 

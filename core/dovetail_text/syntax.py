@@ -90,7 +90,7 @@ numbered: set[type] = set()
 def register_type_notation(name: str, from_text: Callable[[str], AbstractValue]) -> None:
     """Let types that print as ``name`` or ``name{text}`` (``str_short``) be parsed.
 
-    ``from_text`` takes what stands between the braces; it may call ``parse_type``.
+    ``from_text`` takes the text between the braces; it may call ``parse_type``.
     """
     _types[name] = from_text
 

@@ -59,7 +59,7 @@ unflatten = alias(tree_unflatten, "unflatten", __name__)
 def static(**kwargs: Any) -> Any:
     """A dataclass field that belongs to the structure: `dataclasses.field` with that mark.
 
-    Metadata that say `static` themselves hold: `static(metadata={"static": False})` is data.
+    A key `static` in the given metadata precedes: `static(metadata={"static": False})` is data.
     """
     given: Mapping[Any, Any] = kwargs.pop("metadata", None) or {}
     metadata = {"static": True, **given}

@@ -256,7 +256,7 @@ def _node(tree: Any) -> _Node | None:
 
 
 def _aux(kind: Any, aux: Any) -> Any:
-    # What C++ keeps of its own containers differs between trees and treedefs.
+    # The metadata of C++'s own containers differ between trees and treedefs.
     return None if kind in (dict, list, type(None)) or issubclass(kind, tuple) else aux
 
 

@@ -162,7 +162,7 @@ def own_attribute(tracer: Tracer[Any], name: str) -> Any:
         return found.__get__(tracer)
     if name.startswith("__"):  # Python and libraries ask anything whether it has these
         raise AttributeError(name)
-    found = getattr(aval, name, None)  # what the type says of this value
+    found = getattr(aval, name, None)  # an attribute or method of the type
     if found is None:
         hint = ". Read its value first: ref[...]" if aval.is_mutable else ""
         raise AttributeError(f"{tracer!r} has no attribute {name!r}{hint}")

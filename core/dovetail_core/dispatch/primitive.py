@@ -325,7 +325,7 @@ class Primitive:
         types: Sequence[AbstractValue] = avals
         vma = NOWHERE.union(*[a.vma for a in avals])
         if vma and self.regions is not None:
-            # What varies for the sub-programs they say; what does not, they have not been told.
+            # Axes in the types of sub-programs' inputs are left to their own types.
             regions = self.regions(params).regions
             vma = vma.difference(*[a.vma for r in regions for a in r.program.in_avals])
         elif vma:

@@ -27,7 +27,7 @@ class Tracer(Generic[T]):
     aval: AbstractValue
 
     def __init__(self, trace: Any = None, aval: Any = None) -> None:
-        # Optional, because version 1 of the interface says so; classes below set them, or here.
+        # Optional in version 1 of the interface; set by subclasses or here.
         self._trace, self.aval = trace, aval
 
     def concrete(self) -> Any:

@@ -1,4 +1,4 @@
-"""Carriers: the base class by which a forward-style transformation says how it lifts values."""
+"""Carriers: the base class of the descriptions of lifted values by transformations."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Misfit(NamedTuple):
 
 
 class Inside:
-    """A region as an interpreter runs it: results, then the state, then what was collected.
+    """A region as an interpreter runs it; outputs are results, then state, then collected values.
 
     Attributes:
         names: of the values that were collected in it. used: of the supplied values that it uses.

@@ -1,1 +1,1 @@
-"""Plugins: manifests, their discovery, what they name, hooks, and the facade's names."""
+"""Plugins: manifests, their discovery, access to their objects, hooks, the facade's names."""

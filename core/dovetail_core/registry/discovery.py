@@ -125,7 +125,7 @@ def _state(plugin: Plugin | None) -> str:
 
 
 def _problems(found: Registry) -> Iterator[tuple[str, str]]:
-    # What is at fault comes before those that are set aside because it is.
+    # A plugin that fails comes before those that are set aside because they require it.
     for p in sorted(found.plugins.values(), key=lambda p: p.problem.endswith("set aside itself")):
         if p.problem and not p.problem.startswith("disabled"):
             yield (

@@ -17,7 +17,7 @@ from .plugins import Plugin
 
 hookspec = pluggy.HookspecMarker("dovetail")
 hookimpl = pluggy.HookimplMarker("dovetail")
-hide_frames("pluggy")  # what hooks see as the running line is the user's
+hide_frames("pluggy")  # so that hooks see the user's line as the running one
 
 
 class Hooks:

@@ -21,7 +21,7 @@ generation = TraceConfig("dovetail_generation", 0)
 entering = Lock()  # held for a few instructions, and never while another module's code runs
 
 _importing: dict[int, list[str]] = {}  # by thread: modules of rules, the innermost last
-_held: dict[str, list[Callable[[], bool]]] = {}  # by module: what shows each of its rules
+_held: dict[str, list[Callable[[], bool]]] = {}  # by module: functions that show its rules
 
 
 class Origin(NamedTuple):
@@ -55,7 +55,7 @@ class Filling:
         self.standard = False  # whether the module being imported comes with Dovetail
         self.displaced: list[str] = []  # about rules of others that it replaced
         self.is_family = is_family
-        # Of this filling and those that it is part of: modules of families, and what they entered.
+        # Of this filling and those that it is part of: modules of families, and their rules.
         self.begun: set[str] = set() if outer is None else outer.begun
         self.entered: list[Origin] = [] if outer is None else outer.entered
 

@@ -209,7 +209,7 @@ class Slots(Generic[RuleT]):
                 return False
             return self.contributions.came_later(module)
         came_now = filling is not None and any(new is old for new in filling.entered)
-        return not came_now or active_count() > 1  # another thread may have met what it replaces
+        return not came_now or active_count() > 1  # another thread may have used the old rule
 
     def _show_held(self, slot: Slot, late: bool) -> bool:
         """Let interpreters see the rule that was entered, unless it has been withdrawn."""

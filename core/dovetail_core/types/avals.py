@@ -131,7 +131,7 @@ def shape_and_dtype(shape: Sequence[Any], dtype: Any) -> tuple[tuple[int, ...], 
     Raises:
         TypeError: they are no shape or element type. ValueError: such an array is too large.
     """
-    # What is equal to a dimension to Python (True, NumPy's integers) is not one yet.
+    # Objects that equal a Python integer (True, NumPy's integers) are converted to one.
     dims = tuple([d if d.__class__ is int else int(_dimension(d)) for d in shape])
     dt: Any = dtype if isinstance(dtype, ExtendedDType) else np.dtype(dtype)
     if prod(filter(None, dims)) * dt.itemsize > LARGEST:
@@ -339,7 +339,7 @@ _varying = _placed  # by this name in what was pickled before
 
 
 NOWHERE: frozenset[Any] = frozenset()
-"""No axes: what values vary over that are no parts."""
+"""No axes: the ``vma`` of values that are no parts."""
 
 
 def varied(aval: Any, vma: frozenset[Any]) -> Any:

@@ -179,7 +179,7 @@ def missing(owner: Any, method: str, purpose: str) -> NoReturn:
     """Raise the error for a method that ``owner`` does not define.
 
     Raises:
-        MissingMethod: names the method, the type, what it is needed for and the user's line.
+        MissingMethod: names the method, the type, the purpose and the user's line.
     """
     cls = owner.__class__
     raise MissingMethod(
