@@ -110,8 +110,7 @@ class NonConcreteBooleanIndexError(JAXIndexError):
 
 
 class ShardingTypeError(DovetailError):
-    """Types do not determine how a result is divided along axes of a mesh, or contradict each
-    other.
+    """Types do not determine the division of a result along mesh axes, or contradict each other.
 
     Attributes:
         along: the axes along which operands of a sum are divided, if that makes the sum ambiguous.
