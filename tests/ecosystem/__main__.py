@@ -29,6 +29,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=0, help="begin at this test of each file")
     parser.add_argument("--failures", action="store_true", help="tell what failed, by message")
     parser.add_argument("--repeat", type=int, default=3, help="how often a program is measured")
+    parser.add_argument("--workers", type=int, default=2, help="files of tests at a time")
     parser.add_argument("--checkout", nargs="*", default=[], metavar="NAME=FOLDER")
     parser.add_argument("--wheels", type=Path, default=WHEELS, help="Dovetail's")
     parser.add_argument("--page", action="store_true", help="run nothing: write the page anew")
@@ -75,7 +76,7 @@ def main() -> int:
     libraries = _chosen(given)
     environment = Environment("sample" if given.sample else "all")
     environment.install(libraries, given.wheels)
-    runner = Runner(environment, failing=given.failing, kept=given.kept)
+    runner = Runner(environment, given.failing, given.kept, given.workers)
     good = True
     for library in libraries:
         if given.skip != "tests":

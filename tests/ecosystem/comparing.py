@@ -28,7 +28,7 @@ def compare(library: Library, runner: Runner, root: Path, files: list[str]) -> C
     good: dict[str, list[str]] = defaultdict(list)
     for name, outcome in theirs.items():
         if outcome[0] == "passed":
-            good[name.split("::")[0]].append(name)
+            good[next(file for file in files if name.startswith(file))].append(name)
     mine = runner.outcomes(library, root, files, "dovetail", good)
     both = [name for names in good.values() for name in names]
     bad = sum(o[0] not in ("passed", "skipped") for o in theirs.values())

@@ -18,10 +18,12 @@ class Library(NamedTuple):
     beginnings of paths to why these tests are not run, ``needs`` are further packages for tests and
     programs, ``sample`` are quick files of tests and ``programs/NAME``; ``options`` go to pytest,
     ``settings`` are variables.
-    Where a suite takes long, one in ``every`` tests of each file is run, from the ``first`` on.
+    Where a suite takes long, one in ``every`` tests of each file is run, from the ``first`` on, or
+    of each of ``tests`` where one process runs its files ``together``: where there are many.
     ``suite`` is the version whose source distribution has the tests, where that of ``version`` has
-    none. ``fails`` says what the tests that fail here need. One that is installed ``alone`` says
-    that it needs an older JAX: it is installed all the same, and what it needs is among ``needs``.
+    none. ``note`` says where its tests are from, if not all are its own, and ``fails`` what those
+    need that fail here. One that is installed ``alone`` says that it needs an older JAX: it is
+    installed all the same, and what it needs is among ``needs``.
     """
 
     name: str
@@ -38,8 +40,10 @@ class Library(NamedTuple):
     every: int = 1
     suite: str = ""
     fails: str = ""
+    note: str = ""
     first: int = 0
     alone: bool = False
+    together: bool = False
 
     @property
     def folder(self) -> str:
@@ -70,7 +74,9 @@ def _library(name: str, told: dict[str, Any]) -> Library:
         told.get("every", 1),
         told.get("suite", pin),
         told.get("fails", ""),
+        told.get("note", ""),
         alone=told.get("alone", False),
+        together=told.get("together", False),
     )
 
 

@@ -46,6 +46,8 @@ def _notes() -> Iterator[str]:
     """Of which version tests are, where it is another; what fails, and why."""
     for library in LIBRARIES.values():
         found = tests_of(library)
+        if found and library.note:
+            yield f"- {library.name}: {library.note}."
         if found and found.suite != found.version:
             yield f"- The tests of {library.name} are those of version {found.suite}."
         if found and library.fails and found.here < found.there:
@@ -109,6 +111,8 @@ def _left_out() -> Iterator[str]:
     for library in LIBRARIES.values():
         if library.without:
             yield f"- {library.name}: {library.without}."
+        elif tests_of(library) is None:
+            yield f"- {library.name}: its tests have not been run in whole."
         for start, why in library.left_out.items():
             yield f"- {library.name}, `{start}`: {why}."
         yield from _failing_there(library)

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 from .environment import BUILD, Environment, Side
 from .libraries import HERE, Library
 
-WORKERS = 2
 PATIENCE = 1200  # seconds for a file; a test has those of the recorder
 DEATHS = 20  # of processes, after which the rest of a file is given up
 
@@ -37,10 +36,13 @@ class Job(NamedTuple):
 class Runner:
     """Runs files and remembers outcomes below ``build/ecosystem/results``."""
 
-    def __init__(self, environment: Environment, failing: bool, kept: bool) -> None:
+    def __init__(
+        self, environment: Environment, failing: bool, kept: bool, workers: int = 2
+    ) -> None:
         self.environment = environment
         self.failing = failing
         self.kept = kept
+        self.workers = workers
 
     def outcomes(
         self, library: Library, root: Path, files: list[str], side: Side, only: Any = None
@@ -52,7 +54,7 @@ class Runner:
             if only is None or only.get(file)
         ]
         found: dict[str, Outcome] = {}
-        with ThreadPoolExecutor(WORKERS) as pool:
+        with ThreadPoolExecutor(self.workers) as pool:
             for outcomes in pool.map(self._file, jobs):
                 found |= outcomes
         return found
@@ -107,7 +109,7 @@ class Runner:
         wanted.write_text(json.dumps(asked))
         command = [self.environment.python, "-m", "pytest", "-q", "-p", "ecosystem_recorder"]
         command += ["-p", "no:cacheprovider", "-o", "addopts=", f"--rootdir={job.root}"]
-        command += [*job.library.options, job.file]
+        command += ["--continue-on-collection-errors", *job.library.options, job.file]
         more = {"PYTHONPATH": str(HERE / "recording"), "ECOSYSTEM_RECORD": str(record)}
         more |= {"ECOSYSTEM_WANTED": str(wanted)} | job.library.settings
         variables = self.environment.variables(job.side, more)

@@ -18,7 +18,8 @@ CONFIGURATIONS = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 def files_of(
     library: Library, environment: Environment, checkout: str | None = None, sample: bool = False
 ) -> tuple[Path, list[str]]:
-    """The folder in which to run a library's tests, and their files below it.
+    """The folder in which to run a library's tests, and their files below it, or the folders of
+    these where one process runs them together.
 
     ``checkout`` is a folder with the library's repository, whose tests are taken instead.
     """
@@ -26,6 +27,8 @@ def files_of(
     if not checkout and not root.exists():
         _fetch(library, environment, root)
     places = ["tests", "test"] if checkout and not library.tests else library.tests
+    if library.together and not sample:
+        return root, sorted(places)
     found = {
         path.relative_to(root).as_posix()
         for place in places
@@ -47,8 +50,8 @@ def _why_left_out(library: Library, file: str) -> str:
 
 
 def _fetch(library: Library, environment: Environment, root: Path) -> None:
-    """Fetches and unpacks a source distribution, and puts files of ours beside it that give tests
-    to classes which a library ships for others to inherit."""
+    """Fetches and unpacks a source distribution, and puts files of ours into it: what its tests
+    import and it lacks, and tests of classes that a library ships for others to inherit."""
     root.mkdir(parents=True)
     name = library.needs[0]
     if library.tests:
@@ -65,9 +68,9 @@ def _fetch(library: Library, environment: Environment, root: Path) -> None:
     if not any(_configures(root / name) for name in CONFIGURATIONS):
         # Or pytest would take that of this repository, below which the folder is.
         (root / "pytest.ini").write_text("[pytest]\n")
-    ours = HERE / "inherited" / library.folder
+    ours = HERE / "supplied" / library.folder
     if ours.exists():
-        shutil.copytree(ours, root / "inherited")
+        shutil.copytree(ours, root, dirs_exist_ok=True)
 
 
 def leave_tests(root: Path, library: Library) -> None:

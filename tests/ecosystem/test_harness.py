@@ -113,6 +113,25 @@ def test_every_so_many_tests_from_one_on(
     assert comparing.compare(LIBRARY, runner, tmp_path, ["tests/test_all.py"]) == found
 
 
+def test_files_that_one_process_runs_together(
+    found: comparing.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(suites, "SUITES", tmp_path / "suites")
+    root = tmp_path / "suites" / "made-up-1.0"
+    (root / "tests" / "inner").mkdir(parents=True)
+    (root / "tests" / "test_all.py").write_text(SUITE)
+    (root / "tests" / "test_broken.py").write_text("import no_such_module")
+    (root / "tests" / "inner" / "test_more.py").write_text("def test_one(): pass\n")
+    environment: Any = Environment()
+    together = LIBRARY._replace(suite="1.0", together=True, every=2)
+    assert suites.files_of(together, environment) == (root, ["tests"])
+    runner = running.Runner(environment, failing=False, kept=False)
+    compared = comparing.compare(together, runner, root, ["tests"])
+    # Every other test: one, other, named_by_address, skipped; and a file that is not collected.
+    assert (compared.passed_there, compared.failed_there) == (3, 1)
+    assert [name.split("::")[1] for name in compared.failed] == ["test_other"]
+
+
 def test_an_interrupted_file_goes_on(
     found: comparing.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
