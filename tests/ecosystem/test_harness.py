@@ -113,11 +113,10 @@ def test_every_so_many_tests_from_one_on(
     assert comparing.compare(LIBRARY, runner, tmp_path, ["tests/test_all.py"]) == found
 
 
-def test_files_that_one_process_runs_together(
-    found: comparing.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_files_that_one_process_runs_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(running, "BUILD", tmp_path / "build")
     monkeypatch.setattr(suites, "SUITES", tmp_path / "suites")
-    root = tmp_path / "suites" / "made-up-1.0"
+    root = tmp_path / "suites" / "made_up-1.0"
     (root / "tests" / "inner").mkdir(parents=True)
     (root / "tests" / "test_all.py").write_text(SUITE)
     (root / "tests" / "test_broken.py").write_text("import no_such_module")
