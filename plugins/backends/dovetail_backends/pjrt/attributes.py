@@ -15,7 +15,7 @@ import numpy as np
 from dovetail_base.caches import Cache
 from dovetail_core import AbstractValue, ShapedArray
 
-from .text import dense, element_of, element_type, tensor_type
+from .text import Attributes, dense, element_of, element_type, tensor_type
 
 
 class Attribute(str):
@@ -27,22 +27,12 @@ class Attribute(str):
 
     value: Any = None
 
-
-class Attributes(str):
-    """The text of all attributes of an operation, from :func:`spelled`.
-
-    Attributes:
-        values: these attributes by name.
-    """
-
-    values: Mapping[str, Any]
-
-
-def with_value(text: str, value: Any) -> Attribute:
-    """An attribute that keeps its value."""
-    made = Attribute(text)
-    made.value = value
-    return made
+    @classmethod
+    def of(cls, text: str, value: Any) -> Attribute:
+        """Return an attribute that keeps its value."""
+        made = cls(text)
+        made.value = value
+        return made
 
 
 def boolean(value: bool) -> Attribute:
@@ -88,7 +78,7 @@ def i64_array(values: Sequence[int]) -> Attribute:
     if found is None:
         whole = tuple(map(index, key))
         text = f"array<i64: {', '.join(map(str, whole))}>" if whole else "array<i64>"
-        found = _i64_arrays[key] = with_value(text, whole)
+        found = _i64_arrays[key] = Attribute.of(text, whole)
     return found
 
 
@@ -134,7 +124,7 @@ def record(name: str, fields: Mapping[str, Any], dialect: str = "stablehlo") -> 
     them, booleans, or other attributes."""
     words = ", ".join(f"{k} = {_field(v)}" for k, v in fields.items())
     value = tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in fields.items())
-    return with_value(f"#{dialect}.{name}<{words}>", value)
+    return Attribute.of(f"#{dialect}.{name}<{words}>", value)
 
 
 def convolution(

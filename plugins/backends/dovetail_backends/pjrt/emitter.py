@@ -14,7 +14,7 @@ import numpy as np
 from dovetail_core import AbstractValue, ClosedJaxpr, ShapedArray, float0
 from dovetail_core.types.effects import NO_EFFECTS, Effects
 
-from .attributes import Attribute, i64_array, spelled, with_value
+from .attributes import Attribute, i64_array, spelled
 from .partition import Partition, Parts
 from .text import dense, identifier, tensor_type
 
@@ -265,7 +265,7 @@ class Emitter:
             raise ValueError(f"a constant of shape {array.shape} cannot fill {aval.str_short()}")
         value = f"{text} : {tensor_type(aval)}"
         if array.dtype.kind in "iu" and array.size and '"' not in text:
-            filled = {"value": with_value(value, int(array.reshape(-1)[0]))}
+            filled = {"value": Attribute.of(value, int(array.reshape(-1)[0]))}
             return self.op("stablehlo.constant", [], aval, filled)
         return self.op("stablehlo.constant", [], aval, f"value = {value}")
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .attributes import Attributes
 from .emitter import Emitted, ModuleText, Region, Val
 from .facts import ATTRIBUTES, ArrayType, Collector, ModuleFacts
-from .text import element_type
+from .text import Attributes, element_type
 
 
 class ModuleRecord:

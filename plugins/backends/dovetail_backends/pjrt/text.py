@@ -1,7 +1,8 @@
-"""Spelling types, constants and names in MLIR's text form."""
+"""Types, constants, names and attributes in MLIR's text form."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,16 @@ _ELEMENTS = {
 }  # fmt: skip
 
 _types: Cache[AbstractValue, str] = Cache()
+
+
+class Attributes(str):
+    """The text of all attributes of an operation.
+
+    Attributes:
+        values: these attributes by name.
+    """
+
+    values: Mapping[str, Any]
 
 
 def identifier(name: str) -> str:
