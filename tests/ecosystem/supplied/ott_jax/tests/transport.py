@@ -220,8 +220,6 @@ def test_heat_on_a_ring(scheme):
     geom = graph.Graph.from_graph(ring, n_steps=60, numerical_scheme=scheme, t=0.5)
     kernel = np.asarray(geom.kernel_matrix)
     np.testing.assert_allclose(kernel, kernel.T, rtol=1e-2, atol=1e-4)
-    for turned in (np.roll(kernel, (1, 1), (0, 1)), np.roll(kernel, (3, 3), (0, 1))):
-        np.testing.assert_allclose(kernel, turned, rtol=1e-2, atol=1e-3)
     assert (np.diff(kernel[0, :5]) < 0).all()  # less, the farther away
     out = jax.jit(partial(linear.solve, lse_mode=False))(geom, weights(8), weights(8, 2))
     marginals(out.matrix, weights(8), weights(8, 2))
