@@ -59,16 +59,12 @@ _REFS = [
 
 def reference(s: Scope, fill: Fill) -> None:
     a = s.pick(lambda x: x.dtype.name == "float64")
-    inner, (p,) = region(s, fill, [s.values[a]])
-    out = result_like(inner, p)
     ours, numpy = s.rng.choice(_REFS[:-1] if "cond writes" in s.flags else _REFS)
-    s.add(
-        "cond writes" if "lax.cond" in ours else "ref",
-        ours,
-        numpy,
-        a,
-        regions=(inner.program(out),),
-    )
+    without = frozenset({"cond writes"}) if "vmap" in ours else frozenset[str]()
+    inner, (p,) = region(s, fill, [s.values[a]], without=without)
+    out = result_like(inner, p)
+    kind = "cond writes" if "lax.cond" in ours else "ref"
+    s.add(kind, ours, numpy, a, regions=(inner.program(out),))
 
 
 STEPS: list[tuple[int, Callable[[Scope, Fill], None]]] = [(3, reference)]
