@@ -269,7 +269,8 @@ def not_callable(argument: str, value: object) -> TypeError:
 _INNER = frozenset(
     (
         "axis_size_of bind call clearing_miss common_type decorated flat function masked_array "
-        "miss option plan process rebuild rebuild_all run stage trace_program typeof wrapped"
+        "miss option plan process program rebuild rebuild_all run stage trace_function "
+        "trace_program traced typeof wrapped"
     ).split()
 )
 """Names of helper functions that are called by public ones, or wrap them."""

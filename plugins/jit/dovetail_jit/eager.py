@@ -99,7 +99,7 @@ class _AtRest(_Flat):
 def _callable(callee: Callee) -> Any:
     """A C++ callable for flat operands."""
 
-    def on_miss(*args: Any) -> Any:
+    def _on_miss(*args: Any) -> Any:
         return miss(callee, args, {})[:3]
 
     def without_jit(*args: Any) -> Any:
@@ -108,7 +108,7 @@ def _callable(callee: Callee) -> Any:
     return make_call(
         callee.name,
         without_jit,
-        on_miss,
+        _on_miss,
         key=("eager", callee.name),
         registry=calls,
         shard_arg_fallback=moved,

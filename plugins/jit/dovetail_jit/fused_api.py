@@ -94,7 +94,7 @@ def fused(
     def decorate(f: F) -> F:
         callee = _Fused(f, static, profile)
 
-        def on_miss(*args: Any, **kwargs: Any) -> Any:
+        def _on_miss(*args: Any, **kwargs: Any) -> Any:
             staged = get_trace() is not EVAL
             plain = (staged and not shared) or (not staged and evaluates_otherwise())
             try:
@@ -105,10 +105,10 @@ def fused(
                 found = _converted((args, kwargs))
                 if found is None:
                     raise
-            return on_miss(*found[0], **found[1])[0], None, True
+            return _on_miss(*found[0], **found[1])[0], None, True
 
         call = make_call(
-            f.__name__, f, on_miss, static_argnums=callee.static_nums, static_argnames=static,
+            f.__name__, f, _on_miss, static_argnums=callee.static_nums, static_argnames=static,
             key=("fused", f.__name__), registry=calls, shard_arg_fallback=moved,
             explain=explain_arguments,  # of arguments: C++ fails, and calls this nevertheless
         )  # fmt: skip
