@@ -254,3 +254,10 @@ def test_described_arguments(operands, explicit):
     assert re.search(
         r'sharding_constraint %\d+ <mesh<\["x"=4, "y"=2\]>, \[\{"x"\}\]>', lowered.as_text()
     )
+
+
+def test_types_made_before_caches_are_cleared_are_those_made_after(operands, explicit):
+    before = typeof(operands[0])
+    dt.clear_caches()
+    after = ShapedArray((8, 4), "int32", sharding=NamedSharding(explicit, P("x")))
+    assert before.update(dtype=np.int32) is after and before.divided is after.divided
