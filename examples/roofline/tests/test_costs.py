@@ -51,15 +51,17 @@ def test_the_gradient_of_a_network_by_hand():
     found = total(grad(mlp, (0, 1)), *MLP)
     first, second = 2 * 64 * 16 * 32, 2 * 64 * 32 * 8
     products = 2 * first + 3 * second
-    assert products < found.flops < products + 4 * 64 * (32 + 8) and found.transcendentals == 2048
+    assert products < found.flops < products + 4 * 64 * (2 * 32 + 8)
+    assert found.transcendentals == 2 * 64 * 32  # tanh, and exp for its slope
 
 
 def test_attention_by_hand():
     found = total(attention, *ATTENTION)
     scores = 128 * 96
     assert found.transcendentals == scores  # exp
-    # Products; then a quotient by 8, maximum, difference, sum, quotient of each score.
-    assert found.flops == 2 * scores * 64 + 2 * scores * 48 + 5 * scores
+    # Products; then of each score a quotient by 8, maximum, difference, sum, quotient, and whether
+    # it is above the largest, as one that is computed in another way may be.
+    assert found.flops == 2 * scores * 64 + 2 * scores * 48 + 7 * scores
 
 
 @pytest.mark.parametrize(
