@@ -11,6 +11,7 @@ import dovetail_numpy as dnp
 from dovetail_ad import grad, value_and_grad
 from dovetail_backends import evaluate
 from dovetail_batching import vmap
+from dovetail_core import config
 from dovetail_jit import jit, make_jaxpr
 
 FULL = os.environ.get("DOVETAIL_TEST_FULL") == "1"
@@ -109,7 +110,8 @@ def test_composite_functions_are_one_call_when_evaluated(arrays, monkeypatch):
         f()  # the first call may be NumPy's
         calls.clear()
         f()
-        assert not calls
+        # C++ repeats it; or NumPy goes on, as one executable.
+        assert len(calls) <= (config.interpret_first_calls > 0)
 
 
 def _counted(function, calls):
