@@ -23,13 +23,10 @@ MOVED = {
 
 def new_name(module: str) -> str | None:
     """The present name of a module that has moved; None for other modules."""
-    name, rest = module, ""
-    while name.startswith("dovetail_core."):
-        if name in MOVED:
-            return MOVED[name] + rest
-        name, _, last = name.rpartition(".")
-        rest = f".{last}{rest}"
-    return None
+    if not module.startswith("dovetail_core."):
+        return None
+    package = ".".join(module.split(".", 2)[:2])
+    return MOVED[package] + module.removeprefix(package) if package in MOVED else None
 
 
 class _MovedFinder:
