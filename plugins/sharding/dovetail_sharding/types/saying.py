@@ -173,7 +173,7 @@ def _said(mesh: AbstractMesh, spec: PartitionSpec, ndim: int) -> NamedSharding |
     ))  # fmt: skip
 
 
-@cached(bound=8192, permanent="types are compared by which sharding they have")
+@cached(permanent="types are compared by which sharding they have")
 def _the_one(mesh: AbstractMesh, spec: PartitionSpec) -> NamedSharding:
     return NamedSharding(mesh, spec)
 
