@@ -69,12 +69,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     from dovetail_testing.coverage import by_test, summary, text
     from dovetail_testing.coverage_page import page
 
-    found = by_test(reports)
-    for test, coverage in found.items():
+    result = by_test(reports)
+    for test, coverage in result.items():
         terminalreporter.section(f"conformance: {test}")
         for line in (*text(coverage), summary(coverage)):
             terminalreporter.line(line)
     path = terminalreporter.config.getoption("--conformance-html")
     if path:
-        Path(path).write_text(page(found), encoding="utf-8")
+        Path(path).write_text(page(result), encoding="utf-8")
         terminalreporter.line(f"written to {path}")

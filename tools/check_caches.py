@@ -56,7 +56,7 @@ def forbidden_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def dictionaries(tree: ast.Module) -> dict[str, int]:
     """The names that a module gives to dictionaries, and their lines."""
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     for node in tree.body:
         if isinstance(node, ast.AnnAssign):
             targets: list[ast.expr] = [node.target]
@@ -65,8 +65,8 @@ def dictionaries(tree: ast.Module) -> dict[str, int]:
         else:
             continue
         if node.value is not None and _is_dictionary(node.value):
-            found.update((t.id, node.lineno) for t in targets if isinstance(t, ast.Name))
-    return found
+            result.update((t.id, node.lineno) for t in targets if isinstance(t, ast.Name))
+    return result
 
 
 def _is_dictionary(value: ast.expr) -> bool:
@@ -93,13 +93,13 @@ def filled_on_a_miss(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def _read(function: ast.AST) -> set[str]:
     """The names that a function reads by key."""
-    found = {_name(call.func.value) for call in _methods(function, "get", "setdefault")}
+    result = {_name(call.func.value) for call in _methods(function, "get", "setdefault")}
     for node in ast.walk(function):
         if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-            found.add(_name(node.value))
+            result.add(_name(node.value))
         elif isinstance(node, ast.Compare):
-            found.update(map(_name, node.comparators))
-    return found
+            result.update(map(_name, node.comparators))
+    return result
 
 
 def _filled(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
@@ -107,11 +107,11 @@ def _filled(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     args = function.args
     given = {a.arg for a in [*args.posonlyargs, *args.args, *args.kwonlyargs]}
     calls = _methods(function, "setdefault")
-    found = {_name(c.func.value) for c in calls if _is_result(c.args[-1], given)}
+    result = {_name(c.func.value) for c in calls if _is_result(c.args[-1], given)}
     for node in ast.walk(function):
         if isinstance(node, ast.Assign) and _is_result(node.value, given):
-            found.update(_name(t.value) for t in node.targets if isinstance(t, ast.Subscript))
-    return found
+            result.update(_name(t.value) for t in node.targets if isinstance(t, ast.Subscript))
+    return result
 
 
 def _methods(function: ast.AST, *names: str) -> Iterator[Any]:
@@ -138,14 +138,14 @@ def main(root: Path = ROOT, allowed: dict[str, str] = ALLOWED) -> int:
     """Print what is there and is not allowed, and what is allowed and not there; 1 if any is."""
     folders = [p for p in packages(root) if "examples" not in p.parts]
     files = sorted(f for p in folders for f in p.rglob("*.py") if "template" not in f.parts)
-    found = sorted(x for f in files for x in found_in(f, root))
-    wrong = [(key, line, name) for key, line, name in found if key not in allowed]
+    result = sorted(x for f in files for x in found_in(f, root))
+    wrong = [(key, line, name) for key, line, name in result if key not in allowed]
     for key, line, name in wrong:
         print(
             f"{key.partition(':')[0]}:{line}: {name} is a cache that clear_caches does not know: "
             "use cached, Cache or WeakTable of dovetail_core"
         )
-    unused = allowed.keys() - {key for key, _, _ in found}
+    unused = allowed.keys() - {key for key, _, _ in result}
     for key in sorted(unused):
         print(f"{key}: an exception in tools/check_caches.py that nothing needs")
     return int(bool(wrong or unused))

@@ -17,17 +17,17 @@ ROOT = Path(__file__).parent.parent
 
 def packages(root: Path) -> list[Path]:
     """The folders of all packages of the repository."""
-    found = [*root.glob("core/dovetail_*"), *root.glob("plugins/*/dovetail_*")]
-    return sorted([*found, *root.glob("facade/dovetail"), *root.glob("examples/*/acme_*")])
+    result = [*root.glob("core/dovetail_*"), *root.glob("plugins/*/dovetail_*")]
+    return sorted([*result, *root.glob("facade/dovetail"), *root.glob("examples/*/acme_*")])
 
 
 def modules(package: Path) -> dict[str, Path]:
     """The modules of a package and their files."""
-    found: dict[str, Path] = {}
+    result: dict[str, Path] = {}
     for file in package.rglob("*.py"):
         parts = file.relative_to(package.parent).with_suffix("").parts
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
-    return found
+        result[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = file
+    return result
 
 
 def imported(module: str, file: Path) -> Iterator[str]:
@@ -45,12 +45,12 @@ def imported(module: str, file: Path) -> Iterator[str]:
 def graph(package: Path) -> dict[str, set[str]]:
     """The modules of a package with those that each imports."""
     files = modules(package)
-    found: dict[str, set[str]] = {}
+    result: dict[str, set[str]] = {}
     for module, file in files.items():
         names = set(imported(module, file))
         targets = {n if n in files else n.rpartition(".")[0] for n in names}
-        found[module] = (targets & files.keys()) - {module}
-    return found
+        result[module] = (targets & files.keys()) - {module}
+    return result
 
 
 def circle(package: Path) -> list[str]:
@@ -64,11 +64,11 @@ def circle(package: Path) -> list[str]:
 
 def main(root: Path = ROOT) -> int:
     """Print a circle of each package that has one; 1 if any has."""
-    found = {p: circle(p) for p in packages(root)}
-    for package, names in found.items():
+    result = {p: circle(p) for p in packages(root)}
+    for package, names in result.items():
         if names:
             print(f"{package.name}: {' -> '.join(reversed(names))}")
-    return int(any(found.values()))
+    return int(any(result.values()))
 
 
 if __name__ == "__main__":

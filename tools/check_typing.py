@@ -51,8 +51,8 @@ def check_types(names: dict[str, list[str]], folder: Path, python: str) -> Itera
     command = [Path(sys.executable).with_name("pyright"), "--outputjson", "--pythonpath", python]
     done = subprocess.run([*command, "-p", folder], capture_output=True, text=True)
     said: dict[int, list[str]] = {}
-    for found in json.loads(done.stdout)["generalDiagnostics"]:
-        said.setdefault(found["range"]["start"]["line"], []).append(found["message"])
+    for result in json.loads(done.stdout)["generalDiagnostics"]:
+        said.setdefault(result["range"]["start"]["line"], []).append(result["message"])
     for number, line in enumerate(lines):
         messages = said.get(number, [])
         if WRONG in line:
@@ -142,9 +142,9 @@ def check_completion(names: dict[str, list[str]], folder: Path, python: str) -> 
         uri = (folder / f"{module}_completed.py").as_uri()
         offered = server.completions(uri, f"import {module}\n{module}.")
         extra = {n for n in offered if not n.startswith("__")} - {*own, "TYPE_CHECKING"}
-        for what, found in (("missing", set(own) - set(offered)), ("not public", extra)):
-            if found:
-                yield f"completion of {module}.: {what}: {', '.join(sorted(found))}"
+        for what, result in (("missing", set(own) - set(offered)), ("not public", extra)):
+            if result:
+                yield f"completion of {module}.: {what}: {', '.join(sorted(result))}"
         for name in set(own) & set(offered):
             item = server.ask("completionItem/resolve", offered[name])
             text = item.get("documentation", {}).get("value", "")

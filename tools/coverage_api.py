@@ -61,7 +61,7 @@ def parameters(f: Any) -> list[str] | None:
     None if Python cannot tell.
     """
     try:
-        found = inspect.signature(f).parameters.values()
+        result = inspect.signature(f).parameters.values()
     except (TypeError, ValueError):
         return None
     marks = {
@@ -71,7 +71,7 @@ def parameters(f: Any) -> list[str] | None:
     }
     return [
         marks.get(p.kind, "") + p.name + ("=" if p.default is not inspect.Parameter.empty else "")
-        for p in found
+        for p in result
     ]
 
 
@@ -115,11 +115,11 @@ def modules() -> Iterator[tuple[str, list[Name]]]:
         yield module, [r for r in rows if r.module == module]
 
 
-def table(found: dict[str, Count]) -> str:
+def table(result: dict[str, Count]) -> str:
     """The counts as a table in Markdown, with totals."""
     rows = [
         (f"`{m}`", c.names, c.names - len(c.missing), len(c.missing), len(c.differing))
-        for m, c in found.items()
+        for m, c in result.items()
     ]
     rows.append(("all", *[sum(r[i] for r in rows) for i in range(1, 5)]))  # type: ignore[misc]
     cells = [HEAD, *[tuple(map(str, r)) for r in rows]]
@@ -134,12 +134,12 @@ def written(text: str) -> dict[str, tuple[int, int]]:
     return {r[1].strip().strip("`"): (int(r[4]), int(r[5])) for r in rows}
 
 
-def worse(found: dict[str, Count], page: str) -> list[str]:
+def worse(result: dict[str, Count], page: str) -> list[str]:
     """A line for each module of which less is there than the page says."""
     return [
         f"{m}: {len(c.missing)} missing and {len(c.differing)} with other parameters, where "
         f"{PAGE.name} says {before[0]} and {before[1]}"
-        for m, c in found.items()
+        for m, c in result.items()
         if (before := written(page).get(m)) and (len(c.missing), len(c.differing)) > before
     ]
 
@@ -151,18 +151,18 @@ def main() -> int:
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--quiet", action="store_true", help="print no table")
     given = parser.parse_args()
-    found = {module: count(names) for module, names in modules()}
+    result = {module: count(names) for module, names in modules()}
     for m in given.show:
-        print(f"{m}\n  missing: {' '.join(found[m].missing) or 'nothing'}")
-        print(f"  parameters differ: {' '.join(found[m].differing) or 'nowhere'}")
+        print(f"{m}\n  missing: {' '.join(result[m].missing) or 'nothing'}")
+        print(f"  parameters differ: {' '.join(result[m].differing) or 'nowhere'}")
     if not given.show and not given.quiet:
-        print(table(found))
+        print(table(result))
     page = PAGE.read_text()
     if given.write:
         before, rest = page.split(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n\n{table(found)}\n\n{END}{rest.split(END)[1]}")
+        PAGE.write_text(f"{before}{BEGIN}\n\n{table(result)}\n\n{END}{rest.split(END)[1]}")
         return 0
-    problems = worse(found, page)
+    problems = worse(result, page)
     for line in problems:
         print(line)
     return len(problems) > 0

@@ -40,11 +40,11 @@ def table() -> str:
 
 def main() -> None:
     """Print the table, and put it into the page with ``--write``."""
-    found = table()
-    print(found, end="")
+    result = table()
+    print(result, end="")
     if "--write" in sys.argv[1:]:
         before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{found}\n{END}{rest.partition(END)[2]}", "utf-8")
+        PAGE.write_text(f"{before}{BEGIN}\n{result}\n{END}{rest.partition(END)[2]}", "utf-8")
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ def mutants(root: Path, path: str) -> list[Mutant]:
     starts = [0]
     for line in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
-    found: list[Mutant] = []
+    result: list[Mutant] = []
     for kind, node, text, statement, place, inside in _changes(ast.parse(source)):
         start = starts[node.lineno - 1] + node.col_offset
         first, last = node.lineno - 1, node.end_lineno or node.lineno
@@ -85,8 +85,8 @@ def mutants(root: Path, path: str) -> list[Mutant]:
         old, new = source[starts[first] : starts[last]].decode().rstrip(), after.decode().rstrip()
         if old != new:
             lines = _extent(statement)
-            found.append(Mutant(path, kind, start, end, text, lines, inside, place, old, new))
-    return found
+            result.append(Mutant(path, kind, start, end, text, lines, inside, place, old, new))
+    return result
 
 
 def _extent(statement: ast.stmt) -> tuple[int, int]:

@@ -43,7 +43,7 @@ ELSEWHERE = [WHOLE, "tests/matrix", "tests/compositions"]
 def drawn(packages: list[str], n: int, seed: int, within: list[str]) -> dict[str, list[Mutant]]:
     """``n`` mutants, equally many of each package, and of each kind as far as there are."""
     shares = [n // len(packages) + (i < n % len(packages)) for i in range(len(packages))]
-    found: dict[str, list[Mutant]] = {}
+    result: dict[str, list[Mutant]] = {}
     for package, share in zip(packages, shares, strict=True):
         kinds: dict[str, list[Mutant]] = {}
         for file in sorted((TREE / PACKAGES[package][0]).rglob("*.py")):
@@ -53,8 +53,8 @@ def drawn(packages: list[str], n: int, seed: int, within: list[str]) -> dict[str
                     kinds.setdefault(m.kind, []).append(m)
         by_kind = [sorted(kinds[k], key=lambda m: _order(m, seed)) for k in sorted(kinds)]
         mixed = [m for m in chain.from_iterable(zip_longest(*by_kind)) if m is not None]
-        found[package] = list({m.key: m for m in mixed}.values())[:share]
-    return found
+        result[package] = list({m.key: m for m in mixed}.values())[:share]
+    return result
 
 
 def _order(m: Mutant, seed: int) -> str:
@@ -183,10 +183,13 @@ def main() -> None:
     chosen = drawn(given.packages, given.n, given.seed, given.within)
     for package, m in [(package, m) for package, some in chosen.items() for m in some]:
         if not _is_settled(results.get(m.key), state, given.again):
-            results[m.key] = found = {**try_mutant(m, package, known, given.budget), "state": state}
+            results[m.key] = result = {
+                **try_mutant(m, package, known, given.budget),
+                "state": state,
+            }
             stored.write_text(json.dumps(results, indent=1))
-            said = f"killed by {found['killed']}" if found["killed"] else "SURVIVED"
-            print(f"{found['seconds']:6.1f} s {m.path}:{m.lines[0]} {said}", flush=True)
+            said = f"killed by {result['killed']}" if result["killed"] else "SURVIVED"
+            print(f"{result['seconds']:6.1f} s {m.path}:{m.lines[0]} {said}", flush=True)
     report(chosen, results)
 
 

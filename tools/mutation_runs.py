@@ -114,8 +114,8 @@ def forked(files: Iterable[str], watch: Watch, limit: float | None = None) -> in
             os._exit(code)
     deadline = time.monotonic() + (limit or 1e9)
     while True:
-        found, status = os.waitpid(pid, os.WNOHANG)
-        if found:
+        result, status = os.waitpid(pid, os.WNOHANG)
+        if result:
             return os.waitstatus_to_exitcode(status)
         if time.monotonic() > deadline:
             with suppress(ProcessLookupError):
@@ -157,9 +157,9 @@ def known_tests(folder: str, digests: dict[str, str], measured: list[str]) -> Te
     ]
     digest = hashlib.sha256("\n".join([folder, *seen]).encode()).hexdigest()
     file = BUILD / f"tests-{folder.replace('/', '-')}.json"
-    if file.exists() and (found := Tests(**json.loads(file.read_text()))).digest == digest:
-        found.covers = {f: {int(k): t for k, t in ls.items()} for f, ls in found.covers.items()}
-        return found
+    if file.exists() and (result := Tests(**json.loads(file.read_text()))).digest == digest:
+        result.covers = {f: {int(k): t for k, t in ls.items()} for f, ls in result.covers.items()}
+        return result
     print(f"running {folder} under coverage", flush=True)
     data = BUILD / "coverage.sqlite"
     data.unlink(missing_ok=True)
@@ -179,9 +179,9 @@ def known_tests(folder: str, digests: dict[str, str], measured: list[str]) -> Te
         lines = recorded.contexts_by_lineno(name)
         kept = {n: [t for t in tests if t in seconds] for n, tests in lines.items()}
         covers[str(Path(name).relative_to(TREE))] = kept
-    found = Tests(folder, digest, seconds, covers)
-    file.write_text(json.dumps(vars(found)))
+    result = Tests(folder, digest, seconds, covers)
+    file.write_text(json.dumps(vars(result)))
     print(f"  {len(seconds)} tests in {time.monotonic() - started:.0f} s", flush=True)
     for test in sorted(failed):
         print(f"  left out, since it did not pass: {test}", flush=True)
-    return found
+    return result

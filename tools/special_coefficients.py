@@ -270,7 +270,7 @@ def temme(rows: int, columns: int) -> list[list[float]]:
             for j in range(1, k + 1) if 2 * j - 1 <= k
         )  # fmt: skip
         stirling_series.append(total / k)
-    current, found = [beta[k + 1] for k in range(n)], []
+    current, result = [beta[k + 1] for k in range(n)], []
     for k in range(rows):
         if k:
             g = (-1) ** k * stirling_series[k]
@@ -278,8 +278,8 @@ def temme(rows: int, columns: int) -> list[list[float]]:
             # (1/η) c' + g/μ, of which the coefficients of 1/η cancel.
             assert abs(derivative[0] + g * beta[0]) < mp.mpf(10) ** -30
             current = [derivative[i + 1] + g * beta[i + 1] for i in range(len(derivative) - 1)]
-        found.append([float(c) for c in current[:columns]])
-    return found
+        result.append([float(c) for c in current[:columns]])
+    return result
 
 
 SERIES: dict[str, tuple[float, float, Function]] = {
@@ -364,22 +364,22 @@ def coefficients(low: float, high: float, f: Function) -> list[float]:
     a, b = mp.mpf(low), mp.mpf(high)
     angles = [mp.pi * (j + 0.5) / NODES for j in range(NODES)]
     values = [mp.mpf(f((a + b) / 2 + (b - a) / 2 * mp.cos(w))) for w in angles]
-    found = [
+    result = [
         2 * sum(v * mp.cos(k * w) for v, w in zip(values, angles)) / NODES for k in range(NODES)
     ]
-    found[0] /= 2
-    top = max(abs(c) for c in found)
-    n = max(k for k, c in enumerate(found) if abs(c) > top * 2e-18) + 1
-    return [float(c) for c in found[:n]]
+    result[0] /= 2
+    top = max(abs(c) for c in result)
+    n = max(k for k, c in enumerate(result) if abs(c) > top * 2e-18) + 1
+    return [float(c) for c in result[:n]]
 
 
 def written(series: dict[str, tuple[float, float, Function]]) -> list[str]:
     """The assignments of coefficients."""
     parts: list[str] = []
     for name, (low, high, f) in series.items():
-        found = coefficients(low, high, f)
-        rows = [found[i : i + 4] for i in range(0, len(found), 4)]
-        print(f"{name}: {len(found)} terms, the last {found[-1]:.1e}")
+        result = coefficients(low, high, f)
+        rows = [result[i : i + 4] for i in range(0, len(result), 4)]
+        print(f"{name}: {len(result)} terms, the last {result[-1]:.1e}")
         lines = "".join("    " + ", ".join(repr(c) for c in row) + ",\n" for row in rows)
         parts.append(f"{name} = (\n{lines})\n")
     return parts

@@ -62,12 +62,12 @@ def items(argument: str, value: Any, item: Callable[[str, Any], Any] | None = No
         TypeError: it is no sequence, or an element is none of those that ``item`` takes.
     """
     try:
-        found = tuple(value)
+        result = tuple(value)
     except TracedValueError:
         raise
     except Exception:
         raise _wrong(argument, "a sequence", value) from None
-    return found if item is None else tuple([item(argument, x) for x in found])
+    return result if item is None else tuple([item(argument, x) for x in result])
 
 
 def integers(argument: str, value: Any) -> tuple[int, ...]:

@@ -78,9 +78,9 @@ def cached(
         return lru_cache(None)(f)
     if context is not None:
         return _within(f, bound, context)
-    found = lru_cache(bound)(f)
-    register_cache(found)
-    return found
+    result = lru_cache(bound)(f)
+    register_cache(result)
+    return result
 
 
 def _within(f: Callable[..., Any], bound: int, context: Context) -> Any:
@@ -162,10 +162,10 @@ class WeakTable(Generic[V]):
             TypeError: ``owner`` cannot be referred to weakly.
         """
         key = identity(owner) or id(owner)
-        found = self._entries.get(key)
+        result = self._entries.get(key)
         # A dead owner may still have an entry: an interrupt can prevent the call that drops it.
-        if found is not None and ((known := found[0]()) is owner or _is_method(known, key)):
-            return found[1]
+        if result is not None and ((known := result[0]()) is owner or _is_method(known, key)):
+            return result[1]
         value = make()
         self._entries[key] = ref(owner, partial(_drop, self._entries, key)), value
         return value
@@ -173,10 +173,10 @@ class WeakTable(Generic[V]):
     def known(self, owner: Any) -> V | None:
         """The value that belongs to ``owner``; None if there is none yet."""
         key = identity(owner) or id(owner)
-        found = self._entries.get(key)
-        if found is None:
+        result = self._entries.get(key)
+        if result is None:
             return None
-        return found[1] if (known := found[0]()) is owner or _is_method(known, key) else None
+        return result[1] if (known := result[0]()) is owner or _is_method(known, key) else None
 
     def put(self, owner: Any, value: V) -> None:
         """Make ``value`` the one that belongs to ``owner``."""
@@ -196,8 +196,8 @@ def _is_method(known: Any, key: Any) -> bool:
 
 
 def _drop(entries: dict[Any, tuple[ref[Any], Any]], key: Any, dead: ref[Any]) -> None:
-    found = entries.get(key)
-    if found is not None and found[0] is dead:
+    result = entries.get(key)
+    if result is not None and result[0] is dead:
         del entries[key]
 
 
@@ -237,8 +237,8 @@ def _forgotten(key: int, dead: ref[Any]) -> None:
 
 def caches() -> list[Any]:
     """All caches that are alive, except those that are permanent."""
-    found = [known() for known in list(_caches.values())]
-    return [cache for cache in found if cache is not None]
+    result = [known() for known in list(_caches.values())]
+    return [cache for cache in result if cache is not None]
 
 
 def entries_in(cache: Any) -> int:

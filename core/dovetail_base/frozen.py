@@ -25,13 +25,13 @@ def frozen(x: Array) -> Array:
     bits = None if x.dtype.hasobject else x.tobytes()
     known = _copies.known(x)
     if known is not None:
-        found = known()
-        if found is not None and bits is not None and found.base == bits and _alike(found, x):
-            return found
-    found = np.array(x) if bits is None else np.ndarray(x.shape, x.dtype, bits)
-    found.flags.writeable = False
-    _copies.put(x, ref(found))
-    return found
+        result = known()
+        if result is not None and bits is not None and result.base == bits and _alike(result, x):
+            return result
+    result = np.array(x) if bits is None else np.ndarray(x.shape, x.dtype, bits)
+    result.flags.writeable = False
+    _copies.put(x, ref(result))
+    return result
 
 
 def _alike(x: Array, y: Array) -> bool:

@@ -56,9 +56,9 @@ def listing(code: CodeType, package: str) -> dict[str, Export]:
         taken = import_module(module).__all__ if names == ("*",) else names
         return SimpleNamespace(**{n: Export(module, n) for n in taken})
 
-    found: dict[str, Any] = {"__builtins__": {"__import__": note}, "__name__": package}
-    exec(code, found)
-    return {n: e for n, e in sorted(found.items()) if isinstance(e, Export)}
+    result: dict[str, Any] = {"__builtins__": {"__import__": note}, "__name__": package}
+    exec(code, result)
+    return {n: e for n, e in sorted(result.items()) if isinstance(e, Export)}
 
 
 def lazy_exports(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -108,9 +108,9 @@ def _load(export: Export, module: str) -> Any:
     An attribute of ``module`` itself is not asked for, since that would call this function again.
     """
     if export.module != module:
-        found = import_part(export.module)
-        if hasattr(found, export.name):
-            return getattr(found, export.name)
+        result = import_part(export.module)
+        if hasattr(result, export.name):
+            return getattr(result, export.name)
     return import_part(f"{export.module}.{export.name}")
 
 

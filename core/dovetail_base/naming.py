@@ -28,14 +28,14 @@ def parts(scope: str) -> list[str]:
     """The names of a scope, outermost first, each with the transformations around it."""
     if "(" not in scope:
         return scope.split("/") if scope else []
-    found, depth = [""], 0
+    result, depth = [""], 0
     for c in scope:
         depth += (c == "(") - (c == ")")
         if c == "/" and depth <= 0:
-            found.append("")
+            result.append("")
         else:
-            found[-1] += c
-    return found
+            result[-1] += c
+    return result
 
 
 @cached

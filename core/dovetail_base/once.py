@@ -40,8 +40,8 @@ class Once(Generic[T]):
         self._making: set[int] = set()  # threads
 
     def __call__(self) -> T:
-        found = self._made.get("")
-        return self._first() if found is None else found
+        result = self._made.get("")
+        return self._first() if result is None else result
 
     def _first(self) -> T:
         thread = get_ident()
@@ -52,10 +52,10 @@ class Once(Generic[T]):
             mine = self._make()
         finally:
             self._making.discard(thread)
-        found = self._made.setdefault("", mine)
-        if found is mine:
+        result = self._made.setdefault("", mine)
+        if result is mine:
             self._then(mine)
-        return found
+        return result
 
     @property
     def is_made(self) -> bool:

@@ -81,10 +81,10 @@ def traced_under() -> TracedUnder:
     """A scope that restores the present values of traced options: for code that belongs to a trace
     and runs when its program is evaluated, such as custom rules."""
     global _last
-    context, found = trace_context(), _last
-    if not found or found.context is not context or len(found.values) < len(_traced):
-        found = _last = TracedUnder(context)
-    return found
+    context, result = trace_context(), _last
+    if not result or result.context is not context or len(result.values) < len(_traced):
+        result = _last = TracedUnder(context)
+    return result
 
 
 class Option:

@@ -36,8 +36,8 @@ def register_surroundings(get: Callable[[], Any]) -> None:
 def surroundings() -> Any:
     """The sharding of arrays for which no placement is given; None for the default device."""
     for get in _around:
-        if (found := get()) is not None:
-            return found
+        if (result := get()) is not None:
+            return result
     return None
 
 

@@ -69,9 +69,9 @@ class NameStack:
 
 def _names(part: str) -> Iterator[ScopeName | TransformationName]:
     """A scope and the transformations around it."""
-    while found := re.fullmatch(r"(\w+)\((.*)\)", part):
-        yield TransformationName(found[1])
-        part = found[2]
+    while result := re.fullmatch(r"(\w+)\((.*)\)", part):
+        yield TransformationName(result[1])
+        part = result[2]
     if part:
         yield ScopeName(part)
 

@@ -61,11 +61,11 @@ def without_hidden(traceback: TracebackType | None) -> TracebackType | None:
     while traceback is not None:
         places.append(traceback)
         traceback = traceback.tb_next
-    found: TracebackType | None = None
+    result: TracebackType | None = None
     for t in reversed(places):
         if not is_hidden(t.tb_frame):
-            found = TracebackType(found, t.tb_frame, t.tb_lasti, t.tb_lineno)
-    return found
+            result = TracebackType(result, t.tb_frame, t.tb_lasti, t.tb_lineno)
+    return result
 
 
 def is_framework(code: CodeType, names: Mapping[str, Any]) -> bool:
@@ -168,8 +168,8 @@ def run_at(source: Source | None, f: Callable[..., Any], *args: Any) -> Any:
 
 def current_source() -> Source | None:
     """The source location of the operation being traced, or of the equation being interpreted."""
-    found = get_override()
-    return found if found is not None else user_source(2)
+    result = get_override()
+    return result if result is not None else user_source(2)
 
 
 def user_source(depth: int = 1) -> Source | None:

@@ -35,15 +35,15 @@ class _Report:
 
     def section(self, title: str, lines: Callable[[], Iterator[Line]]) -> None:
         """Print what ``lines`` yields; an exception in it is a problem, and the report goes on."""
-        found: list[Line] = []
+        result: list[Line] = []
         try:
             for line in lines():
-                found.append(line)
+                result.append(line)
         except Exception as e:  # whatever is broken, the other sections are wanted the more
-            found.append(("problem", f"{type(e).__name__}: {e}"))
-        self.problems += sum(name.startswith("problem") for name, _ in found)
+            result.append(("problem", f"{type(e).__name__}: {e}"))
+        self.problems += sum(name.startswith("problem") for name, _ in result)
         print(style(title, "bold"))
-        print(fields(found or [("none", "")]) + "\n")
+        print(fields(result or [("none", "")]) + "\n")
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -87,20 +87,20 @@ def _environment() -> Iterator[Line]:
 
 
 def _plugins() -> Iterator[Line]:
-    found = registry()
-    yield "active", ", ".join(found.active) or "none"
-    for p in found.plugins.values():
+    result = registry()
+    yield "active", ", ".join(result.active) or "none"
+    for p in result.plugins.values():
         if p.problem:
             kind = "disabled" if p.problem.startswith("disabled") else "problem"
             yield kind, f"{p.name} of {p.distribution} {p.version}: {p.problem}"
-    for clash in found.clashes.values():
+    for clash in result.clashes.values():
         yield "problem", clash
-    shown = {f"{p.whose} is set aside: {p.problem}" for p in found.plugins.values()}
-    for text, _ in found.notices:
-        if text not in shown and text not in found.clashes.values():
+    shown = {f"{p.whose} is set aside: {p.problem}" for p in result.plugins.values()}
+    for text, _ in result.notices:
+        if text not in shown and text not in result.clashes.values():
             yield "problem", text
-    for name, manifest in found.active.items():
-        for problem in manifest_problems(found.plugins[name], manifest):
+    for name, manifest in result.active.items():
+        for problem in manifest_problems(result.plugins[name], manifest):
             yield "problem", problem
 
 
@@ -141,10 +141,10 @@ def _matrix() -> Iterator[Line]:
             yield f"problem {name}", f"rules set aside: {problem}"
         for problem in rules.broken(by_name):
             yield f"problem {name}", problem
-        found = [*by_name.values()]
-        kinds = [r.kind for r in found]
+        result = [*by_name.values()]
+        kinds = [r.kind for r in result]
         shown = [(k, kinds.count(k)) for k in dict.fromkeys(kinds)]
-        own = Counter(p for r in found for p in r.platforms)
+        own = Counter(p for r in result for p in r.platforms)
         words = [f"{n} {k if n == 1 or k != 'hole' else 'holes'}" for k, n in shown]
         yield name, ", ".join([*words, *(f"{n} for {p} alone" for p, n in sorted(own.items()))])
 

@@ -54,7 +54,7 @@ def run(args: Namespace) -> int:
     }
     if args.holes:
         matrix = {n: row for n, row in matrix.items() if _holes(row)}
-    found = Counter(c.kind for row in matrix.values() for c in row.values())
+    result = Counter(c.kind for row in matrix.values() for c in row.values())
     for table in tables:
         problems += rules.broken({n: row[table] for n, row in matrix.items()})
     if args.html:
@@ -63,7 +63,7 @@ def run(args: Namespace) -> int:
         _write(args.html, matrix_page.page(matrix, primitives, tables, problems))
     elif matrix:
         print("\n".join(_grid(matrix, primitives, names)))
-        print(f"\n{_legend(found)}")
+        print(f"\n{_legend(result)}")
         for line in _of_platforms(matrix):
             print(line)
     print(
@@ -119,18 +119,18 @@ def _padded(texts: list[str], widths: list[int]) -> str:
 
 def _of_platforms(matrix: Rows) -> list[str]:
     """The rules of single platforms: a line for each platform of a table."""
-    found: dict[tuple[str, str], list[str]] = {}
+    result: dict[tuple[str, str], list[str]] = {}
     for name, row in matrix.items():
         for table, rule in row.items():
             for platform in rule.platforms:
-                found.setdefault((table, platform), []).append(name)
+                result.setdefault((table, platform), []).append(name)
     return [
         f"{table} has rules of their own for {platform}: {', '.join(names)}"
-        for (table, platform), names in sorted(found.items())
+        for (table, platform), names in sorted(result.items())
     ]
 
 
-def _legend(found: Counter[str]) -> str:
+def _legend(result: Counter[str]) -> str:
     """The marks that occur, with the number of their occurrences."""
-    kinds = [k for k in MARKS if found[k]]
-    return "   ".join(f"{mark(k)} {MARKS[k].meaning}: {found[k]}" for k in kinds)
+    kinds = [k for k in MARKS if result[k]]
+    return "   ".join(f"{mark(k)} {MARKS[k].meaning}: {result[k]}" for k in kinds)

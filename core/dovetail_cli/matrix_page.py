@@ -78,16 +78,16 @@ def _header(content: Content) -> Iterator[str]:
         f"<p>{count(len(rows), 'primitive')} ({tried} with samples), "
         f"{count(len(tables), 'rule table')} ({judged} with a law).</p>"
     )
-    found = Counter(rule.kind for row in rows.values() for rule in row.values())
+    result = Counter(rule.kind for row in rows.values() for rule in row.values())
     yield '<ul class="legend">'
     for kind in MARKS:
-        if found[kind]:
+        if result[kind]:
             meaning = escape(MARKS[kind].meaning)
-            yield f"<li>{_mark(kind)} {meaning}: <b>{found[kind]}</b></li>"
+            yield f"<li>{_mark(kind)} {meaning}: <b>{result[kind]}</b></li>"
     yield "</ul>"
     for problem in content.problems:
         yield f'<p class="problem">{escape(problem)}</p>'
-    yield from _form(content, [k for k in MARKS if found[k]])
+    yield from _form(content, [k for k in MARKS if result[k]])
     yield "</header>"
 
 
@@ -157,8 +157,8 @@ def _head(content: Content) -> Iterator[str]:
 
 
 def _column_head(content: Content, table: str, first: bool) -> str:
-    found = Counter(row[table].kind for row in content.rows.values())
-    counts = " ".join(f"{_mark(kind)}&#8239;{found[kind]}" for kind in MARKS if found[kind])
+    result = Counter(row[table].kind for row in content.rows.values())
+    counts = " ".join(f"{_mark(kind)}&#8239;{result[kind]}" for kind in MARKS if result[kind])
     law = content.laws.get(table)
     judged = f"law: {law.name}" if law else "no law"
     return (
@@ -219,10 +219,10 @@ def _origin(primitive: Primitive, rule: rules.Rule) -> Iterator[str]:
 
 def _by_home(content: Content) -> dict[str, list[str]]:
     """The primitives' names by the package that defines them."""
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     for name in content.rows:
-        found.setdefault(content.primitives[name].module.partition(".")[0], []).append(name)
-    return dict(sorted(found.items()))
+        result.setdefault(content.primitives[name].module.partition(".")[0], []).append(name)
+    return dict(sorted(result.items()))
 
 
 def _mark(kind: str) -> str:

@@ -128,11 +128,11 @@ def _check_name(name: str) -> None:
 
 def _owner(name: str) -> str:
     """A sentence about who has the name already; an empty string if it is free."""
-    found = registry()
-    if name in found.plugins:
-        return f"a plugin {name!r} is installed already, by {_whose(found.plugins[name])}"
+    result = registry()
+    if name in result.plugins:
+        return f"a plugin {name!r} is installed already, by {_whose(result.plugins[name])}"
     for field, what in (("names", "dovetail.{}"), ("surfaces", "dovetail.{}"), ("backends", "{}")):
-        for plugin, manifest in found.active.items():
+        for plugin, manifest in result.active.items():
             if name in getattr(manifest, field):
                 spelt = what.format(name)
                 return f"{spelt} is taken, by the {field} of plugin {plugin!r}"

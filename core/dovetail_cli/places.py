@@ -28,20 +28,20 @@ def code_place(function: Any) -> str:
 
 def call(function: Any) -> str:
     """A function with the names of its parameters: ``_sin_jvp(primals, tangents)``."""
-    found = _parameters(function)
+    result = _parameters(function)
     shown = (
-        "" if found is None else f"({', '.join(_STARS.get(p.kind, '') + p.name for p in found)})"
+        "" if result is None else f"({', '.join(_STARS.get(p.kind, '') + p.name for p in result)})"
     )
     return f"{_name(function)}{shown}"
 
 
 def signature(function: Any) -> str:
     """A function with its parameters and their types: ``_type(x: ShapedArray, *, axis: int)``."""
-    found = _parameters(function)
-    if found is None:
+    results = _parameters(function)
+    if results is None:
         return _name(function)
     shown: list[str] = []
-    for p in found:
+    for p in results:
         if p.kind is p.KEYWORD_ONLY and not any(s.startswith("*") for s in shown):
             shown.append("*")
         shown.append(_STARS.get(p.kind, "") + _declared(p))
@@ -51,8 +51,8 @@ def signature(function: Any) -> str:
 
 def keywords(function: Any) -> dict[str, str]:
     """The keyword parameters that a function names, with their types ("" where there is none)."""
-    found = _parameters(function) or []
-    return {p.name: spell_type(p.annotation) for p in found if p.kind is p.KEYWORD_ONLY}
+    result = _parameters(function) or []
+    return {p.name: spell_type(p.annotation) for p in result if p.kind is p.KEYWORD_ONLY}
 
 
 def spell_type(annotation: Any) -> str:
@@ -106,8 +106,8 @@ def definition(primitive: Primitive) -> Definition:
         lines = dict(_assignments(ast.parse(Path(file).read_text(encoding="utf-8"))))
     except (OSError, SyntaxError):
         lines = {}
-    found = next((n for n in names if n in lines), names[0] if names else "")
-    return Definition(found, file, lines.get(found, 0))
+    result = next((n for n in names if n in lines), names[0] if names else "")
+    return Definition(result, file, lines.get(result, 0))
 
 
 def _assignments(tree: ast.Module) -> Iterator[tuple[str, int]]:

@@ -22,13 +22,13 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Print the table, or the plugins asked for; returns 1 if any is set aside."""
-    found = registry().plugins
-    unknown = [n for n in args.name if n not in found]
+    result = registry().plugins
+    unknown = [n for n in args.name if n not in result]
     if unknown:
         raise RegistryError(
-            f"no plugin is called {unknown[0]!r}; installed: {', '.join(found) or 'none'}"
+            f"no plugin is called {unknown[0]!r}; installed: {', '.join(result) or 'none'}"
         )
-    chosen = [found[n] for n in args.name] or list(found.values())
+    chosen = [result[n] for n in args.name] or list(result.values())
     if args.name:
         print("\n\n".join(map(_in_full, chosen)))
     elif chosen:

@@ -29,17 +29,17 @@ def run(primitive: Primitive) -> int:
     all_samples, problems = samples_by_primitive()
     samples = all_samples.get(primitive, [])
     tables, unloaded = rules.load_tables(rules.table_names())
-    found = {name: rules.rule(t, primitive) for name, t in tables.items()}
+    result = {name: rules.rule(t, primitive) for name, t in tables.items()}
     print(style(primitive.name, "bold"))
     print(fields(list(_facts(primitive, samples))))
     print(f"\n{style('Rules', 'bold')}")
-    print(_rules(found, samples))
+    print(_rules(result, samples))
     print(f"\n{style('Samples', 'bold')}: {len(samples) or 'none'}")
     for line in _sample_lines(samples):
         print(line)
     for problem in [*unloaded, *problems]:
         print(f"{style('problem:', 'red')} {problem}")
-    return int(any(r.kind == rules.BROKEN for r in found.values()))
+    return int(any(r.kind == rules.BROKEN for r in result.values()))
 
 
 # --- what it is -----------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ def _brief(value: Any) -> str:
 
 
 def _effects(primitive: Primitive, samples: Sequence[Sample]) -> str:
-    found: list[str] = []
+    result: list[str] = []
     shown = "no sample shows any"
     for sample in samples:
         try:
@@ -132,8 +132,8 @@ def _effects(primitive: Primitive, samples: Sequence[Sample]) -> str:
         except Exception:  # the program below shows the failure of the type rule
             continue
         shown = "none"
-        found += sorted(str(e) for e in inferred.effects)
-    return ", ".join(dict.fromkeys(found)) or shown
+        result += sorted(str(e) for e in inferred.effects)
+    return ", ".join(dict.fromkeys(result)) or shown
 
 
 def _function(function: Any) -> str:
@@ -155,19 +155,19 @@ def _example(samples: Sequence[Sample]) -> Pairs:
 # --- its rules ------------------------------------------------------------------------------------
 
 
-def _rules(found: Mapping[str, rules.Rule], samples: Sequence[Sample]) -> str:
+def _rules(result: Mapping[str, rules.Rule], samples: Sequence[Sample]) -> str:
     """A line for each table, and each law without a table: the rule and its origin."""
     laws = {name: law for _, name, law in all_laws()}
     lines = [
         [name, f"{mark(r.kind)} {_WORDS[r.kind]}", _tried(laws.get(name), samples), _from(r)]
-        for name, r in found.items()
+        for name, r in result.items()
     ]
     lines += [
         [name, "", _tried(law, samples), "a law of all programs"]
         for name, law in laws.items()
-        if name not in found
+        if name not in result
     ]
-    styles = [["", MARKS[r.kind].colour] for r in found.values()]
+    styles = [["", MARKS[r.kind].colour] for r in result.values()]
     return table(["table", "rule", "law tried on", "from"], lines, styles, indent="  ")
 
 

@@ -58,32 +58,32 @@ def load_table(name: str) -> RuleTable[Any]:
 
 def load_tables(names: list[str]) -> tuple[dict[str, RuleTable[Any]], list[str]]:
     """Tables by their names, and the problems of those that are left out."""
-    found: dict[str, RuleTable[Any]] = {}
+    result: dict[str, RuleTable[Any]] = {}
     problems: list[str] = []
     for name in names:
         try:
-            found[name] = load_table(name)
+            result[name] = load_table(name)
         except DovetailError as e:
             problems.append(f"table {name!r} is left out: {e}")
-    return found, problems
+    return result, problems
 
 
 SHOWN = 5
 """The number of different problems of one table that are reported."""
 
 
-def broken(found: Mapping[str, Rule]) -> list[str]:
+def broken(result: Mapping[str, Rule]) -> list[str]:
     """The problems of rules that cannot be derived, by the names of their primitives; rules with
     the same problem share a line."""
     alike: dict[str, list[str]] = {}
-    for name, r in found.items():
+    for name, r in result.items():
         if r.kind == BROKEN:
             alike.setdefault(r.source.replace(repr(name), "..."), []).append(name)
     lines: list[str] = []
     for names in [*alike.values()][:SHOWN]:
         first, *rest = names
         more = f" So it does for {len(rest)} more primitives, as {rest[0]!r}." if rest else ""
-        lines.append(f"{found[first].source}{more}")
+        lines.append(f"{result[first].source}{more}")
     if len(alike) > SHOWN:
         left = sum(len(names) for names in [*alike.values()][SHOWN:])
         lines.append(f"and {left} more primitives cannot be given a rule, each for another reason")
@@ -93,10 +93,10 @@ def broken(found: Mapping[str, Rule]) -> list[str]:
 def rule(table: RuleTable[Any], primitive: Primitive) -> Rule:
     """The rule of ``primitive``, derived if the table has none, and those of platforms."""
     own = {p: origin for p, (_, origin) in sorted(table.platforms(primitive).items())}
-    found = _general(table, primitive)
-    if own and found.kind in (EMPTY, HOLE):
+    result = _general(table, primitive)
+    if own and result.kind in (EMPTY, HOLE):
         return Rule(DECLARED, None, "platforms", own)
-    return found._replace(platforms=own) if own else found
+    return result._replace(platforms=own) if own else result
 
 
 def _general(table: RuleTable[Any], primitive: Primitive) -> Rule:

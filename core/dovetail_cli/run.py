@@ -94,10 +94,10 @@ def _load(name: str) -> Command:
 def _known(quiet: bool) -> list[str]:
     """The names of plugins' commands, including those that several plugins claim."""
     try:
-        found = registry()
+        result = registry()
     except DovetailError:
         if not quiet:
             raise
         return []
-    clashes = [name for kind, name in found.clashes if kind == "commands" and name not in _OWN]
-    return sorted([*found.entries("commands"), *clashes])
+    clashes = [name for kind, name in result.clashes if kind == "commands" and name not in _OWN]
+    return sorted([*result.entries("commands"), *clashes])

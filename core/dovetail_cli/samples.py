@@ -12,17 +12,17 @@ from dovetail_testing.samples import Sample, samples_of
 
 def samples_by_primitive() -> tuple[dict[Primitive, list[Sample]], list[str]]:
     """All samples, and the problems of modules of samples that do not work."""
-    found: dict[Primitive, list[Sample]] = {}
+    result: dict[Primitive, list[Sample]] = {}
     problems: list[str] = []
     for plugin, manifest in registry().active.items():
         for module in manifest.samples:
             try:
                 for sample in samples_of(module):
-                    found.setdefault(sample.primitive, []).append(sample)
+                    result.setdefault(sample.primitive, []).append(sample)
             except Exception as e:  # a plugin's module may fail in any way
                 why = f"{type(e).__name__}: {e}"
                 problems.append(f"the samples of plugin {plugin!r} ({module}) fail: {why}")
-    return found, problems
+    return result, problems
 
 
 def count_spoken_of(law: Law, samples: Iterable[Sample]) -> int:

@@ -33,14 +33,14 @@ def check_module(name: str, example: str) -> None:
     """
     sys.path.insert(0, str(Path.cwd()))
     try:
-        found = find_spec(name)
+        result = find_spec(name)
     except ModuleNotFoundError as e:  # a package above it
         if not e.name or not f"{name}.".startswith(f"{e.name}."):
             raise
-        found = None
+        result = None
     finally:
         sys.path.pop(0)
-    if found is None:
+    if result is None:
         raise DovetailError(f"there is no module {name!r}; for example: {example}")
 
 

@@ -37,12 +37,12 @@ class _MovedFinder:
         self, name: str, path: Sequence[str] | None = None, target: object = None
     ) -> ModuleSpec | None:
         new = new_name(name)
-        found = find_spec(new) if new is not None else None
-        if found is None:
+        result = find_spec(new) if new is not None else None
+        if result is None:
             return None
-        is_package = found.submodule_search_locations is not None
+        is_package = result.submodule_search_locations is not None
         return ModuleSpec(
-            name, cast("Any", _MovedLoader(found)), origin=found.origin, is_package=is_package
+            name, cast("Any", _MovedLoader(result)), origin=result.origin, is_package=is_package
         )
 
 

@@ -90,14 +90,14 @@ class Conformance:
         mine = [(t, law) for plugin, t, law in all_laws() if plugin and plugin == self.plugin]
         mine += self.laws
         every = [(t, law) for _, t, law in all_laws()] + list(self.laws)
-        found = [*self._tried(every, own, full), *self._tried(mine, others, full, values=False)]
+        result = [*self._tried(every, own, full), *self._tried(mine, others, full, values=False)]
         skipped: list[Entry] = []
         for name in manifest.backends:
             law = _law_of_backend(name, skipped)
-            found += self._tried([law] if law else [], [*others, *own], full, values=False)
-        entries = [*skipped, *untried(manifest, {e[:2] for c in found for e in c.entries}, own)]
-        self._check_excuses([*(e for c in found for e in c.entries), *entries])
-        return [*found, Inventory([self._with_excuse(e) for e in entries])]
+            result += self._tried([law] if law else [], [*others, *own], full, values=False)
+        entries = [*skipped, *untried(manifest, {e[:2] for c in result for e in c.entries}, own)]
+        self._check_excuses([*(e for c in result for e in c.entries), *entries])
+        return [*result, Inventory([self._with_excuse(e) for e in entries])]
 
     def _manifest(self) -> Manifest:
         active = registry().active
@@ -159,12 +159,12 @@ class Conformance:
 
 
 def _spoken_of(law: Law, samples: Iterable[Sample]) -> list[Sample]:
-    found: list[Sample] = []
+    result: list[Sample] = []
     for sample in samples:
         with enable_x64(is_wide(sample)):
             if law.speaks_of(sample):
-                found.append(sample)
-    return found
+                result.append(sample)
+    return result
 
 
 def _law_of_backend(name: str, skipped: list[Entry]) -> tuple[str, Law] | None:

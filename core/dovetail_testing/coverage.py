@@ -47,13 +47,13 @@ Coverage = dict[tuple[str, str], Verdict]
 
 def by_test(reports: Iterable[Any]) -> dict[str, Coverage]:
     """The coverage that pytest's reports show, by test function: ``file::function``."""
-    found: dict[str, list[Entry]] = {}
+    result: dict[str, list[Entry]] = {}
     for report in reports:
         for key, value in getattr(report, "user_properties", ()):
             if key == PROPERTY:
                 said = [_said(Entry(*entry), report) for entry in value]
-                found.setdefault(report.nodeid.partition("[")[0], []).extend(said)
-    return {test: coverage(entries) for test, entries in sorted(found.items())}
+                result.setdefault(report.nodeid.partition("[")[0], []).extend(said)
+    return {test: coverage(entries) for test, entries in sorted(result.items())}
 
 
 def _said(entry: Entry, report: Any) -> Entry:
@@ -82,49 +82,49 @@ def coverage(entries: Iterable[Entry]) -> Coverage:
     grouped: dict[tuple[str, str], list[Entry]] = {}
     for entry in entries:
         grouped.setdefault(entry[:2], []).append(entry)
-    found: Coverage = {}
+    result: Coverage = {}
     for rule, said in grouped.items():
         verdict = min((e.verdict for e in said), key=VERDICTS.index)
         reasons = dict.fromkeys(e.reason for e in said if e.verdict == verdict and e.reason)
         cases = sum(e.verdict != UNTRIED for e in said)
         lacking = sum(e.verdict == UNSUPPORTED for e in said)
-        found[rule] = Verdict(verdict, tuple(reasons), cases, lacking)
-    return found
+        result[rule] = Verdict(verdict, tuple(reasons), cases, lacking)
+    return result
 
 
-def summary(found: Coverage) -> str:
+def summary(result: Coverage) -> str:
     """The numbers of rules by verdict, and of samples that are not supported, as text: ``12 rules:
     10 tested, 2 untested; 3 samples unsupported``."""
-    count = Counter(v.verdict for v in found.values())
+    count = Counter(v.verdict for v in result.values())
     parts = [f"{count[v]} {v}" for v in VERDICTS if count[v]]
-    lacking = sum(v.unsupported for v in found.values())
+    lacking = sum(v.unsupported for v in result.values())
     more = f"; {lacking} sample{'' if lacking == 1 else 's'} {UNSUPPORTED}" if lacking else ""
-    return f"{len(found)} rule{'' if len(found) == 1 else 's'}: {', '.join(parts)}{more}"
+    return f"{len(result)} rule{'' if len(result) == 1 else 's'}: {', '.join(parts)}{more}"
 
 
-def names(found: Coverage) -> tuple[list[str], list[str]]:
+def names(result: Coverage) -> tuple[list[str], list[str]]:
     """The primitives and the tables of a coverage, in order."""
-    return sorted({p for p, _ in found}), sorted({t for _, t in found})
+    return sorted({p for p, _ in result}), sorted({t for _, t in result})
 
 
-def text(found: Coverage) -> list[str]:
+def text(result: Coverage) -> list[str]:
     """Lines: a grid of primitives and tables, and the reasons of all that is not tested."""
-    rows, tables = names(found)
-    marks = {p: [_mark(found, p, t) for t in tables] for p in rows}
+    rows, tables = names(result)
+    marks = {p: [_mark(result, p, t) for t in tables] for p in rows}
     shown = rows if len(rows) <= MOST else [p for p in rows if set(marks[p]) - {"●", "·"}]
     lines = [*_grid(shown, tables, marks)]
     if len(shown) < len(rows):
         lines.append(f"and {len(rows) - len(shown)} primitives whose rules are all tested")
-    legend = "   ".join(f"{MARKS[v]} {v}" for v in VERDICTS if _any(found, v))
-    return [*lines, "", legend, *_reasons(found)]
+    legend = "   ".join(f"{MARKS[v]} {v}" for v in VERDICTS if _any(result, v))
+    return [*lines, "", legend, *_reasons(result)]
 
 
-def _any(found: Coverage, verdict: str) -> bool:
-    return any(v.verdict == verdict for v in found.values())
+def _any(result: Coverage, verdict: str) -> bool:
+    return any(v.verdict == verdict for v in result.values())
 
 
-def _mark(found: Coverage, primitive: str, table: str) -> str:
-    verdict = found.get((primitive, table))
+def _mark(result: Coverage, primitive: str, table: str) -> str:
+    verdict = result.get((primitive, table))
     return "·" if verdict is None else MARKS[verdict.verdict]
 
 
@@ -147,10 +147,10 @@ def _line(name: str, parts: Sequence[str], first: int, widths: Sequence[int]) ->
     return "  ".join([name.ljust(first), *columns]).rstrip()
 
 
-def _reasons(found: Coverage) -> list[str]:
+def _reasons(result: Coverage) -> list[str]:
     """The rules, by verdict and reason."""
     grouped: dict[tuple[str, str], list[str]] = {}
-    for (primitive, table), v in sorted(found.items()):
+    for (primitive, table), v in sorted(result.items()):
         for reason in v.reasons if v.verdict != TESTED else ():
             grouped.setdefault((v.verdict, reason), []).append(f"{primitive} x {table}")
     lines: list[str] = []

@@ -26,9 +26,9 @@ code { font: 13px ui-monospace, monospace }
 """
 
 
-def page(found: Mapping[str, Coverage]) -> str:
+def page(result: Mapping[str, Coverage]) -> str:
     """A page about the coverage of each test."""
-    body = "\n".join(line for test, coverage in found.items() for line in _section(test, coverage))
+    body = "\n".join(line for test, coverage in result.items() for line in _section(test, coverage))
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f"<title>Conformance</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n"
@@ -55,8 +55,8 @@ def _section(test: str, coverage: Coverage) -> Iterator[str]:
     yield "</ul>"
 
 
-def _rule(found: Verdict | None) -> str:
-    if found is None:
+def _rule(result: Verdict | None) -> str:
+    if result is None:
         return "<td>·</td>"
-    title = "; ".join(found.reasons) or f"{found.cases} case{'' if found.cases == 1 else 's'}"
-    return f'<td class="{found.verdict}" title="{escape(title)}">{MARKS[found.verdict]}</td>'
+    title = "; ".join(result.reasons) or f"{result.cases} case{'' if result.cases == 1 else 's'}"
+    return f'<td class="{result.verdict}" title="{escape(title)}">{MARKS[result.verdict]}</td>'

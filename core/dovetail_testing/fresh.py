@@ -21,8 +21,8 @@ def fresh_registry() -> Generator[Registry, None, None]:
     """Context manager: entry points and environment are read anew within, and the old registry is
     restored at the end. Tables that the process has filled stay filled; primitives stay defined.
     """
-    with _swapped(None) as found:
-        yield found
+    with _swapped(None) as result:
+        yield result
 
 
 @contextmanager
@@ -33,8 +33,8 @@ def with_plugins(*manifests: Manifest) -> Generator[Registry, None, None]:
     more = {m.name: Plugin(m.name, f"{m.name}-dist", "1.0", f"{m.name}:M", m) for m in manifests}
     inside = Registry(plugins=dict(sorted({**outer.plugins, **more}.items())))
     settle_claims(inside)
-    with _swapped(inside) as found:
-        yield found
+    with _swapped(inside) as result:
+        yield result
 
 
 @contextmanager
@@ -68,7 +68,7 @@ def _telling(outside: Passes, inside: Passes) -> Generator[None, None, None]:
         tell_caches()
 
 
-def _passes(found: Registry | None) -> Passes:
+def _passes(result: Registry | None) -> Passes:
     """The passes of a registry's active plugins, by plugin."""
-    active = {} if found is None else found.active
+    active = {} if result is None else result.active
     return {name: m.passes for name, m in active.items() if m.passes}

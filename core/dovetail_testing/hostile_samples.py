@@ -201,10 +201,10 @@ def _filled(x: Any, special: Callable[[Any], list[Any]], position: int, start: i
     """An array like ``x`` of special values. Two operands have as many of all pairs as fit: the
     n-th element has pair 7 n, since 7 shares no factor with the number of pairs."""
     array = np.asarray(x)
-    found = np.array(special(array.dtype), array.dtype)
-    n = len(found)
+    result = np.array(special(array.dtype), array.dtype)
+    n = len(result)
     pairs = (start + np.arange(array.size)) * 7 % n**2
-    return found[(pairs // n ** (position % 2) + position // 2) % n].reshape(array.shape)[()]
+    return result[(pairs // n ** (position % 2) + position // 2) % n].reshape(array.shape)[()]
 
 
 def _not_finite(dtype: Any) -> list[float]:

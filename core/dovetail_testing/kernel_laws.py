@@ -49,11 +49,11 @@ def assert_types(values: Sequence[Any], wanted: Sequence[AbstractValue], what: s
     """
     assert len(values) == len(wanted), f"{what}: {len(values)} results, expected {len(wanted)}"
     for i, (x, want) in enumerate(zip(values, wanted)):
-        found = typeof(x)
+        result = typeof(x)
         if isinstance(x, (np.ndarray, np.generic)):
-            found, want = found.strong(), want.strong()
-        got, wants = found.str_short(), want.str_short()
-        assert found == want, f"{what}: result {i} has type {got}, the type rule says {wants}"
+            result, want = result.strong(), want.strong()
+        got, wants = result.str_short(), want.str_short()
+        assert result == want, f"{what}: result {i} has type {got}, the type rule says {wants}"
 
 
 def assert_untouched(sample: Sample, before: Sequence[bytes]) -> None:
@@ -81,10 +81,10 @@ def effects_of(program: ClosedJaxpr) -> Counter[Any]:
 def assert_same_effects(program: ClosedJaxpr, inferred: Inferred, what: str) -> None:
     """Fail unless a program has each effect of an application once."""
     wanted = Counter(type(f) if isinstance(f, InputEffect) else f for f in inferred.effects)
-    found = effects_of(program)
-    for effect in {*wanted, *found}:
-        assert found[effect] == wanted[effect], (
-            f"{what}: the effect {effect} happens {found[effect]} times, expected {wanted[effect]}"
+    result = effects_of(program)
+    for effect in {*wanted, *result}:
+        assert result[effect] == wanted[effect], (
+            f"{what}: the effect {effect} happens {result[effect]} times, expected {wanted[effect]}"
         )
 
 
@@ -100,14 +100,14 @@ def eval_law(sample: Sample) -> None:
     with enable_x64(enable_x64.value is bool(sample.fixed)):  # fixed operands are of this mode
         again = sample.infer(avals)
     assert again == inferred, f"the type rule says {again.avals} now, and said {inferred.avals}"
-    found = sample.flat()
+    result = sample.flat()
     assert_untouched(sample, before)
-    assert_types(found, inferred.avals, "evaluation")
+    assert_types(result, inferred.avals, "evaluation")
     if sample.oracle is None:
         return
     wanted: Any = sample.oracle(*map(_of_its_type, sample.operands), **sample.params)
     wanted = wanted if sample.primitive.multiple_results else [wanted]
-    for got, want in zip(arrays_of(found), arrays_of(wanted), strict=True):
+    for got, want in zip(arrays_of(result), arrays_of(wanted), strict=True):
         assert_close(got, want, "evaluation against the oracle", factor=256, scale=sample.scale)
 
 
@@ -132,9 +132,9 @@ def decomposition_law(sample: Sample) -> None:
         return list(out) if primitive.multiple_results else [out]
 
     program = stage_closed(decomposed, [typeof(x) for x in sample.operands], primitive.name)
-    found, wanted = program.out_avals, list(inferred.avals)
-    assert found == wanted, (
-        f"the decomposition's results have types {_spell(found)}, the type rule says "
+    result, wanted = program.out_avals, list(inferred.avals)
+    assert result == wanted, (
+        f"the decomposition's results have types {_spell(result)}, the type rule says "
         f"{_spell(wanted)}"
     )
     assert_same_effects(program, inferred, "the decomposition")
@@ -158,9 +158,9 @@ def to_lo_law(sample: Sample) -> None:
     program = staged(sample)
     low = lower_to_lo(program)
     check_jaxpr(low, "lowering to low types")
-    found, wanted = low.out_avals, low_types(program.out_avals)
-    assert [a.strong() for a in found] == [a.strong() for a in wanted], (
-        f"lowered, its results are of types {_spell(found)}, of the high types {_spell(wanted)}"
+    result, wanted = low.out_avals, low_types(program.out_avals)
+    assert [a.strong() for a in result] == [a.strong() for a in wanted], (
+        f"lowered, its results are of types {_spell(result)}, of the high types {_spell(wanted)}"
     )
     assert_same_effects(low, sample.infer(), "lowered")
     if "random" in sample.tags:

@@ -90,10 +90,10 @@ def all_laws() -> Iterator[tuple[str, str, Law]]:
     Raises:
         RegistryError: a manifest names a law that is neither a :class:`Law` nor a function.
     """
-    found = [("", table, target) for table, target in KERNEL_LAWS.items()]
+    result = [("", table, target) for table, target in KERNEL_LAWS.items()]
     for plugin, manifest in registry().active.items():
-        found += [(plugin, table, target) for table, target in manifest.laws.items()]
-    for plugin, table, target in found:
+        result += [(plugin, table, target) for table, target in manifest.laws.items()]
+    for plugin, table, target in result:
         made = load_object(target)
         if not callable(made):
             raise RegistryError(f"the law of {table!r}, {target}, is not a function: {made!r}")

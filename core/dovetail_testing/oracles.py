@@ -153,15 +153,15 @@ def finite_difference_with_error(
         moved = [x if t is None else _moved(x, t, k * h) for x, t in zip(primals, tangents)]
         return [widened(y) for y in f(*moved)]
 
-    found: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = []
+    result: list[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]] = []
     for a, b, c, d in zip(at(1), at(-1), at(2), at(-2)):
         with np.errstate(all="ignore"):
             near, far = _difference(a, b), _difference(c, d)
             p, q, r, s = (np.maximum(np.abs(y), scale) for y in (a, b, c, d))
             rounding = ROUNDINGS * eps * (8 * (p + q) + (r + s)) / (12 * h)
             truncation = h * h * np.abs(far / (4 * h) - near / (2 * h))
-            found.append(((8 * near - far) / (12 * h), rounding + truncation))
-    return found
+            result.append(((8 * near - far) / (12 * h), rounding + truncation))
+    return result
 
 
 def _difference(x: np.ndarray[Any, Any], y: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -88,13 +88,13 @@ class Matrix:
         by_row: dict[Primitive, list[Sample]] = {}
         for sample in self._samples():
             by_row.setdefault(sample.primitive, []).append(sample)
-        found: list[Case] = []
+        result: list[Case] = []
         for table, law in self._laws():
             for primitive, samples in by_row.items():
                 spoken_of = [s for s in samples if law.speaks_of(s)]
                 chosen = spoken_of if full else some(spoken_of, self.quick, table, primitive)
-                found += [Case(table, law, s) for s in chosen]
-        return found
+                result += [Case(table, law, s) for s in chosen]
+        return result
 
     def _samples(self) -> Iterator[Sample]:
         missing = set(self.primitives or ())
@@ -121,15 +121,17 @@ def _is_nobodys(table: str, primitive: Primitive) -> bool:
     """Return whether a rule is missing that no plugin should have: the distributions of table and
     primitive do not know each other, since the primitive's contributes nothing to the table, and
     the table's does not require the primitive's."""
-    found = registry()
-    owner = next((n for n, m in found.active.items() if table in m.tables), None)
-    if owner is None or found.table(table).get(primitive) is not None:
+    result = registry()
+    owner = next((n for n, m in result.active.items() if table in m.tables), None)
+    if owner is None or result.table(table).get(primitive) is not None:
         return False
     package = primitive.module.partition(".")[0]
-    home = [n for n in found.active if found.plugins[n].target.partition(".")[0] == package]
-    known = {n for n in home if table in found.active[n].contributes}
-    known |= {n for n in home if n in found.active[owner].requires}
-    known |= {n for n in home if found.plugins[n].distribution == found.plugins[owner].distribution}
+    home = [n for n in result.active if result.plugins[n].target.partition(".")[0] == package]
+    known = {n for n in home if table in result.active[n].contributes}
+    known |= {n for n in home if n in result.active[owner].requires}
+    known |= {
+        n for n in home if result.plugins[n].distribution == result.plugins[owner].distribution
+    }
     return not known
 
 

@@ -116,18 +116,18 @@ def samples_of(module: str) -> Iterator[Sample]:
     source: SampleSource | None = getattr(import_module(module), "samples", None)
     if source is None:
         raise RegistryError(f"{module} is named in a manifest's samples and has no samples()")
-    for found in source():
-        if not isinstance(found, Sample):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise RegistryError(f"{module}.samples() yields {found!r}, which is not a Sample")
-        yield found
+    for result in source():
+        if not isinstance(result, Sample):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise RegistryError(f"{module}.samples() yields {result!r}, which is not a Sample")
+        yield result
 
 
 def all_samples() -> Iterator[tuple[str, Sample]]:
     """The samples of every active plugin's primitives, with the plugin's name."""
     for plugin, manifest in registry().active.items():
         for module in manifest.samples:
-            for found in samples_of(module):
-                yield plugin, found
+            for result in samples_of(module):
+                yield plugin, result
 
 
 def is_wide(sample: Sample) -> bool:

@@ -76,12 +76,12 @@ def _linear(sample: Sample) -> None:
         others = {i: random_like(sample.avals[i], 7 + i) for i in operands}
         mixed = {i: 0.75 * widened(sample.args[i]) - 0.5 * widened(others[i]) for i in operands}
         at_x, at_y = _results(sample, sample.args), _results(sample, _with(sample, others))
-        found = _results(sample, _with(sample, mixed))
+        result = _results(sample, _with(sample, mixed))
         expected = [
             (0.75 * widened(x) - 0.5 * widened(y)).astype(z.dtype)
-            for x, y, z in zip(at_x, at_y, found)
+            for x, y, z in zip(at_x, at_y, result)
         ]
-        scales = zip(_pairs(sample, at_x, at_y), _pairs(sample, found, expected), found)
+        scales = zip(_pairs(sample, at_x, at_y), _pairs(sample, result, expected), result)
         for (_, _, around), (a, b, margin), z in scales:
             if is_inexact(z.dtype):
                 right = np.all(np.abs(a - b) <= around + margin)

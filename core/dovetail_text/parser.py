@@ -51,7 +51,7 @@ def _whole(parser: _Parser, read: Callable[[_Parser], T]) -> T:
     """
     scan = parser.scan
     try:
-        found = read(parser)
+        result = read(parser)
     except IRError:
         raise
     except (RecursionError, MemoryError):
@@ -60,7 +60,7 @@ def _whole(parser: _Parser, read: Callable[[_Parser], T]) -> T:
         scan.error(f"what ends here cannot be: {type(e).__name__}: {e}")
     if parser.here() < len(scan.text):
         scan.fail("the end of the text")
-    return found
+    return result
 
 
 class _Parser(ValueParser):
@@ -105,21 +105,21 @@ class _Parser(ValueParser):
 
     def _binders(self, env: Env, end: str, values: list[Any] | None) -> list[Var]:
         """Variables up to ``end``; with ``values``, constants, whose values are appended to it."""
-        found: list[Var] = []
+        result: list[Var] = []
         while not self.scan.accept(end):
             start = self.here()
             name = self.scan.take(VARIABLE, f"a variable or {end!r}")
-            found.append(self._typed())
-            self._define(env, name, found[-1], start)
+            result.append(self._typed())
+            self._define(env, name, result[-1], start)
             if values is not None:
                 if not self.scan.accept("="):
                     self.scan.fail(
                         "'=' and the value of the constant (#0 for one that parse_ir is given, or "
                         "'lambda[open=True]' for a program without values)"
                     )
-                values.append(self.constant(found[-1].aval))
+                values.append(self.constant(result[-1].aval))
             self.scan.accept(",")
-        return found
+        return result
 
     def _typed(self) -> Var:
         self.scan.expect(":")
@@ -153,14 +153,14 @@ class _Parser(ValueParser):
     def _equation_ends(self) -> bool:
         if self.scan.line_ends() or self.scan.text[self.scan.at] == "!":
             return True
-        found = NAME.match(self.scan.text, self.scan.at)
-        return found is not None and found[0] == "in"
+        result = NAME.match(self.scan.text, self.scan.at)
+        return result is not None and result[0] == "in"
 
     def _effects(self) -> Effects:
-        found: list[Any] = []
+        result: list[Any] = []
         while not self._equation_ends():
-            found.append(self.value())
-        return frozenset(found)
+            result.append(self.value())
+        return frozenset(result)
 
     def _primitive(self, has_results: bool) -> Primitive:
         start = self.here()
@@ -175,14 +175,14 @@ class _Parser(ValueParser):
 
     def _anonymous(self, name: str, start: int) -> Primitive:
         number = int(self.scan.take(_number, "'#' and a number")[1:])
-        found = self.constants[number] if number < len(self.constants) else None
-        if not isinstance(found, Primitive) or found.name != name:
+        result = self.constants[number] if number < len(self.constants) else None
+        if not isinstance(result, Primitive) or result.name != name:
             self.scan.error(
                 f"constant #{number} is not the primitive {name!r} of a custom rule: pass "
                 "printed_constants of the program that was printed",
                 start,
             )
-        return found
+        return result
 
     def _operand(self, env: Env) -> Atom:
         start = self.here()

@@ -52,22 +52,22 @@ class Scanner:
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Pass over what ``pattern`` matches, after any white space."""
         self.skip()
-        found = pattern.match(self.text, self.at)
-        if found is not None:
-            self.at = found.end()
-        return found
+        result = pattern.match(self.text, self.at)
+        if result is not None:
+            self.at = result.end()
+        return result
 
     def take(self, pattern: re.Pattern[str], what: str) -> str:
         """Pass over ``pattern``, which must come next."""
-        found = self.match(pattern)
-        return found[0] if found is not None else self.fail(what)
+        result = self.match(pattern)
+        return result[0] if result is not None else self.fail(what)
 
     def keyword(self, word: str) -> bool:
         """Pass over ``word`` if it comes next as a whole word."""
         self.skip()
-        found = NAME.match(self.text, self.at)
-        if found is not None and found[0] == word:
-            self.at = found.end()
+        result = NAME.match(self.text, self.at)
+        if result is not None and result[0] == word:
+            self.at = result.end()
             return True
         return False
 
@@ -93,8 +93,8 @@ class Scanner:
         """Raise an IRError: ``expected`` should come next (or stand at ``at``)."""
         self.skip()
         start = self.at if at is None else at
-        found = repr(re.match(r"\S{0,20}", self.text[start:])[0])  # type: ignore[index]
-        what = found if found != "''" else "the end of the text"
+        result = repr(re.match(r"\S{0,20}", self.text[start:])[0])  # type: ignore[index]
+        what = result if result != "''" else "the end of the text"
         self.error(f"expected {expected}, found {what}", start)
 
     def error(self, message: str, at: int | None = None) -> NoReturn:

@@ -104,10 +104,10 @@ def register_dtype(dtype: ExtendedDType) -> ExtendedDType:
 def kind_of(value: Any) -> Kind | None:
     """The kind of a parameter: a registered one, or that of its enumeration or record class."""
     cls: type[Any] = value.__class__
-    found = _by_class.get(cls)
-    if found is None and (is_record(cls) or issubclass(cls, Enum)):
+    result = _by_class.get(cls)
+    if result is None and (is_record(cls) or issubclass(cls, Enum)):
         return Kind(f"@{_full_name(cls)}", cls, None, None)
-    return found
+    return result
 
 
 def find_kind(name: str) -> Kind | None:
@@ -119,11 +119,11 @@ def find_kind(name: str) -> Kind | None:
     if not name.startswith("@"):
         return _by_name.get(name)
     module, _, path = name[1:].partition(":")
-    found: Any = sys.modules.get(module)
+    result: Any = sys.modules.get(module)
     for part in path.split("."):
-        found = getattr(found, part, None)
-    if isinstance(found, type) and (is_record(found) or issubclass(found, Enum)):
-        return Kind(name, cast(type, found), None, None)
+        result = getattr(result, part, None)
+    if isinstance(result, type) and (is_record(result) or issubclass(result, Enum)):
+        return Kind(name, cast(type, result), None, None)
     return None
 
 

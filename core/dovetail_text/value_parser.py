@@ -53,9 +53,9 @@ class ValueParser:
 
     def type(self) -> AbstractValue:
         start = self.here()
-        found = self.scan.match(_array)
-        if found is not None:
-            return self._array_type(found, start)
+        result = self.scan.match(_array)
+        if result is not None:
+            return self._array_type(result, start)
         name = self.scan.take(NAME, "a type, such as f32[3]")
         make = find_type(name)
         if make is None:
@@ -66,22 +66,22 @@ class ValueParser:
             )
         return make(self._braces())
 
-    def _array_type(self, found: re.Match[str], start: int) -> AbstractValue:
-        dims = _dimension.findall(found[2])
+    def _array_type(self, result: re.Match[str], start: int) -> AbstractValue:
+        dims = _dimension.findall(result[2])
         sizes = ",".join(d.partition("@")[0] for d in dims)
-        aval = array_type(found[1], sizes, bool(found[3]))
+        aval = array_type(result[1], sizes, bool(result[3]))
         if aval is None:
             return self.scan.fail("an element type", start)
-        roles = dict(r.split(":", 1) for r in (found[4] or "").split(", ") if r)
+        roles = dict(r.split(":", 1) for r in (result[4] or "").split(", ") if r)
         manual = [_names(roles.pop(kind, "")) for kind in ("V", "MU", "MR")]
         if any(manual):
             aval = aval.update(vma=vma_of(*manual))
-        if not roles and "@" not in found[2]:
+        if not roles and "@" not in result[2]:
             return aval
         try:
             return aval.update(sharding=dividing().read(dims, roles))
         except ValueError as e:
-            self.scan.error(f"the type {found[0]}: {e}", start)
+            self.scan.error(f"the type {result[0]}: {e}", start)
 
     def _braces(self) -> str:
         """The text between braces, if they come next."""
@@ -108,16 +108,16 @@ class ValueParser:
 
     def constant(self, aval: AbstractValue) -> Any:
         start = self.here()
-        found = self.scan.match(_index)
-        if found is not None:
-            if int(found[1]) < len(self.constants):
-                value = self.constants[int(found[1])]
+        result = self.scan.match(_index)
+        if result is not None:
+            if int(result[1]) < len(self.constants):
+                value = self.constants[int(result[1])]
                 shape = getattr(value, "shape", None)
                 if isinstance(aval, ShapedArray) and shape not in (None, aval.shape):
-                    self.scan.error(f"{found[0]} has shape {shape}, not that of {aval!r}", start)
+                    self.scan.error(f"{result[0]} has shape {shape}, not that of {aval!r}", start)
                 return value
             self.scan.error(
-                f"{found[0]} is not given: parse_ir got {len(self.constants)} constants", start
+                f"{result[0]} is not given: parse_ir got {len(self.constants)} constants", start
             )
         if not isinstance(aval, ShapedArray) or not aval.shape:
             return self.scalar(self.scan.take(NUMBER, "a number or #0"), aval, start)
@@ -208,14 +208,14 @@ class ValueParser:
     def _numbered(self, name: str, start: int) -> Any:
         """A parameter that has no text of its own, by its name and number."""
         number = int(self.scan.take(_index, "'#' and a number")[1:])
-        found: Any = self.constants[number] if number < len(self.constants) else None
-        if found.__class__ not in numbered or found.name != name:
+        result: Any = self.constants[number] if number < len(self.constants) else None
+        if result.__class__ not in numbered or result.name != name:
             self.scan.error(
                 f"constant #{number} is not the parameter {name!r} of a custom rule: pass "
                 "printed_constants of the program that was printed",
                 start,
             )
-        return found
+        return result
 
     def _quoted(self, name: str, start: int) -> Any:
         text = self.scan.string()

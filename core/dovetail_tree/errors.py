@@ -247,12 +247,12 @@ def _node(tree: Any) -> _Node | None:
             return None
         children = tree.children()
         return _Node(data[0], _aux(*data), _keys(tree, *data), children)
-    found = children_with_keys(tree)
-    if found is None:
+    result = children_with_keys(tree)
+    if result is None:
         return None
-    pairs = list(found[0])
+    pairs = list(result[0])
     kind: Any = type(tree)  # pyright: ignore[reportUnknownVariableType]
-    return _Node(kind, _aux(kind, found[1]), [k for k, _ in pairs], [c for _, c in pairs])
+    return _Node(kind, _aux(kind, result[1]), [k for k, _ in pairs], [c for _, c in pairs])
 
 
 def _aux(kind: Any, aux: Any) -> Any:
@@ -269,10 +269,10 @@ def _keys(treedef: PyTreeDef, kind: Any, aux: Any) -> list[Any] | None:
     if fields := named_tuple_fields(kind):
         return [GetAttrKey(name) for name in fields]
     try:
-        found = children_with_keys(treedef.unflatten([None] * treedef.num_leaves))
+        result = children_with_keys(treedef.unflatten([None] * treedef.num_leaves))
     except Exception:  # a container of the user's that refuses such children
         return None
-    keys = [key for key, _ in found[0]] if found else []
+    keys = [key for key, _ in result[0]] if result else []
     return keys if len(keys) == count else None
 
 

@@ -137,12 +137,12 @@ def register_pytree_with_keys_class(cls: Class) -> Class:
 
 def _method(cls: type, name: str) -> Callable[..., Any]:
     _check_class(cls)
-    found = getattr(cls, name, None)
-    if found is None:
+    result = getattr(cls, name, None)
+    if result is None:
         raise TypeError(
             f"{cls.__qualname__} cannot be registered as a pytree: it has no `{name}`{here()}"
         )
-    return found
+    return result
 
 
 def register_static(cls: Class) -> Class:

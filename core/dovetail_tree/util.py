@@ -243,13 +243,13 @@ def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[KeyEntry, Any
     return _container(children_with_keys(tree), tree)
 
 
-def _container(found: Any, tree: Any) -> Any:
-    if found is None:
+def _container(result: Any, tree: Any) -> Any:
+    if result is None:
         raise ValueError(
             f"can't tree-flatten type: {type(tree)} is a leaf{here()}; register it as a pytree "
             "node if it is a container"
         )
-    return found
+    return result
 
 
 def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:

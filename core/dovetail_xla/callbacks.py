@@ -196,10 +196,10 @@ _reported = False
 
 
 def _exception_behind(error: BaseException) -> BaseException:
-    found = re.search(_NUMBER, str(error))
-    if found is None:
+    result = re.search(_NUMBER, str(error))
+    if result is None:
         return KeyboardInterrupt() if re.search(_INTERRUPTED, str(error)) else error
-    number = int(found[1])
+    number = int(result[1])
     behind = _failed.pop(number, None)
     if behind is None:
         like_it = _again.get(number)

@@ -126,9 +126,9 @@ _shared: list[PjitFunctionCache] = []
 def shared_entries(capacity: int) -> PjitFunctionCache:
     """A cache for the entries of callables that are made of equal functions, which may die before
     it; made at import, since it lives as long as the process."""
-    found = PjitFunctionCache(capacity)
-    _shared.append(found)
-    return found
+    result = PjitFunctionCache(capacity)
+    _shared.append(result)
+    return result
 
 
 def clear_all_caches() -> None:

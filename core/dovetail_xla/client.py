@@ -149,9 +149,9 @@ def compile_only_devices(platform: str, topology: str, options: dict[str, Any]) 
     """
     client = xla_client()
     if platform == "tpu":
-        found = client.make_tfrt_tpu_c_api_device_topology(topology, **options)
+        result = client.make_tfrt_tpu_c_api_device_topology(topology, **options)
     elif platform in _plugins:
-        found = client.make_c_api_device_topology(_plugins[platform], topology, **options)
+        result = client.make_c_api_device_topology(_plugins[platform], topology, **options)
     else:
         raise LookupError(platform)
-    return list(found._make_compile_only_devices())
+    return list(result._make_compile_only_devices())

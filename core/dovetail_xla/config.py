@@ -131,13 +131,13 @@ def trace_context() -> tuple[Any, ...]:
 
 
 def _read_context() -> tuple[Any, ...]:
-    found = _b.trace_context()
-    n = len(found)
+    result = _b.trace_context()
+    n = len(result)
     if n != len(_defaults):  # others have states of their own
-        return found
-    while n and found[n - 1] == _defaults[n - 1]:
+        return result
+    while n and result[n - 1] == _defaults[n - 1]:
         n -= 1
-    return found[:n]
+    return result[:n]
 
 
 def context_by_name(context: tuple[Any, ...]) -> dict[str, Any]:

@@ -85,14 +85,14 @@ def mpi_collectives() -> Any:
             "collectives by MPI need a library of MPI that MPIwrapper has wrapped: set the "
             "environment variable MPITRAMPOLINE_LIB to its path, or use gloo"
         )
-    found = make()
-    found.Init()
-    return found
+    result = make()
+    result.Init()
+    return result
 
 
 def preemption_watch(client: DistributedRuntimeClient) -> Any:
     """The manager that tells all processes the step at which to save their state, when one of them
     is about to be ended."""
-    found = _b.create_preemption_sync_manager()
-    found.initialize(client)
-    return found
+    result = _b.create_preemption_sync_manager()
+    result.initialize(client)
+    return result

@@ -202,9 +202,9 @@ def array_layout(x: ArrayImpl) -> tuple[Any, ...]:
 
 
 def _layout(x: Any) -> tuple[Any, ...]:
-    found = x._xla_layout()
-    tiles = tuple(tuple(t) for t in found.tiling())
-    return tuple(reversed(found.minor_to_major())), tiles, found.element_size_in_bits()
+    result = x._xla_layout()
+    tiles = tuple(tuple(t) for t in result.tiling())
+    return tuple(reversed(result.minor_to_major())), tiles, result.element_size_in_bits()
 
 
 def parameter_shardings(executable: LoadedExecutable | Executable) -> list[Any] | None:

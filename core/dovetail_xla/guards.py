@@ -39,8 +39,8 @@ class Guard:
     def value(self) -> str | None:
         """The level in this thread; None if it was never set, or if the fields differ."""
         local, everywhere = self.get_local(), self._get(_b.guard_global_state())
-        found = {e if v is None else v for v, e in zip(local, everywhere)}
-        names = [n for n, level in self._levels.items() if found == {level}]
+        result = {e if v is None else v for v, e in zip(local, everywhere)}
+        names = [n for n, level in self._levels.items() if result == {level}]
         return names[0] if names else None
 
     def get_local(self) -> tuple[Any, ...]:

@@ -24,12 +24,12 @@ def register() -> None:
             return
         for name, handler in sparse.items():
             ffi.register_target(name, handler)
-        found = set(sparse)
+        result = set(sparse)
         for platform, targets in dense.items():
             for name, handler, api_version in targets:
                 ffi.register_target(name, handler, platform, api_version)
-                found.add(name)
-        _targets.update(found)
+                result.add(name)
+        _targets.update(result)
 
 
 def targets() -> frozenset[str]:

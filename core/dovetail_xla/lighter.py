@@ -95,13 +95,13 @@ def _steps(sequence: memoryview, library: set[int]) -> bool:
 
 def _referred(buffers: memoryview) -> set[int]:
     """The instructions that define the values in buffers."""
-    found = set[int]()
+    result = set[int]()
     for f, _, value in _fields(buffers):
         if f == 1:
             for g, _, place in _fields(value):
                 if g == 3:
-                    found.update(v for h, _, v in _fields(place) if h == 4)
-    return found
+                    result.update(v for h, _, v in _fields(place) if h == 4)
+    return result
 
 
 class _Module:
@@ -183,8 +183,8 @@ def _instruction(instruction: memoryview, compiled: set[int]) -> bytes:
 
 def _one(fields: list[Field], number: int) -> Any:
     """The content of a field that occurs once."""
-    (found,) = [content for f, _, content in fields if f == number]
-    return found
+    (result,) = [content for f, _, content in fields if f == number]
+    return result
 
 
 def _replaced(fields: list[Field], number: int, content: bytes) -> list[Field]:
@@ -217,11 +217,11 @@ def _fields(message: memoryview) -> Iterator[Field]:
 
 
 def _packed(content: memoryview) -> list[int]:
-    found, at = list[int](), 0
+    result, at = list[int](), 0
     while at < len(content):
         number, at = _varint(content, at)
-        found.append(number)
-    return found
+        result.append(number)
+    return result
 
 
 def _varint(message: memoryview, at: int) -> tuple[int, int]:

@@ -32,10 +32,10 @@ _PORTABLE = rb"(?s)ML\xefR.StableHLO_v"
 
 def context() -> Any:
     """This thread's MLIR context, with every dialect that jaxlib has."""
-    found = getattr(_thread, "context", None)
-    if found is None:
-        found = _thread.context = new_context()
-    return found
+    result = getattr(_thread, "context", None)
+    if result is None:
+        result = _thread.context = new_context()
+    return result
 
 
 def new_context() -> Any:
@@ -56,9 +56,9 @@ def dialects() -> Any:
     ir, extension = load("mlir.ir"), load("mlir._mlir_libs._jax_mlir_ext")
     with _lock:  # in which nothing is imported: see base.once
         if _dialects is None:
-            found = ir.DialectRegistry()
-            extension.register_dialects(found)
-            _dialects = found
+            result = ir.DialectRegistry()
+            extension.register_dialects(result)
+            _dialects = result
     return _dialects
 
 
@@ -134,8 +134,8 @@ def type_of_main(module: Any) -> tuple[list[str], list[str]]:
     """
     ir = load("mlir.ir")
     attribute = main_of(_module(module)).attributes["function_type"]
-    found = ir.FunctionType(ir.TypeAttr(attribute).value)
-    return list(map(str, found.inputs)), list(map(str, found.results))
+    result = ir.FunctionType(ir.TypeAttr(attribute).value)
+    return list(map(str, result.inputs)), list(map(str, result.results))
 
 
 def main_of(module: Any) -> Any:
@@ -227,10 +227,10 @@ def from_portable_artifact(artifact: bytes) -> Any:
     ir = load("mlir.ir")
     made = context()
     try:
-        found = _b.deserialize_portable_artifact(artifact, made)
+        result = _b.deserialize_portable_artifact(artifact, made)
     except (ir.MLIRError, ValueError, RuntimeError) as error:
         raise ValueError(f"not a readable StableHLO artifact: {error}") from error
-    return found
+    return result
 
 
 def evaluate(module: Any, arguments: Sequence[Any]) -> list[Any]:

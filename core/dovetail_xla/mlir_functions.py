@@ -68,22 +68,22 @@ def function_texts(
         return _text(made), others
 
 
-def values_of(found: Any) -> list[Any]:
+def values_of(result: Any) -> list[Any]:
     """Values among values, operations (their results), None (no results) and sequences of these."""
-    if found is None:
+    if result is None:
         return []
-    if type(found).__name__ in ("list", "tuple", "OpResultList"):
-        return [value for x in found for value in values_of(x)]
-    results = getattr(found, "results", None)
-    return [found] if results is None else list(results)
+    if type(result).__name__ in ("list", "tuple", "OpResultList"):
+        return [value for x in result for value in values_of(x)]
+    results = getattr(result, "results", None)
+    return [result] if results is None else list(results)
 
 
 def _check_results(results: Sequence[Any], types: Sequence[Any], value: type) -> None:
-    found = [str(x.type) if isinstance(x, value) else type(x).__name__ for x in results]
+    result = [str(x.type) if isinstance(x, value) else type(x).__name__ for x in results]
     wanted = [str(t) for t in types]
-    if found != wanted:
+    if result != wanted:
         raise InvalidFunction(
-            f"returned ({', '.join(found)}), but the operation's results are "
+            f"returned ({', '.join(result)}), but the operation's results are "
             f"({', '.join(wanted)}). Make it return one value per result, of that type."
         )
 
@@ -113,14 +113,14 @@ def _settled(module: Any, name: str, settle: Settle) -> list[str]:
 
 def _closure(name: str, texts: Mapping[str, str]) -> tuple[Any, ...]:
     """The definition of a symbol: its name and text, and those of all symbols that it refers to."""
-    found, waiting = {name}, [name]
+    result, waiting = {name}, [name]
     while waiting:
         for quoted, plain in re.findall(_REFERENCE, texts[waiting.pop()]):
             symbol = quoted or plain
-            if symbol in texts and symbol not in found:
-                found.add(symbol)
+            if symbol in texts and symbol not in result:
+                result.add(symbol)
                 waiting.append(symbol)
-    return name, *((s, texts[s]) for s in sorted(found))
+    return name, *((s, texts[s]) for s in sorted(result))
 
 
 def rename(module: Any, names: Mapping[str, str]) -> None:

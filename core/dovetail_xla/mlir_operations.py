@@ -60,15 +60,15 @@ def _read(operation: Any, into: Functions) -> None:
                 into.operations.append((op.name, operands, results, partial(_attribute, op)))
 
 
-def _values(found: Any) -> Iterator[Value]:
-    return ((x, _type(x.type)) for x in found)
+def _values(result: Any) -> Iterator[Value]:
+    return ((x, _type(x.type)) for x in result)
 
 
-def _type(found: Any) -> Type:
+def _type(result: Any) -> Type:
     ir = load("mlir.ir")
-    if not isinstance(found, ir.RankedTensorType) or not found.has_static_shape:
-        return (), str(found)
-    return tuple(found.shape), str(found.element_type)
+    if not isinstance(result, ir.RankedTensorType) or not result.has_static_shape:
+        return (), str(result)
+    return tuple(result.shape), str(result.element_type)
 
 
 def _has_shardings(main: Any) -> bool:
@@ -85,19 +85,19 @@ def _attribute(operation: Any, name: str) -> Any:
     if name not in operation.attributes:
         return ()
     try:
-        found = operation.attributes[name]
+        result = operation.attributes[name]
     except TypeError:  # some constants' attributes have no class in the bindings
         return None
-    if isinstance(found, ir.DenseI64ArrayAttr):
-        return tuple(found)
-    if isinstance(found, ir.DenseIntElementsAttr):
-        element = str(ir.ShapedType(found.type).element_type)
-        is_filled = found.is_splat and element.lstrip("u") in ("i8", "i16", "i32", "i64")
-        return found[0] if is_filled else None
+    if isinstance(result, ir.DenseI64ArrayAttr):
+        return tuple(result)
+    if isinstance(result, ir.DenseIntElementsAttr):
+        element = str(ir.ShapedType(result.type).element_type)
+        is_filled = result.is_splat and element.lstrip("u") in ("i8", "i16", "i32", "i64")
+        return result[0] if is_filled else None
     numbers = load("mlir._mlir_libs._stablehlo").DotDimensionNumbers
-    if not numbers.isinstance(found):
+    if not numbers.isinstance(result):
         return None
-    return tuple([(field, tuple(getattr(numbers(found), field))) for field in _DOT])
+    return tuple([(field, tuple(getattr(numbers(result), field))) for field in _DOT])
 
 
 _DOT = (

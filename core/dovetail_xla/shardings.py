@@ -116,12 +116,12 @@ def cut_of(sharding: Any, shape: tuple[int, ...]) -> Cut:
     """
     hlo_sharding = sharding._to_xla_hlo_sharding(len(shape))
     devices = sharding._internal_device_list
-    found = shard_indices(hlo_sharding, shape, len(devices))
-    again = tuple([found.index(index) < i for i, index in enumerate(found)])
+    result = shard_indices(hlo_sharding, shape, len(devices))
+    again = tuple([result.index(index) < i for i, index in enumerate(result)])
     own = tuple(devices.addressable_device_list)
     here = set(own)
     mine = tuple([i for i, d in enumerate(devices) if d in here])
-    return Cut(tuple(found), again, hlo_sharding.is_replicated(), mine, own)
+    return Cut(tuple(result), again, hlo_sharding.is_replicated(), mine, own)
 
 
 def shard_indices(

@@ -62,9 +62,9 @@ class _JaxFinder:
             return None
         for finder in sys.meta_path:
             find = None if finder is self else getattr(finder, "find_spec", None)
-            found = find(name, path, target) if find is not None else None
-            if found is not None:
-                return ModuleSpec(name, cast("Any", _RefusingLoader()), origin=found.origin)
+            result = find(name, path, target) if find is not None else None
+            if result is not None:
+                return ModuleSpec(name, cast("Any", _RefusingLoader()), origin=result.origin)
         return None
 
 

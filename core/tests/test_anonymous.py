@@ -59,8 +59,8 @@ def test_a_row_says_how_it_is_lifted() -> None:
     primitive = anonymous()
     primitive.def_decomposition(lambda x: x)
     primitive.lift = lambda carrier, args, params: ("lifted", carrier, args)
-    found = derive(primitive)
-    assert found is not None and found("carrier", [1], {}) == ("lifted", "carrier", [1])  # type: ignore[arg-type]
+    result = derive(primitive)
+    assert result is not None and result("carrier", [1], {}) == ("lifted", "carrier", [1])  # type: ignore[arg-type]
 
 
 def test_dead_code_elimination_asks_a_row() -> None:

@@ -157,10 +157,10 @@ def interface(region):
     return RegionInterface((region,), (Kind.CONSTANT,), (Kind.PLAIN,), lambda *args: {})
 
 
-def with_regions(found):
+def with_regions(result):
     p = Primitive("test.regions", multiple_results=True)
     p.def_abstract_eval(lambda *types: [F32])
-    p.def_regions(lambda params: found)
+    p.def_regions(lambda params: result)
     return p
 
 

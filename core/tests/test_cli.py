@@ -263,13 +263,13 @@ class Page(HTMLParser):
         assert not self.open, "every tag is closed"
 
     def handle_starttag(self, tag, attrs):
-        found = dict(attrs)
-        self.loads += [a for a in ("src", "href", "data", "action") if a in found]
+        result = dict(attrs)
+        self.loads += [a for a in ("src", "href", "data", "action") if a in result]
         if tag == "tr":
             self.rows.append([])
         if tag in ("td", "th"):
-            self.rows[-1].append([found.get("class", ""), ""])
-            self.titles[len(self.rows) - 1, len(self.rows[-1]) - 1] = found.get("title")
+            self.rows[-1].append([result.get("class", ""), ""])
+            self.titles[len(self.rows) - 1, len(self.rows[-1]) - 1] = result.get("title")
         if tag not in ("meta", "input", "br"):
             self.open.append(tag)
 
@@ -293,9 +293,9 @@ def test_the_matrix_as_a_page(wave, dovetail, tmp_path):
     status, out, err = dovetail("matrix", "--html", str(file))
     assert (status, out, err) == (0, f"{file}: written\n2 primitives, 5 tables\n", "")
     text = file.read_text()
-    found = Page(text)
-    assert not found.loads and "://" not in text and "@import" not in text and "url(" not in text
-    owners, heads, package, bare, roll = found.rows
+    result = Page(text)
+    assert not result.loads and "://" not in text and "@import" not in text and "url(" not in text
+    owners, heads, package, bare, roll = result.rows
     assert [t for _, t in owners] == ["", "", "wave", "kernel"]
     assert [t for _, t in heads] == [
         "primitive",
@@ -317,15 +317,15 @@ def test_the_matrix_as_a_page(wave, dovetail, tmp_path):
         ["derived", "○"],
         ["derived", "○"],
     ]
-    assert found.titles[4, 0] == "wave.roll, defined at wave.primitives:4 as roll_p"
-    assert found.titles[4, 3] == (
+    assert result.titles[4, 0] == "wave.roll, defined at wave.primitives:4 as roll_p"
+    assert result.titles[4, 3] == (
         "declared to override another\nat over_rules:4\nin place of over_rules:3\n"
         "its law is tried on 8 samples"
     )
-    assert found.titles[4, 5] == (
+    assert result.titles[4, 5] == (
         "derived\nfrom its decomposition, wave.primitives:17\nits law is tried on 9 samples"
     )
-    assert found.titles[3, 3] == "hole\nits law is tried on 0 samples"
+    assert result.titles[3, 3] == "hole\nits law is tried on 0 samples"
     assert "2 primitives (1 with samples), 5 rule tables (4 with a law)." in text
     assert "Plugins: over (over-dist 1.0), wave (wave-dist 1.0)." in text
 
@@ -816,10 +816,10 @@ def test_tables_are_aligned():
 
 def test_fields_are_wrapped_under_each_other(monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
-    found = fields([("name", "word " * 20), ("x", "two\n  lines")])
-    assert max(map(len, found.splitlines())) <= 60
-    assert found.splitlines()[1].startswith("        word word")
-    assert found.splitlines()[-2:] == ["  x     two", "          lines"]
+    result = fields([("name", "word " * 20), ("x", "two\n  lines")])
+    assert max(map(len, result.splitlines())) <= 60
+    assert result.splitlines()[1].startswith("        word word")
+    assert result.splitlines()[-2:] == ["  x     two", "          lines"]
 
 
 def test_colour_is_for_terminals(monkeypatch):

@@ -130,20 +130,20 @@ def test_excuses_are_of_rules_that_are_there(site):
 
 def test_hostile_samples_of_each_kind():
     given = Sample(toy.add_p, (X, Y))
-    found: dict[str, list[Sample]] = {}
+    result: dict[str, list[Sample]] = {}
     for kind, made in hostile(given):
-        found.setdefault(kind, []).append(made)
-    assert set(found) == {"size", "weak", "dtype", "mixed", "extreme"}
-    assert {s.args[0].shape for s in found["size"]} == {(0,), (1,)}
-    assert all("empty" in s.tags for s in found["size"] if s.args[0].size == 0)
-    assert {s.args[0].dtype.name for s in found["dtype"]} == {"float16", "bfloat16", "float64"}
-    assert [("wide" in s.tags) for s in found["dtype"]].count(True) == 1
-    assert {tuple(map(type, s.args)) for s in found["weak"]} >= {
+        result.setdefault(kind, []).append(made)
+    assert set(result) == {"size", "weak", "dtype", "mixed", "extreme"}
+    assert {s.args[0].shape for s in result["size"]} == {(0,), (1,)}
+    assert all("empty" in s.tags for s in result["size"] if s.args[0].size == 0)
+    assert {s.args[0].dtype.name for s in result["dtype"]} == {"float16", "bfloat16", "float64"}
+    assert [("wide" in s.tags) for s in result["dtype"]].count(True) == 1
+    assert {tuple(map(type, s.args)) for s in result["weak"]} >= {
         (float, float),
         (np.float32, float),
     }
-    assert [(s.fixed.keys(), s.args[0][0]) for s in found["mixed"]] == [({1}, 1.0), ({0}, 0.5)]
-    extreme = found["extreme"]
+    assert [(s.fixed.keys(), s.args[0][0]) for s in result["mixed"]] == [({1}, 1.0), ({0}, 0.5)]
+    extreme = result["extreme"]
     pairs = {(str(a), str(b)) for s in extreme for a, b in zip(*s.args)}
     assert len(pairs) > 16 and ("nan", "1.0") in pairs
     assert all({"extreme", "nonsmooth"} <= s.tags for s in extreme)
@@ -175,14 +175,16 @@ def test_fixed_operands_are_not_the_laws():
 
 def test_verdicts_and_their_weight():
     one, two = ("acme.p", "ad.jvp"), ("acme.q", "dce")
-    found = coverage(
+    result = coverage(
         [Entry(*one, TESTED), Entry(*one, FAILED, "wrong"), Entry(*two, "skipped", "no digits")]
     )
     assert (
-        found[one].verdict == FAILED and found[one].reasons == ("wrong",) and found[one].cases == 2
+        result[one].verdict == FAILED
+        and result[one].reasons == ("wrong",)
+        and result[one].cases == 2
     )
-    assert summary(found) == "2 rules: 1 failed, 1 skipped"
-    assert text(found) == [
+    assert summary(result) == "2 rules: 1 failed, 1 skipped"
+    assert text(result) == [
         "        ad",
         "        jvp  dce",
         "acme.p  ✗    ·",
@@ -199,11 +201,11 @@ def test_verdicts_and_their_weight():
 def test_what_a_backend_does_not_support_is_counted_and_is_no_failure():
     one, two = ("acme.p", "backend mine"), ("acme.q", "backend mine")
     lacks = [Entry(*p, "unsupported", "no complex64") for p in (one, two, two)]
-    found = coverage([Entry(*one, TESTED), *lacks])
-    assert found[one] == (TESTED, (), 2, 1)
-    assert found[two] == ("unsupported", ("no complex64",), 2, 2)
-    assert summary(found) == "2 rules: 1 tested, 1 unsupported; 3 samples unsupported"
-    assert text(found)[-4:] == [
+    result = coverage([Entry(*one, TESTED), *lacks])
+    assert result[one] == (TESTED, (), 2, 1)
+    assert result[two] == ("unsupported", ("no complex64",), 2, 2)
+    assert summary(result) == "2 rules: 1 tested, 1 unsupported; 3 samples unsupported"
+    assert text(result)[-4:] == [
         "",
         "● tested   u unsupported",
         "unsupported: no complex64",

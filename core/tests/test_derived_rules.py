@@ -36,7 +36,7 @@ def interval(carriers):
 def bounds(carriers):
     def run(f, *args):
         """Bounds of f evaluated, and equal bounds from a program that passes the checker."""
-        found = lift_call(carriers.Intervals(), f, args)
+        result = lift_call(carriers.Intervals(), f, args)
         carrier = carriers.Intervals()
         structures = [carrier.structure(a, 0) for a in args]
         shapes = [carrier.aval(a) for a in args]
@@ -48,20 +48,20 @@ def bounds(carriers):
         check_jaxpr(staged)
         arrays = [x for a, s in zip(args, structures) for x in carrier.arrays(a, s, 0)]
         flat = iter(jaxpr_as_fun(staged)(*arrays))
-        for value, s in zip(found, outs, strict=True):
+        for value, s in zip(result, outs, strict=True):
             again = carrier.value([next(flat) for _ in carrier.types(F32, s)], s, 0)
             np.testing.assert_array_equal(again.lo, value.lo)
             np.testing.assert_array_equal(again.hi, value.hi)
-        return found
+        return result
 
     return run
 
 
-def sound(found, f, *boxes, n=5):
+def sound(result, f, *boxes, n=5):
     """All results at points of the boxes are within the bounds."""
     grids = np.meshgrid(*[np.linspace(b.lo, b.hi, n, dtype=np.float32) for b in boxes])
     for point in zip(*[g.ravel() for g in grids]):
-        for bound, y in zip(found, f(*point), strict=True):
+        for bound, y in zip(result, f(*point), strict=True):
             assert np.all(bound.lo <= y) and np.all(y <= bound.hi), (point, bound, y)
 
 
@@ -98,11 +98,11 @@ def test_a_scan_raises_its_carry_to_a_fixed_point(bounds, interval, carriers):
         for c in (interval(0.5), interval(0, 1)):
             sound(bounds(f, k, c), f, k, c)
     xs = carriers.Interval(XS - f32(0.25), XS + f32(0.25))
-    found = bounds(f, interval(2), interval(0.5), xs)
+    result = bounds(f, interval(2), interval(0.5), xs)
     for t in np.linspace(-0.25, 0.25, 5, dtype=np.float32):
-        for bound, y in zip(found, f(f32(2), f32(0.5), XS + t), strict=True):
+        for bound, y in zip(result, f(f32(2), f32(0.5), XS + t), strict=True):
             assert np.all(bound.lo <= y) and np.all(y <= bound.hi)
-    assert found[1].lo.shape == (3,)
+    assert result[1].lo.shape == (3,)
 
 
 def test_a_scan_whose_carries_infect_each_other(bounds, interval):
@@ -114,8 +114,8 @@ def test_a_scan_whose_carries_infect_each_other(bounds, interval):
         xs = XS
         return scan_p.bind(zero, zero, x, xs, program=shift, consts=0, carry=3, length=3)[:3]
 
-    found = bounds(f, interval(1, 2))
-    assert [b.lo for b in found] == list(XS) == [b.hi for b in found]
+    result = bounds(f, interval(1, 2))
+    assert [b.lo for b in result] == list(XS) == [b.hi for b in result]
 
 
 def test_parameters_lifted_for_structures_are_those_that_lifting_binds(carriers, interval):
@@ -125,13 +125,13 @@ def test_parameters_lifted_for_structures_are_those_that_lifting_binds(carriers,
     lifted = lift_structures(carrier, scan_p.regions(params), [wide, point, point])
     assert lifted.operands == (wide, wide, point)  # the constant widens the carry
     assert lifted.results == (wide, wide)
-    found = scan_p.bind(f32(1), f32(2), f32(0), f32(0), XS, **lifted.params)
+    result = scan_p.bind(f32(1), f32(2), f32(0), f32(0), XS, **lifted.params)
     lo, hi = lift_call(
         carrier,
         lambda k, c: scan_p.bind(k, c, XS, **params),
         [interval(1, 2), interval(0)],
     )[0]
-    assert (lo, hi) == tuple(found[:2])
+    assert (lo, hi) == tuple(result[:2])
 
 
 def test_a_loop_with_a_decided_predicate(bounds, interval):
@@ -168,9 +168,9 @@ def test_a_scan_of_a_cond_of_a_while(bounds, interval):
         return scan_p.bind(c, XS, program=both, consts=0, carry=1, length=3)
 
     box = interval(0.8, 1.4)
-    found = bounds(f, box)
-    sound(found, f, box, n=11)
-    assert found[0] == (f32(3.2), f32(5.6))
+    result = bounds(f, box)
+    sound(result, f, box, n=11)
+    assert result[0] == (f32(3.2), f32(5.6))
 
 
 def test_a_program_of_a_program_of_a_transformation(carriers, interval):
@@ -224,8 +224,8 @@ def test_a_carry_that_becomes_mapped_inside(carriers):
 def test_a_mapped_predicate_runs_until_all_are_done(carriers):
     x = np.array([0.1, 1.0, 5.0, 2.0], np.float32)
     f = lambda x: while_p.bind(x, cond=small, body=double)  # noqa: E731
-    (found,) = lift_call(carriers.Mapped(4), f, [carriers.Lane(x, 0)])
-    np.testing.assert_allclose(found.array, [f(v)[0] for v in x], rtol=1e-6)
+    (result,) = lift_call(carriers.Mapped(4), f, [carriers.Lane(x, 0)])
+    np.testing.assert_allclose(result.array, [f(v)[0] for v in x], rtol=1e-6)
 
 
 def test_arrays_that_are_not_of_their_types_are_found_where_programs_are_checked(carriers):

@@ -42,8 +42,8 @@ def test_moving_keeps_the_class():
 def test_effects_seen_from_the_program():
     positions = {"a": 0, "b": 1}
     effects = frozenset([WriteEffect(0), ReadEffect(1), ReadEffect(2), IOEffect()])
-    found = program_effects(effects, ["b", "a", "made inside"], positions)
-    assert found == {WriteEffect(1), ReadEffect(0), IOEffect()}
+    result = program_effects(effects, ["b", "a", "made inside"], positions)
+    assert result == {WriteEffect(1), ReadEffect(0), IOEffect()}
 
 
 def test_what_is_silenced_does_not_keep_an_operation():

@@ -53,9 +53,9 @@ def test_entries_of_folders(tmp_path):
         info="Name: old\nVersion: 3\n",
     )
     write(tmp_path, "bare-1.dist-info", points="[acme.group]\nbare = b:B\n")
-    found, problems = read(tmp_path)
+    result, problems = read(tmp_path)
     assert not problems
-    by_name = {e.name: e for e in found}
+    by_name = {e.name: e for e in result}
     assert by_name["old"][2:] == ("old", "3")
     assert by_name["bare"][2:] == ("bare-1.dist-info", entries.UNKNOWN)
     assert ("late" in by_name) != ("one" in by_name)  # of two of a name the first counts
@@ -85,8 +85,8 @@ def test_what_does_not_parse_is_reported(tmp_path):
         points="[acme.group]\ng = g:G\n",
         METADATA="Name: good\nVersion: 1\n",
     )
-    found, problems = read(tmp_path)
-    assert [e.name for e in found] == ["g"]
+    result, problems = read(tmp_path)
+    assert [e.name for e in result] == ["g"]
     assert len(problems) == 1 and problems[0].startswith(
         "the entry points of torn 1 cannot be read"
     )
@@ -118,7 +118,7 @@ def test_finders_of_others_are_asked(tmp_path):
     finder = Finder()
     sys.meta_path.append(finder)
     try:
-        found, _ = installed("acme.group", [str(tmp_path)])
+        result, _ = installed("acme.group", [str(tmp_path)])
     finally:
         sys.meta_path.remove(finder)
-    assert found == [entries.Entry("v", "v:V", "virtual", "7")]
+    assert result == [entries.Entry("v", "v:V", "virtual", "7")]

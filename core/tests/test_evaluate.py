@@ -76,9 +76,9 @@ def test_rules_of_ones_own_come_before_the_evaluator():
 
 
 def test_toy_control_flow_computes_what_it_says():
-    found = {s.primitive: s.bind() for s in samples() if "empty" not in s.tags}
-    np.testing.assert_allclose(found[while_p], [4.0])
-    np.testing.assert_allclose(found[cond_p], [1.0])
-    carry, stacked = found[scan_p]
+    result = {s.primitive: s.bind() for s in samples() if "empty" not in s.tags}
+    np.testing.assert_allclose(result[while_p], [4.0])
+    np.testing.assert_allclose(result[cond_p], [1.0])
+    carry, stacked = result[scan_p]
     np.testing.assert_allclose(carry, 0.5 + 2.0 * (1 - 2 + 0.25), rtol=1e-6)
     np.testing.assert_allclose(stacked, np.sin([0.5, 2.5, -1.5]), rtol=1e-6)

@@ -102,8 +102,8 @@ def test_it_is_one_leaf_to_users_and_several_to_compiled_calls():
 def test_what_moves_elements_happens_to_each_array():
     program = stage_closed(lambda x: [turn_p.bind(x)], [AVAL])
     assert program.is_high
-    (found,) = run(program, X)
-    assert [p.tolist() for p in found.parts] == [p[::-1].tolist() for p in X.parts]
+    (result,) = run(program, X)
+    assert [p.tolist() for p in result.parts] == [p[::-1].tolist() for p in X.parts]
 
 
 def test_several_results_and_operands_that_say_where():
@@ -124,8 +124,8 @@ def test_low_equations_are_recorded_as_they_are():
     # The first takes another input; what follows it is the same equation.
     assert [e for e in low.eqns if e.primitive is sin_p][1] is program.eqns[1]
     assert [e.source for e in low.eqns if e.primitive is add_p][-1] is program.eqns[-1].source
-    (found,) = run(program, X, np.zeros(3, np.float32))
-    np.testing.assert_allclose(found, sum(X.parts)[::-1])
+    (result,) = run(program, X, np.zeros(3, np.float32))
+    np.testing.assert_allclose(result, sum(X.parts)[::-1])
 
 
 def test_constants_and_unused_inputs():

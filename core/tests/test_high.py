@@ -91,9 +91,9 @@ def program():
 
 
 def test_high_operations_are_evaluated_by_their_rule():
-    found = swap_p.bind(Pair(XS, 3 * XS))
-    np.testing.assert_array_equal(found.a, 6 * XS)
-    np.testing.assert_array_equal(found.b, XS)
+    result = swap_p.bind(Pair(XS, 3 * XS))
+    np.testing.assert_array_equal(result.a, 6 * XS)
+    np.testing.assert_array_equal(result.b, XS)
 
 
 def test_staging_records_the_high_operation():
@@ -110,11 +110,11 @@ def test_lowering_replaces_values_by_their_arrays_in_place():
     assert low.in_avals == low_types(ir.in_avals) == [F32] * 3
     assert low.out_avals == low_types(ir.out_avals) == [F32] * 5
     assert [e.primitive for e in low.eqns] == [twice_p]
-    found = jaxpr_as_fun(low)(XS, 3 * XS, 5 * XS)
-    swapped, made, x = raise_values(found, ir.out_avals)
+    result = jaxpr_as_fun(low)(XS, 3 * XS, 5 * XS)
+    swapped, made, x = raise_values(result, ir.out_avals)
     np.testing.assert_array_equal(swapped.a, 6 * XS)
     np.testing.assert_array_equal(made.b, 5 * XS)
-    assert x is found[4]
+    assert x is result[4]
     assert lower_to_lo(low) is low
 
 

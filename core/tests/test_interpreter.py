@@ -72,19 +72,19 @@ def probed(f: Any, *args: Any, supplied: Any = None) -> Any:
         return [*outs, probe.state[0], *probe.collected.values()]
 
     names: list[Any] = []
-    found = run(*args)
+    result = run(*args)
     avals = [ShapedArray(np.shape(x), np.asarray(x).dtype) for x in args]
     jaxpr, consts = stage(run, avals)
     check_jaxpr(ClosedJaxpr(jaxpr, consts))
-    for x, y in zip(found, eval_jaxpr(jaxpr, consts, *args)):
+    for x, y in zip(result, eval_jaxpr(jaxpr, consts, *args)):
         np.testing.assert_array_equal(x, y)
-    n = len(found) - len(names) - 1
-    return found[:n], found[n], dict(zip(names, found[n + 1 :]))
+    n = len(result) - len(names) - 1
+    return result[:n], result[n], dict(zip(names, result[n + 1 :]))
 
 
-def same(found: Any, outs: Any, count: int, **collected: Any) -> None:
-    assert len(found[0]) == len(outs) and found[1] == count and set(found[2]) == set(collected)
-    for x, y in zip([*found[0], *found[2].values()], [*outs, *(collected[n] for n in found[2])]):
+def same(result: Any, outs: Any, count: int, **collected: Any) -> None:
+    assert len(result[0]) == len(outs) and result[1] == count and set(result[2]) == set(collected)
+    for x, y in zip([*result[0], *result[2].values()], [*outs, *(collected[n] for n in result[2])]):
         np.testing.assert_allclose(x, y, rtol=1e-6)
 
 
@@ -103,8 +103,8 @@ def test_interpret_replaces_operations_at_any_depth() -> None:
     inner = stage_closed(lambda x: [sin_p.bind(x)], [F32])
     program = stage_closed(lambda x: [sin_p.bind(call_p.bind(x, program=inner)[0])], [F32])
     visit = lambda eqn, args: [cos_p.bind(*args)] if eqn.primitive is sin_p else NotImplemented  # noqa: E731
-    (found,) = interpret(program, [f32(0.5)], visit)
-    np.testing.assert_allclose(found, np.cos(np.cos(f32(0.5))), rtol=1e-6)
+    (result,) = interpret(program, [f32(0.5)], visit)
+    np.testing.assert_allclose(result, np.cos(np.cos(f32(0.5))), rtol=1e-6)
 
 
 def test_what_does_not_change_stays_the_same_program() -> None:
@@ -342,8 +342,8 @@ def test_functions_with_custom_rules(looks: bool) -> None:
     quiet, f = custom(lambda x: [cos_p.bind(x)])
     assert [e.primitive for e in staged(f).eqns] == [quiet]
     loud, g = custom(lambda x: [neg_p.bind(sin_p.bind(x))])
-    found = [e.primitive for e in staged(g).eqns]
-    assert (loud in found) == looks and sin_p in found
+    result = [e.primitive for e in staged(g).eqns]
+    assert (loud in result) == looks and sin_p in result
     s = np.sin(f32(0.5))
     same(probed(g, f32(0.5)), [-s], 1, n=s)
 
@@ -358,8 +358,8 @@ def test_regions_are_visited_once() -> None:
         seen.append(eqn.primitive)
         return [cos_p.bind(*args)] if eqn.primitive is sin_p else NotImplemented
 
-    found = interpret(stage_closed(f, [F32]), [f32(0.5)], visit)
-    np.testing.assert_allclose(found, [np.cos(f32(0.5))], rtol=1e-6)
+    result = interpret(stage_closed(f, [F32]), [f32(0.5)], visit)
+    np.testing.assert_allclose(result, [np.cos(f32(0.5))], rtol=1e-6)
     assert seen.count(sin_p) == 1
 
 
@@ -477,9 +477,9 @@ def test_regions_say_when_they_begin() -> None:
     step = lambda k, x: [call_p.bind(k, program=inner)[0]]  # noqa: E731
     inner = stage_closed(lambda k: [sin_p.bind(k)], [F32])
     count = Count([np.int32(0)])
-    (found,) = count.call(lambda k: scan(step, [], [k], [XS]), f32(0.5))
+    (result,) = count.call(lambda k: scan(step, [], [k], [XS]), f32(0.5))
     assert count.state[0] == 2 * len(XS), "a loop's body, and the call in it"
-    np.testing.assert_allclose(found, np.sin(np.sin(np.sin(f32(0.5)))), rtol=1e-6)
+    np.testing.assert_allclose(result, np.sin(np.sin(np.sin(f32(0.5)))), rtol=1e-6)
 
 
 def test_functions_with_custom_rules_keep_them_without_what_is_consumed() -> None:

@@ -101,8 +101,8 @@ def acme(site):
 
 
 def test_samples_and_laws_are_found_in_manifests(acme):
-    found = list(all_samples())
-    assert len(found) == 11 and {plugin for plugin, _ in found} == {"acme"}
+    result = list(all_samples())
+    assert len(result) == 11 and {plugin for plugin, _ in result} == {"acme"}
     laws = list(all_laws())
     assert [c for p, c, _ in laws if not p] == [*KERNEL_LAWS]
     assert [(p, c) for p, c, _ in laws if p] == [("acme", "acme.cost")]

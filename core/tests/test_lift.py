@@ -47,10 +47,10 @@ def bounds(carriers):
 
 
 def test_rules_are_applied_to_lifted_values(bounds, interval):
-    found = bounds(
+    result = bounds(
         lambda x, y: add_p.bind(neg_p.bind(x), y), interval(1.0, 2.0), interval(3.0, 3.0)
     )
-    assert found == (1.0, 2.0)
+    assert result == (1.0, 2.0)
     assert get_trace() is EVAL
 
 
@@ -76,8 +76,8 @@ def test_points_stay_plain_so_that_python_may_look_at_them(bounds, interval):
 
 
 def test_lists_of_results(bounds, interval):
-    found = bounds(lambda x: [x, 1.0, *sincos_p.bind(x)], interval(1.0, 2.0))
-    assert found == [(1.0, 2.0), (1.0, 1.0), (-1.0, 1.0), (-1.0, 1.0)]
+    result = bounds(lambda x: [x, 1.0, *sincos_p.bind(x)], interval(1.0, 2.0))
+    assert result == [(1.0, 2.0), (1.0, 1.0), (-1.0, 1.0), (-1.0, 1.0)]
 
 
 def test_an_empty_rule_follows_from_the_decomposition(bounds, interval, carriers):

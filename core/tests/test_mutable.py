@@ -154,11 +154,11 @@ def test_aliases_are_named() -> None:
 
 
 def test_operators_of_types_that_are_no_arrays() -> None:
-    found: list[Any] = []
+    result: list[Any] = []
 
     def f(rule: Any, x: Any) -> Any:
-        found.append(own_operator(rule, 2, "__add__"))
-        found.append(own_operator(x, rule, "__lt__"))  # mirrored: rule > x
+        result.append(own_operator(rule, 2, "__add__"))
+        result.append(own_operator(x, rule, "__lt__"))  # mirrored: rule > x
         assert own_operator(x, x, "__add__") is NotImplemented
         with pytest.raises(TypeError, match=r"has no operator __mul__ .*Read its value first"):
             own_operator(rule, x, "__mul__")
@@ -168,5 +168,5 @@ def test_operators_of_types_that_are_no_arrays() -> None:
 
     program = stage_closed(f, [CELL, F32])
     assert [e.primitive for e in program.eqns] == [read_p]
-    assert found[0] == ("added", 2)
-    assert found[1][0] == "greater"
+    assert result[0] == ("added", 2)
+    assert result[1][0] == "greater"

@@ -39,17 +39,17 @@ def dovetail(capsys, tmp_path, monkeypatch):
 
 
 def manifest_in(folder: Path, name: str) -> Manifest:
-    found: dict[str, Manifest] = {}
-    exec((folder / f"dovetail_{name}/plugin.py").read_text(), found)
-    return found["MANIFEST"]
+    result: dict[str, Manifest] = {}
+    exec((folder / f"dovetail_{name}/plugin.py").read_text(), result)
+    return result["MANIFEST"]
 
 
 def targets(manifest: Manifest) -> set[str]:
     """The modules that a manifest names."""
-    found = {*manifest.primitives, *manifest.samples, *manifest.types}
+    result = {*manifest.primitives, *manifest.samples, *manifest.types}
     for mapping in (manifest.surfaces, manifest.tables, manifest.backends, manifest.laws):
-        found |= {target.partition(":")[0] for target in mapping.values()}
-    return found | {m for modules in manifest.contributes.values() for m in modules}
+        result |= {target.partition(":")[0] for target in mapping.values()}
+    return result | {m for modules in manifest.contributes.values() for m in modules}
 
 
 @pytest.mark.parametrize("parts", CHOICES, ids="-".join)

@@ -86,8 +86,8 @@ def test_the_error_of_finite_differences_covers_what_rounding_adds(dtype):
     x, t = dtype(0.5), dtype(1.0)
     (exact,) = finite_difference_with_error(lambda x: [x * x], [x], [t])
     assert abs(exact[0] - 1) <= exact[1] < 100 * precision(dtype) ** 0.8
-    ((found, error),) = finite_difference_with_error(lambda x: [x + dtype(1e4)], [x], [t])
-    assert abs(found - 1) <= error and error > 1e3 * exact[1]
+    ((result, error),) = finite_difference_with_error(lambda x: [x + dtype(1e4)], [x], [t])
+    assert abs(result - 1) <= error and error > 1e3 * exact[1]
     ((_, told),) = finite_difference_with_error(lambda x: [x * x], [x], [t], scale=1e4)
     assert told == pytest.approx(error, rel=1e-3)
 
@@ -114,15 +114,15 @@ def test_random_arrays_are_the_same_each_time(dtype):
 def test_finite_differences_agree_with_derivatives(dtype, tol):
     x, y = dtype(0.7), np.array([0.3, -1.2], dtype)
     tx, ty = dtype(0.5), np.array([-1.0, 2.0], dtype)
-    (found,) = finite_difference(lambda x, y: [np.sin(x) * y * y], [x, y], [tx, ty])
+    (result,) = finite_difference(lambda x, y: [np.sin(x) * y * y], [x, y], [tx, ty])
     want = np.cos(x) * tx * y * y + 2 * np.sin(x) * y * ty
-    np.testing.assert_allclose(found, want, atol=tol, rtol=tol)
+    np.testing.assert_allclose(result, want, atol=tol, rtol=tol)
 
 
 def test_finite_differences_in_complex_directions_and_of_constants():
     z, t = np.complex128(0.5 + 1j), np.complex128(1j)
-    (found,) = finite_difference(lambda z: [z * z], [z], [t])
-    np.testing.assert_allclose(found, 2 * z * t, rtol=1e-10)
+    (result,) = finite_difference(lambda z: [z * z], [z], [t])
+    np.testing.assert_allclose(result, 2 * z * t, rtol=1e-10)
     (zero,) = finite_difference(lambda x, n: [x * n], [1.0, 3], [None, None], step=0.1)
     assert zero == 0
 

@@ -163,8 +163,8 @@ def test_a_pass_keeps_what_main_takes_and_returns(site, run, said):
 @pytest.mark.parametrize("form", ["pretty", "bytecode", "parse"])
 def test_a_pass_may_return_a_module_in_any_form(site, form):
     install(site, "acme", f"__import__('dovetail_xla.mlir').mlir.{form}", "module")
-    found = run_passes("module", MODULE, "cpu")
-    assert mlir.pretty(found) == mlir.pretty(MODULE) and "negate" in found
+    result = run_passes("module", MODULE, "cpu")
+    assert mlir.pretty(result) == mlir.pretty(MODULE) and "negate" in result
 
 
 def test_an_error_within_a_pass_says_which_pass(site):

@@ -37,9 +37,9 @@ def test_a_plugin_is_found_with_its_distribution_and_nothing_of_it_is_imported(s
     site.plugin(
         "acme", "primitives=('acme_primitives',), names={'cost': 'acme_api:cost'}", version="2.5"
     )
-    found = registry().plugins["acme"]
-    assert (found.distribution, found.version, found.problem) == ("acme-dist", "2.5", "")
-    assert found.target == "acme_plugin:MANIFEST" and found.seconds > 0
+    result = registry().plugins["acme"]
+    assert (result.distribution, result.version, result.problem) == ("acme-dist", "2.5", "")
+    assert result.target == "acme_plugin:MANIFEST" and result.seconds > 0
     assert list(registry().active) == ["acme"]
     assert "acme_primitives" not in sys.modules and "acme_api" not in sys.modules
 
@@ -65,8 +65,8 @@ def test_of_two_distributions_with_one_entry_point_one_is_set_aside(site, monkey
     with set_aside(
         f"^{re.escape(text)}\\. The rest works without it\\. Repair or uninstall {lost}"
     ):
-        found = registry()
-    assert found.plugins["acme"].distribution == kept and list(found.active) == ["acme"]
+        result = registry()
+    assert result.plugins["acme"].distribution == kept and list(result.active) == ["acme"]
     monkeypatch.setenv("DOVETAIL_STRICT", "1")
     swap_registry(None)
     with pytest.raises(PluginError, match=f"^{re.escape(text)}$"):
@@ -178,11 +178,11 @@ def test_two_plugins_may_not_claim_one_name(site, kind):
         "of beta-dist 1.0. Disable one of the plugins (DOVETAIL_DISABLE_PLUGINS) or rename the "
         "entry."
     )
-    found = registry()
-    assert found.clashes == {(kind, "thing"): text}
-    assert found.entries(kind) == {"acme": "m:acme", "beta": "m:beta"}, "nothing else is lost"
+    result = registry()
+    assert result.clashes == {(kind, "thing"): text}
+    assert result.entries(kind) == {"acme": "m:acme", "beta": "m:beta"}, "nothing else is lost"
     with pytest.raises(RegistryError, match=f"^{re.escape(text)}$"):
-        found.load(kind, "thing")
+        result.load(kind, "thing")
 
 
 def test_an_option_that_two_claim_fails_when_it_is_used(site):
@@ -229,8 +229,8 @@ def test_nobody_may_claim_what_is_the_kernels(site, kind, name):
 def test_providers(site):
     site.plugin("acme", "providers={'algebra': 'acme_algebra:ALGEBRA', 'lazy': 'no_such:thing'}")
     site.module("acme_algebra", "ALGEBRA = object()\n")
-    found = registry().provider("algebra")
-    assert found is registry().provider("algebra") is load_object("acme_algebra:ALGEBRA")
+    result = registry().provider("algebra")
+    assert result is registry().provider("algebra") is load_object("acme_algebra:ALGEBRA")
     assert registry().provider("evaluator", default=None) is None
     with pytest.raises(
         PluginError, match=r"no active plugin provides 'evaluator'\. Install the plugin"
@@ -259,9 +259,9 @@ def test_what_comes_with_dovetail_keeps_its_names(site, monkeypatch, kind):
         "acme-dist 1.0. Disable one of the plugins (DOVETAIL_DISABLE_PLUGINS) or rename the entry."
     )
     with set_aside(f"^{re.escape(text)} The first of them has it\\.$"):
-        found = registry()
-    assert found.entries(kind) == {"thing": "std_m:x", "more": "acme_m:y"}
-    assert "thing" not in getattr(found.active["acme"], kind)
+        result = registry()
+    assert result.entries(kind) == {"thing": "std_m:x", "more": "acme_m:y"}
+    assert "thing" not in getattr(result.active["acme"], kind)
     monkeypatch.setenv("DOVETAIL_STRICT", "on")
     swap_registry(None)
     with pytest.raises(PluginError, match=f"^{re.escape(text)}$"):
@@ -355,9 +355,9 @@ def test_a_package_that_asks_for_plugins_may_have_a_manifest(site):
         "from dovetail_core import registry\nSEEN = list(registry().active)\nFOUND = registry()\n"
     )
     site.install("acme-dist", {"acme": "acme.plugin:MANIFEST"})
-    found = registry()
-    assert list(found.active) == ["acme", "good"]
-    assert sys.modules["acme"].SEEN == ["acme", "good"] and sys.modules["acme"].FOUND is found
+    result = registry()
+    assert list(result.active) == ["acme", "good"]
+    assert sys.modules["acme"].SEEN == ["acme", "good"] and sys.modules["acme"].FOUND is result
 
 
 def test_misspelt_variables(site, monkeypatch):
@@ -552,11 +552,11 @@ def test_a_table_under_anothers_name_is_refused(site, monkeypatch):
     site.plugin("acme", "tables={'acme.own': 'm:x'}")
     site.plugin("beta", "tables={'acme.cost': 'm:x', 'beta.own': 'm:x', 'free.cost': 'm:x'}")
     with set_aside(f"^{re.escape(PREFIX)} Until then nobody has it\\.$"):
-        found = registry()
-    assert [*found.entries("tables")] == ["acme.own", "beta.own", "free.cost"]
+        result = registry()
+    assert [*result.entries("tables")] == ["acme.own", "beta.own", "free.cost"]
     for _ in range(2):
         with pytest.raises(RegistryError, match=f"^{re.escape(PREFIX)}$"):
-            found.table("acme.cost")
+            result.table("acme.cost")
     monkeypatch.setenv("DOVETAIL_STRICT", "1")
     for _ in range(2):
         swap_registry(None)
@@ -568,8 +568,8 @@ def test_who_has_the_name_keeps_a_table_that_another_takes_too(site):
     for name in ("beta", "zeta"):
         site.plugin(name, f"tables={{'zeta.cost': 'm:{name}'}}")
     with set_aside("tables entry 'zeta.cost' of plugin 'beta' of beta-dist 1.0 begins with the na"):
-        found = registry()
-    assert found.entries("tables") == {"zeta.cost": "m:zeta"} and not found.clashes
+        result = registry()
+    assert result.entries("tables") == {"zeta.cost": "m:zeta"} and not result.clashes
 
 
 def test_plugins_of_one_distribution_may_share_names_of_tables(site):

@@ -38,8 +38,8 @@ def text(f, *avals, **kw):
 
 
 def test_a_small_program_is_one_line():
-    found = text(lambda x, y: [mul_p.bind(x, y)], VEC, F32)
-    assert found == "{ lambda ; a:f32[3] b:f32[]. let c:f32[3] = toy.mul a b in (c,) }"
+    result = text(lambda x, y: [mul_p.bind(x, y)], VEC, F32)
+    assert result == "{ lambda ; a:f32[3] b:f32[]. let c:f32[3] = toy.mul a b in (c,) }"
     assert text(lambda x: [x], VEC) == "{ lambda ; a:f32[3]. let  in (a,) }"
     assert text(list) == "{ lambda ;. let  in () }"
 
@@ -141,8 +141,8 @@ def test_letters_go_on_after_z_and_skip_words():
 def test_long_parameters_stand_below_each_other():
     p = Primitive("test.long")
     p.def_abstract_eval(lambda x, **params: x)
-    found = text(lambda x: [p.bind(x, first="a" * 50, second="b" * 50)], F32)
-    assert found == (
+    result = text(lambda x: [p.bind(x, first="a" * 50, second="b" * 50)], F32)
+    assert result == (
         "{ lambda ; a:f32[]. let\n    b:f32[] = test.long[\n      first='" + "a" * 50 + "'\n"
         "      second='" + "b" * 50 + "'\n    ] a\n  in (b,) }"
     )
@@ -207,8 +207,8 @@ VALUES = {
 def test_values_of_parameters(shown):
     p = Primitive("test.values")
     p.def_abstract_eval(lambda x, **params: x)
-    found = text(lambda x: [p.bind(x, v=VALUES[shown])], F32)
-    assert f"test.values[v={shown}" in found
+    result = text(lambda x: [p.bind(x, v=VALUES[shown])], F32)
+    assert f"test.values[v={shown}" in result
 
 
 @pytest.fixture
@@ -229,8 +229,8 @@ def test_registered_kinds_have_short_names_or_their_own_text(registrations):
     register_parameter(Mesh, lambda m: m.axes, lambda t: Mesh(), name="grid")
     p = Primitive("test.values")
     p.def_abstract_eval(lambda x, **params: x)
-    found = text(lambda x: [p.bind(x, a=Mode.FILL, b=Dims((), ()), c=Mesh())], F32)
-    assert "test.values[a=Mode.FILL b=dims(lhs=(), rhs=()) c=grid'x=4']" in found.replace(
+    result = text(lambda x: [p.bind(x, a=Mode.FILL, b=Dims((), ()), c=Mesh())], F32)
+    assert "test.values[a=Mode.FILL b=dims(lhs=(), rhs=()) c=grid'x=4']" in result.replace(
         f"{Mode.__qualname__}.", "Mode."
     )
 
@@ -300,9 +300,9 @@ def test_programs_that_share_variables_have_names_of_their_own():
         (y,) = call_p.bind(x, program=body)
         return call_p.bind(y, program=ClosedJaxpr(longer, []))
 
-    found = text(f, F32)
-    assert "{ lambda ; c:f32[]. let" in found and "{ lambda ; g:f32[]. let" in found
-    assert print_ir(parse_ir(found)) == found
+    result = text(f, F32)
+    assert "{ lambda ; c:f32[]. let" in result and "{ lambda ; g:f32[]. let" in result
+    assert print_ir(parse_ir(result)) == result
 
 
 def test_names_of_primitives_that_are_no_words_are_quoted():

@@ -34,10 +34,10 @@ def test_an_operation_knows_the_users_line():
         f.line = _line() + 1
         return [sin_p.bind(x)]
 
-    found = stage_closed(f, [F32]).eqns[0].source
-    assert (found.filename, found.line) == (__file__, f.line)
-    assert str(found).endswith(f"test_source.py:{f.line} ({f.__qualname__})")
-    assert describe_source(found) == f" at {found}" and describe_source(None) == ""
+    result = stage_closed(f, [F32]).eqns[0].source
+    assert (result.filename, result.line) == (__file__, f.line)
+    assert str(result).endswith(f"test_source.py:{f.line} ({f.__qualname__})")
+    assert describe_source(result) == f" at {result}" and describe_source(None) == ""
 
 
 def test_lines_within_one_long_statement_are_told_apart():
@@ -74,8 +74,8 @@ def test_packages_can_be_hidden():
     assert stage_closed(frame["helper"], [F32]).eqns[0].source.filename == "<acme>"
     hide_frames("acme_helpers")
     try:
-        found = stage_closed(lambda x: frame["helper"](x), [F32]).eqns[0].source
-        assert found.filename == __file__
+        result = stage_closed(lambda x: frame["helper"](x), [F32]).eqns[0].source
+        assert result.filename == __file__
     finally:
         source_module._hidden_packages.discard("acme_helpers")
 
@@ -84,8 +84,8 @@ def test_files_can_be_hidden():
     assert source_module.current_source().filename == __file__
     source_module.hide_files(__file__)
     try:
-        found = source_module.current_source()
-        assert found is None or found.filename != __file__
+        result = source_module.current_source()
+        assert result is None or result.filename != __file__
         source_module.hide_files(__file__[:-3])
     finally:
         source_module.show_files(__file__)

@@ -184,10 +184,10 @@ def superseding(x, keeps):
     """``x + x`` said again from what it was made of; the sum is left out if nothing uses it."""
     double = add_p.bind(x, x)
     square = mul_p.bind(double, double)
-    found = definition_of(double)
-    assert found is not None and found[1].primitive is add_p
+    result = definition_of(double)
+    assert result is not None and result[1].primitive is add_p
     assert definition_of(x) is None and definition_of(1.0) is None
-    trace, eqn = found
+    trace, eqn = result
     trace.supersede(double)
     again = StagedTracer(trace, eqn.invars[0])
     return [sin_p.bind(again), *([square] if keeps else [])]

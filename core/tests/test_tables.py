@@ -507,13 +507,13 @@ def test_another_thread_waits_for_a_table_that_is_being_filled(acme):
     acme.module("acme.rules", "import time\ntime.sleep(0.2)\n" + CELLS)
     table = registry().table("acme.cost")
     one, _ = primitives()
-    found: list[Any] = []
-    threads = [threading.Thread(target=lambda: found.append(table[one]())) for _ in range(3)]
+    result: list[Any] = []
+    threads = [threading.Thread(target=lambda: result.append(table[one]())) for _ in range(3)]
     for t in threads:
         t.start()
     for t in threads:
         t.join()
-    assert found == [1, 1, 1]
+    assert result == [1, 1, 1]
 
 
 def test_another_thread_sees_no_rule_of_a_module_that_is_not_whole(acme):

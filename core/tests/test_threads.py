@@ -41,12 +41,12 @@ def switching():
 
 def together(work):
     """``work(k)`` in each thread, begun at one moment; the results in order."""
-    start, found, errors = threading.Barrier(THREADS), [None] * THREADS, []
+    start, result, errors = threading.Barrier(THREADS), [None] * THREADS, []
 
     def run(k):
         start.wait(30)
         try:
-            found[k] = work(k)
+            result[k] = work(k)
         except BaseException as e:
             errors.append(e)
 
@@ -57,7 +57,7 @@ def together(work):
         t.join(60)
     if errors:
         raise errors[0]
-    return found
+    return result
 
 
 def test_a_type_is_made_once():
@@ -114,8 +114,8 @@ def test_plugins_are_found_once_and_their_types_known_to_all(site):
     )
     from acme_values import Acme
 
-    found = together(lambda k: (registry(), typeof(Acme())))
-    assert all(r is found[0][0] and t is ShapedArray((), np.float32) for r, t in found)
+    result = together(lambda k: (registry(), typeof(Acme())))
+    assert all(r is result[0][0] and t is ShapedArray((), np.float32) for r, t in result)
 
 
 def test_rules_are_derived_by_many():
@@ -160,16 +160,16 @@ def test_options_and_scopes_belong_to_their_threads():
 
 
 def test_another_thread_is_given_what_this_one_has_set_for_itself() -> None:
-    found: list[Any] = []
+    result: list[Any] = []
 
     def see(carry: Any) -> None:
-        found.append(config.enable_checks)
+        result.append(config.enable_checks)
         carry()
-        found.append((config.enable_checks, config.enable_x64))
+        result.append((config.enable_checks, config.enable_x64))
 
     before = config.enable_checks
     with enable_checks(not before):
         thread = threading.Thread(target=see, args=(config.carried(),))
         thread.start()
         thread.join()
-    assert found == [before, (not before, config.enable_x64)]
+    assert result == [before, (not before, config.enable_x64)]

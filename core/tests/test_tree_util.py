@@ -191,10 +191,10 @@ def test_map_with_path_and_predicates_that_see_the_path():
         {"a": [3, 4]},
     )
     assert result == {"a": [("a/0", 1, 3), ("a/1", 2, 4)]}
-    found = tu.tree_leaves_with_path(
+    results = tu.tree_leaves_with_path(
         [[1, [2]], [3]], lambda path, node: len(path) == 1, is_leaf_takes_path=True
     )
-    assert [leaf for _, leaf in found] == [[1, [2]], [3]]
+    assert [leaf for _, leaf in results] == [[1, [2]], [3]]
     assert tu.tree_leaves_with_path([None], is_leaf=lambda x: x is None) == [
         ((tu.SequenceKey(0),), None)
     ]

@@ -134,8 +134,8 @@ def test_a_name_of_a_disabled_plugin_names_it(plugin: str, name: str) -> None:
 
 def test_a_name_of_a_plugin_that_lacks_another_says_so() -> None:
     code = "import dovetail\ntry: dovetail.grad\nexcept AttributeError as e: print(e)"
-    found = run(code, DOVETAIL_DISABLE_PLUGINS="batching", PYTHONWARNINGS="ignore")
-    assert found == (
+    result = run(code, DOVETAIL_DISABLE_PLUGINS="batching", PYTHONWARNINGS="ignore")
+    assert result == (
         "dovetail.grad comes from the plugin 'ad', which is set aside: needs plugin 'batching', "
         "which is disabled (DOVETAIL_DISABLE_PLUGINS)\n"
     )

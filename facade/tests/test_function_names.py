@@ -38,16 +38,16 @@ PAIRS = {
 
 def functions(surface: str) -> dict[str, object]:
     module: ModuleType = import_module(f"dovetail.{surface}".rstrip("."))
-    found = {n: getattr(module, n) for n in module.__all__}
+    result = {n: getattr(module, n) for n in module.__all__}
     kinds = (FunctionType, BuiltinFunctionType, type(jnp.sin))
-    return {n: f for n, f in found.items() if isinstance(f, kinds)}
+    return {n: f for n, f in result.items() if isinstance(f, kinds)}
 
 
 @pytest.mark.parametrize("surface", SURFACES)
 def test_functions_are_called_what_they_are_listed_as(surface: str) -> None:
-    found = functions(surface)
-    assert found
-    for name, f in found.items():
+    result = functions(surface)
+    assert result
+    for name, f in result.items():
         wanted = SHARED.get(f"{surface}.{name}", name)
         assert (f.__name__, f.__qualname__) == (wanted, wanted), f  # type: ignore[attr-defined]
 

@@ -39,7 +39,7 @@ def test_families_are_of_primitives_of_their_modules() -> None:
     """No rule is missed because its module waits for another primitive, and none waits in vain."""
     import_primitives()
     said = {m: {*homes} for x in registry().active.values() for m, homes in x.families.items()}
-    found: dict[str, set[str]] = {m: set() for m in said}
+    result: dict[str, set[str]] = {m: set() for m in said}
     for name in (*KERNEL_TABLES, *registry().entries("tables")):
         table = registry().table(name)
         table.fill()
@@ -47,9 +47,9 @@ def test_families_are_of_primitives_of_their_modules() -> None:
         for primitive, origin in table.origins.items():
             while origin is not None:
                 if origin.module in said:
-                    found[origin.module].add(primitive.module)
+                    result[origin.module].add(primitive.module)
                 origin = origin.replaced
-    assert found == said
+    assert result == said
 
 
 SCRIPT = """
@@ -78,10 +78,10 @@ def test_a_program_imports_no_rules_of_what_it_does_not_use() -> None:
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False, timeout=120
     )
     assert done.returncode == 0, done.stderr
-    value, families, rules, shape, found = done.stdout.splitlines()
+    value, families, rules, shape, result = done.stdout.splitlines()
     expected = np.full(5, np.tanh(3.0) ** 2)
     np.testing.assert_allclose(np.array(value.strip("[]").split(), float), expected, rtol=1e-6)
-    assert (families, rules, shape, found) == ("[]", "[]", "(3, 2)", "True")
+    assert (families, rules, shape, result) == ("[]", "[]", "(3, 2)", "True")
 
 
 @pytest.mark.parametrize("how", ["jvp", "vjp"])

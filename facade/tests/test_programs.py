@@ -44,8 +44,8 @@ def test_stages_are_of_the_function(name):
     f, (args, kwargs) = getattr(jnp, name), CASES[name]
     lowered = f.lower(*args, **kwargs)
     assert f"@jit_{name} " in lowered.as_text()
-    wanted, found = f(*args, **kwargs), f.eval_shape(*args, **kwargs)
-    for x, y in zip(dovetail.tree.leaves(wanted), dovetail.tree.leaves(found), strict=True):
+    wanted, result = f(*args, **kwargs), f.eval_shape(*args, **kwargs)
+    for x, y in zip(dovetail.tree.leaves(wanted), dovetail.tree.leaves(result), strict=True):
         assert (x.shape, x.dtype) == (y.shape, y.dtype)
     f.clear_cache()
     again = f(*args, **kwargs)

@@ -35,15 +35,15 @@ DIGEST = "6f785bad85ce1a95210b25563836069557093d14fdfcdad57b69f97e3c695fe5"
 
 
 def files() -> list[Path]:
-    found = [p for p in API1.rglob("*") if p.suffix in (".py", ".toml", ".md", ".json")]
-    return sorted(p for p in found if not any(part.endswith("-info") for part in p.parts))
+    result = [p for p in API1.rglob("*") if p.suffix in (".py", ".toml", ".md", ".json")]
+    return sorted(p for p in result if not any(part.endswith("-info") for part in p.parts))
 
 
 def test_the_distribution_is_never_edited() -> None:
-    found = hashlib.sha256()
+    result = hashlib.sha256()
     for path in files():
-        found.update(path.relative_to(API1).as_posix().encode() + b"\0" + path.read_bytes())
-    assert found.hexdigest() == DIGEST, "it stands for plugins that others have: see above"
+        result.update(path.relative_to(API1).as_posix().encode() + b"\0" + path.read_bytes())
+    assert result.hexdigest() == DIGEST, "it stands for plugins that others have: see above"
 
 
 Run = Callable[..., str]
@@ -91,10 +91,10 @@ def test_the_kernel_has_every_name_and_its_parameters(name: str) -> None:
     """Who breaks this raises ``KERNEL_API``, and keeps the old name or parameter as deprecated."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
-        found = getattr(dovetail_core, name)
+        result = getattr(dovetail_core, name)
     then = INTERFACE["names"][name]
     if then is not None:
-        now = {p.name: p for p in inspect.signature(found).parameters.values()}
+        now = {p.name: p for p in inspect.signature(result).parameters.values()}
         takes_any = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in now.values())
         assert takes_any or list(now)[: len(then)] == then, "parameters stay, in their order"
         new = [p for n, p in now.items() if n not in then]
@@ -108,5 +108,5 @@ def test_fields_hooks_tables_and_methods_are_there() -> None:
         assert set(arguments) <= set(inspect.signature(getattr(Hooks, hook)).parameters)
     assert all(registry().table(name).name == name for name in INTERFACE["tables"])
     for name, methods in INTERFACE["methods"].items():
-        found = getattr(dovetail_core, name)
-        assert all(hasattr(found, m) for m in methods), name
+        result = getattr(dovetail_core, name)
+        assert all(hasattr(result, m) for m in methods), name

@@ -98,8 +98,8 @@ def divided() -> Iterator[Any]:
 
 def programs() -> list[Any]:
     """The results of all of it, as NumPy's arrays."""
-    found = [*operations(), *draws(), *transformed(), *divided()]
-    leaves = dovetail.tree.leaves(found)
+    result = [*operations(), *draws(), *transformed(), *divided()]
+    leaves = dovetail.tree.leaves(result)
     return [x if isinstance(x, (str, int)) else np.asarray(x) for x in leaves]
 
 
@@ -134,9 +134,9 @@ def test_every_cache_is_emptied_and_results_are_equal(before: list[Any]) -> None
 
 def test_every_function_with_a_cache_is_listed_or_permanent(before: list[Any]) -> None:
     known = {id(c) for c in caches()}
-    found = functions_with_caches()
-    assert len(found) > 30
-    for f in found:
+    result = functions_with_caches()
+    assert len(result) > 30
+    for f in result:
         permanent = f.cache_parameters()["maxsize"] is None
         allowed = f.__module__.endswith("xla.shardings")  # the adapter empties its own
         assert (id(f) in known) != permanent or allowed, f.__qualname__

@@ -55,10 +55,10 @@ def double_precision() -> Iterator[None]:
         yield
 
 
-def close(found: Any, expected: Any, tol: float = 1e-6) -> None:
+def close(result: Any, expected: Any, tol: float = 1e-6) -> None:
     expected = np.asarray(expected)
     scale = max(1.0, float(np.max(np.abs(expected), initial=0)))
-    np.testing.assert_allclose(np.asarray(found), expected, rtol=0, atol=tol * scale)
+    np.testing.assert_allclose(np.asarray(result), expected, rtol=0, atol=tol * scale)
 
 
 def maybe_jit(jitted: bool, f: Callable[..., Any]) -> Callable[..., Any]:
@@ -111,9 +111,9 @@ def test_grad_and_vmap_in_either_order(p: Any, order: list[str], jitted: list[bo
     else:
         mapped = maybe_jit(jitted[1], dovetail.vmap(f))
         f = dovetail.grad(lambda xs, ks: mapped(xs, ks).sum())
-    found = maybe_jit(jitted[2] or jitted[3], f)(POINTS, KS)
+    result = maybe_jit(jitted[2] or jitted[3], f)(POINTS, KS)
     expected = [gradient(scalar_numpy(p, int(k)), x) for x, k in zip(POINTS, KS)]
-    close(found, np.stack(expected))
+    close(result, np.stack(expected))
 
 
 @examples(10)
@@ -129,11 +129,11 @@ def test_forward_mode_of_mapped_programs(p: Any, mode: str, jitted: list[bool]) 
             return dovetail.jacfwd(g)(x) @ V
         return dovetail.linearize(g, x)[1](V)
 
-    found = maybe_jit(jitted[1], dovetail.vmap(maybe_jit(jitted[2], push)))(POINTS, KS)
+    result = maybe_jit(jitted[1], dovetail.vmap(maybe_jit(jitted[2], push)))(POINTS, KS)
     expected = [
         directional(lambda y, k=int(k): run_numpy(p, y, k), x, V) for x, k in zip(POINTS, KS)
     ]
-    close(found, np.stack(expected))
+    close(result, np.stack(expected))
 
 
 SECOND: dict[str, Callable[[Any], Callable[[Any], Any]]] = {
@@ -165,8 +165,8 @@ SECOND: dict[str, Callable[[Any], Callable[[Any], Any]]] = {
 )
 def test_second_derivatives_in_every_mode(p: Any, k: int, mode: str, jitted: list[bool]) -> None:
     f = maybe_jit(jitted[0], lambda x: scalar(p)(x, np.int32(k)))
-    found = maybe_jit(jitted[1] or jitted[2], SECOND[mode](f))(X)
-    close(found, curvature(scalar_numpy(p, k), X, V, WEIGHTS), 1e-5)
+    result = maybe_jit(jitted[1] or jitted[2], SECOND[mode](f))(X)
+    close(result, curvature(scalar_numpy(p, k), X, V, WEIGHTS), 1e-5)
 
 
 @examples(6)
@@ -174,17 +174,17 @@ def test_second_derivatives_in_every_mode(p: Any, k: int, mode: str, jitted: lis
 def test_mapping_twice(p: Any, jitted: list[bool]) -> None:
     inner = dovetail.vmap(maybe_jit(jitted[0], lambda x, k: run(p, x, k)), (0, None))
     outer = dovetail.vmap(maybe_jit(jitted[1], inner), (None, 0), 1)
-    found = maybe_jit(jitted[2], outer)(POINTS, KS)
+    result = maybe_jit(jitted[2], outer)(POINTS, KS)
     expected = [[run_numpy(p, x, int(k)) for k in KS] for x in POINTS]
-    close(found, np.asarray(expected), EXACT)
+    close(result, np.asarray(expected), EXACT)
 
 
 @examples(6)
 @given(programs(REVERSIBLE, 4), st.sampled_from([0, 1, 2]))
 def test_the_reference_backend_agrees(p: Any, k: int) -> None:
     f = dovetail.value_and_grad(scalar(p))
-    found = dovetail.jit(f, backend="reference")(X, np.int32(k))
-    for a, b in zip(found, maybe_jit(True, f)(X, np.int32(k))):
+    result = dovetail.jit(f, backend="reference")(X, np.int32(k))
+    for a, b in zip(result, maybe_jit(True, f)(X, np.int32(k))):
         close(a, b, EXACT)
 
 
@@ -193,6 +193,6 @@ def test_the_grammar_means_what_it_says() -> None:
     x = np.asarray([0.5, -1.0])
     assert run_numpy((("cond", ("sin",), ("tanh",)),), x, 1).tolist() == np.sin(x).tolist()
     assert run_numpy((("while", ("reversed",)),), x, 1).tolist() == [-1.0, 0.5]
-    found = run_numpy((("grad", ("sin",)),), x, 0)
-    close(found, x + 0.1 * np.cos(x), 1e-10)
-    close(run((("grad", ("sin",)),), dnp.asarray(x), 0), found, 1e-10)
+    result = run_numpy((("grad", ("sin",)),), x, 0)
+    close(result, x + 0.1 * np.cos(x), 1e-10)
+    close(run((("grad", ("sin",)),), dnp.asarray(x), 0), result, 1e-10)

@@ -28,8 +28,8 @@ def check(sample: Sample, avals: Sequence[Any]) -> None:
         return list(out) if p.multiple_results else [out]
 
     with enable_checks(True):
-        found = stage_closed(f, avals, p.name).out_avals
-    assert list(found) == list(wanted), f"{p.name} of {avals} with {params}"
+        result = stage_closed(f, avals, p.name).out_avals
+    assert list(result) == list(wanted), f"{p.name} of {avals} with {params}"
 
 
 @pytest.mark.parametrize("primitive", ROWS, ids=lambda p: p.name)

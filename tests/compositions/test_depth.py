@@ -374,9 +374,9 @@ def test_places_of_a_chain_are_found_without_searching_it() -> None:
 
         def __getitem__(self, key: Any) -> Any:
             nonlocal seen
-            found = super().__getitem__(key)
-            seen += len(found) if isinstance(key, slice) else 1
-            return found
+            result = super().__getitem__(key)
+            seen += len(result) if isinstance(key, slice) else 1
+            return result
 
     def g(x: Any) -> Any:
         x._trace.eqns = Equations()

@@ -46,8 +46,8 @@ def probed(f: Any, supplied: Any = None) -> Any:
     return g
 
 
-def same(found: Any, wanted: Any) -> None:
-    a, b = map(dovetail.tree.leaves, (found, wanted))
+def same(result: Any, wanted: Any) -> None:
+    a, b = map(dovetail.tree.leaves, (result, wanted))
     assert len(a) == len(b)
     for x, y in zip(a, b):
         assert np.shape(x) == np.shape(y)
@@ -91,8 +91,8 @@ def test_scan(reverse):
     hs = np.array(hs[::-1] if reverse else hs)
     check(f, (f32(0.5), XS), ((k, hs * 2), 4, {"h": hs}))
     given = np.arange(4.0, dtype=f32)
-    found = probed(f, {"h": given})(f32(0.5), XS)
-    same(found, ((given[0 if reverse else -1], given * 2), 4, {}))
+    result = probed(f, {"h": given})(f32(0.5), XS)
+    same(result, ((given[0 if reverse else -1], given * 2), 4, {}))
 
 
 def test_nested_scans():
@@ -229,9 +229,9 @@ def test_derivatives_of_and_under():
     value, collected = (lambda g: (lambda c: g(c)[0], lambda c: dnp.sum(g(c)[2]["h"])))(probed(f))
     same(dovetail.grad(value)(f32(0.5)), wanted)
     step = 1e-2
-    found = dovetail.grad(collected)(f32(0.5))
+    result = dovetail.grad(collected)(f32(0.5))
     slope = (collected(0.5 + step) - collected(0.5 - step)) / (2 * step)
-    np.testing.assert_allclose(found, np.asarray(slope), rtol=1e-3)
+    np.testing.assert_allclose(result, np.asarray(slope), rtol=1e-3)
     out, count, _ = probed(dovetail.grad(f))(f32(0.5))
     same((out, count), (wanted, 4))
     second = dovetail.grad(dovetail.grad(f))(f32(0.5))
@@ -372,9 +372,9 @@ def test_numbers_keep_their_types():
         wanted = np.sin(wanted) * 0.1 + 1e-12
     assert program.out_avals[0].dtype == np.float64
     probe = Probe([np.int32(0)])
-    (found,) = probe.run(program, [x])
-    assert np.asarray(found).dtype == np.float64 and probe.state[0] == 3
-    np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-14)
+    (result,) = probe.run(program, [x])
+    assert np.asarray(result).dtype == np.float64 and probe.state[0] == 3
+    np.testing.assert_allclose(np.asarray(result), wanted, rtol=1e-14)
 
 
 def test_lines_stay():
@@ -385,14 +385,14 @@ def test_lines_stay():
 
         return lax.while_loop(lambda k: dnp.sin(k) < -2, lambda k: lax.scan(step, k, XS)[0], c)
 
-    def lines(jaxpr, found):
+    def lines(jaxpr, result):
         for eqn in jaxpr.eqns:
             if eqn.primitive.regions is not None:
                 for r in eqn.primitive.regions(eqn.params).regions:
-                    lines(r.program.jaxpr, found)
+                    lines(r.program.jaxpr, result)
             elif eqn.primitive.name in ("tanh", "sin", "exp"):
-                found.add((eqn.primitive.name, eqn.source.line))
-        return found
+                result.add((eqn.primitive.name, eqn.source.line))
+        return result
 
     before = lines(dovetail.make_jaxpr(f)(f32(0.5)).jaxpr, set())
     after = lines(dovetail.make_jaxpr(probed(f))(f32(0.5)).jaxpr, set())

@@ -102,9 +102,9 @@ def is_strict(text: str) -> bool:
     return any(root(n) in STRICT for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Call))
 
 
-def agree(found: Any, wanted: Any) -> None:
-    assert dovetail.tree.structure(found) == dovetail.tree.structure(wanted)
-    for x, y in zip(dovetail.tree.leaves(found), dovetail.tree.leaves(wanted), strict=True):
+def agree(result: Any, wanted: Any) -> None:
+    assert dovetail.tree.structure(result) == dovetail.tree.structure(wanted)
+    for x, y in zip(dovetail.tree.leaves(result), dovetail.tree.leaves(wanted), strict=True):
         assert type(x) is type(y)
         if not isinstance(y, dovetail.Array):
             continue
@@ -135,11 +135,11 @@ def test_objects_are_as_good_as_arrays(text: str, names: dict[str, Any]) -> None
         except Exception:  # it cannot be called so, or has no gradient
             continue
         try:
-            found = f(wrapped(text), names)
+            result = f(wrapped(text), names)
         except StandsForArray:
             assert is_strict(text)
             continue
-        agree(found, wanted)
+        agree(result, wanted)
 
 
 def test_functions_of_lax_say_what_to_pass() -> None:

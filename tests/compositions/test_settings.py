@@ -106,8 +106,8 @@ def functions() -> dict[str, Any]:
 @pytest.mark.parametrize("name", functions())
 def test_functions_promote_their_own_values(name: str) -> None:
     with settings():
-        found = functions()[name]()
-    leaves = [x for x in dovetail.tree.leaves(found) if hasattr(x, "dtype")]
+        result = functions()[name]()
+    leaves = [x for x in dovetail.tree.leaves(result) if hasattr(x, "dtype")]
     assert leaves and all(np.isfinite(np.asarray(x)).all() for x in leaves)
 
 

@@ -34,8 +34,8 @@ class ThirdParty:
     local_devices = devices
 
     def run(self, program: ClosedJaxpr, args: Any) -> list[Any]:
-        found = registry().backend("reference").run(self.change(program), args)
-        return [self.finish(x) for x in found]
+        result = registry().backend("reference").run(self.change(program), args)
+        return [self.finish(x) for x in result]
 
 
 BACKEND = ThirdParty()

@@ -115,10 +115,10 @@ def bounds_law(carrier: Bounds) -> Law:
 
     def check(sample: Sample) -> None:
         pairs = [_around(x) for x in sample.args]
-        found = lift_call(carrier, sample.flat, pairs)
+        result = lift_call(carrier, sample.flat, pairs)
         for part in (0.0, 0.4, 1.0):
             inside = [(a + part * (b - a)).astype(a.dtype)[()] for a, b in pairs]
-            for y, (low, high) in zip(sample.flat(*inside), found, strict=True):
+            for y, (low, high) in zip(sample.flat(*inside), result, strict=True):
                 y, low, high = (np.asarray(v, np.float64) for v in (y, low, high))
                 assert y.shape == low.shape == high.shape, f"shapes {low.shape}, {high.shape}"
                 slack = 1e-4 * (1 + np.abs(y))

@@ -15,9 +15,9 @@ from . import backends
 @pytest.fixture
 def third_party(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The plugin ``conformance`` is installed meanwhile."""
-    found, problems = entries.installed(discovery.GROUP)
+    result, problems = entries.installed(discovery.GROUP)
     target = f"{backends.__name__}:MANIFEST"
     mine = entries.Entry("conformance", target, "?", "?")
-    monkeypatch.setattr(entries, "installed", lambda group: ([*found, mine], problems))
+    monkeypatch.setattr(entries, "installed", lambda group: ([*result, mine], problems))
     with fresh_registry():
         yield

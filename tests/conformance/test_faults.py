@@ -34,18 +34,18 @@ def first_failure(tried: list[Any]) -> str:
 def cases(fault: Fault, faulty: bool) -> list[Any]:
     """A fault's cases, those of its own table first; of a backend those of a few operations."""
     full = fault.subject != "backend"  # which is tried on everything
-    found = [c for c in fault.made(faulty).cases(full) if c.entries]
+    result = [c for c in fault.made(faulty).cases(full) if c.entries]
     if fault.subject == "backend":
-        return [c for c in found if c.entries[0].primitive in ("cond", "sub")]
+        return [c for c in result if c.entries[0].primitive in ("cond", "sub")]
     if fault.subject == "bounds":
-        return [c for c in found if c.entries[0].table == fault.where]
-    return sorted(found, key=lambda c: c.entries[0].table != fault.where)
+        return [c for c in result if c.entries[0].table == fault.where]
+    return sorted(result, key=lambda c: c.entries[0].table != fault.where)
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f"{f.where}: {f.name}")
 def test_a_mistake_is_found(fault: Fault) -> None:
-    found = first_failure(cases(fault, True))
-    assert bool(found) == (fault.name not in NOT_FOUND), found
+    result = first_failure(cases(fault, True))
+    assert bool(result) == (fault.name not in NOT_FOUND), result
 
 
 def test_forty_mistakes_are_made() -> None:

@@ -48,15 +48,15 @@ class Case:
 
     def exact_at(self, x: Any) -> list[tuple[Any, Any]]:
         """The first and second derivative at each point; NaN where there is none."""
-        found = []
+        result = []
         for v in x:
             with mp.workprec(self.bits):
                 try:
                     out = self.exact(j.Jet(mp.mpf(float(v)), mp.mpf(1)))
-                    found.append((out.first, out.second))
+                    result.append((out.first, out.second))
                 except (ZeroDivisionError, ValueError, OverflowError, mp.libmp.NoConvergence):
-                    found.append((mp.nan, mp.nan))
-        return found
+                    result.append((mp.nan, mp.nan))
+        return result
 
     def ways(self, root: Any, expression: str) -> list[Callable[[Any], Any]]:
         """The derivatives of each mode as functions of the points."""

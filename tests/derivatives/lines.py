@@ -94,11 +94,11 @@ class MatrixCase:
         with mp.workdps(80):
             if self.power is None:
                 return [self._slopes(mp.mpf(float(s))) for s in scales]
-            slopes, found = self._slopes(mp.mpf(1)), []
+            slopes, result = self._slopes(mp.mpf(1)), []
             for s in scales:
                 powers = [mp.mpf(float(s)) ** (mp.mpf(self.power) - k) for k in (1, 2)]
-                found.append(tuple(Sized(*(v * p for v in x)) for x, p in zip(slopes, powers)))
-            return found
+                result.append(tuple(Sized(*(v * p for v in x)) for x, p in zip(slopes, powers)))
+            return result
 
     def _slopes(self, scale: Any) -> tuple[Sized, Sized]:
         a, e = exact_matrix(self.base, 5) * scale, exact_matrix(direction(self.base), 5)
@@ -106,8 +106,8 @@ class MatrixCase:
 
         def weighted(t: Any) -> Any:
             out = self.exact(a + e * t)
-            found = [out[i, j] for i in range(out.rows) for j in range(out.cols)]
-            return [mp.mpf(w) * mp.re(v) for w, v in zip(_weights(len(found)), found)]
+            result = [out[i, j] for i in range(out.rows) for j in range(out.cols)]
+            return [mp.mpf(w) * mp.re(v) for w, v in zip(_weights(len(result)), result)]
 
         below, here, above = (weighted(k * step) for k in (-1, 0, 1))
         first = [(v - u) / (2 * step) for u, v in zip(below, above)]

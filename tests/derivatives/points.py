@@ -18,25 +18,25 @@ def points(
     """
     info, rng = np.finfo(dtype), np.random.default_rng(0)
     least, most = np.log2(float(info.tiny)), np.log2(float(info.max)) - 1e-3
-    found: list[float] = [*domain, float(info.tiny), float(info.max), -float(info.max)]
+    result: list[float] = [*domain, float(info.tiny), float(info.max), -float(info.max)]
     for point in near:
         up, down = (
             np.nextafter(dtype(point), dtype(np.inf)),
             np.nextafter(dtype(point), dtype(-np.inf)),
         )
-        found += [point, *([up, down] if point else [])]
+        result += [point, *([up, down] if point else [])]
     low, high = domain
-    while len(kept := _inside(found, dtype, low, high)) < n:
+    while len(kept := _inside(result, dtype, low, high)) < n:
         sign = rng.choice([-1.0, 1.0])
-        found += [sign * 2 ** rng.uniform(least, most), sign * 2 ** rng.uniform(-10, 10)]
+        result += [sign * 2 ** rng.uniform(least, most), sign * 2 ** rng.uniform(-10, 10)]
         point = near[rng.integers(len(near))]
         distance = 2 ** rng.uniform(-info.nmant, 0) * (abs(point) or 1.0)
-        found.append(point + rng.choice([-1.0, 1.0]) * distance)
+        result.append(point + rng.choice([-1.0, 1.0]) * distance)
     return kept[np.linspace(0, len(kept) - 1, n).round().astype(int)]
 
 
-def _inside(found: list[float], dtype: Any, low: float, high: float) -> Any:
+def _inside(result: list[float], dtype: Any, low: float, high: float) -> Any:
     """Those numbers of the type that are in the domain and not subnormal, sorted."""
-    x = np.unique(np.array(found).astype(dtype))
+    x = np.unique(np.array(result).astype(dtype))
     normal = (np.abs(x) >= np.finfo(dtype).tiny) | (x == 0)
     return x[normal & (x >= low) & (x <= high) & np.isfinite(x)]

@@ -40,11 +40,11 @@ def test_derivatives_are_off_by_few_roundings(dtype: Any, part: int) -> None:
             ways = {n: sweep.CASES[n].ways(dovetail, n) for n in names}
             return {n: [ways[n][mode](points[n]) for mode in MODES] for n in names}
 
-        found = dovetail.jit(all_of_them)(points)
+        result = dovetail.jit(all_of_them)(points)
     for name in names:
         wanted = zip(*sweep.CASES[name].exact_at(points[name]))
         most = sweep.BEYOND.get(name, (sweep.CASES[name].most,))[0]
-        for got, want, order in zip(found[name], wanted, ("first", "second")):
+        for got, want, order in zip(result[name], wanted, ("first", "second")):
             off = np.nan_to_num(sweep.roundings(np.asarray(got), want))
             worst = int(np.argmax(off))
             assert off[worst] <= most, (name, order, points[name][worst], off[worst])

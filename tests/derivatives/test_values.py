@@ -37,10 +37,10 @@ DOUBLE: list[tuple[Any, float, float]] = [
 ]  # fmt: skip
 
 
-def _near(found: Any, wanted: float, roundings: int = 16) -> None:
-    found = np.asarray(found)
-    scale = max(float(np.finfo(found.dtype).eps) * roundings, 1e-8)
-    np.testing.assert_allclose(found, wanted, rtol=scale, atol=0)
+def _near(result: Any, wanted: float, roundings: int = 16) -> None:
+    result = np.asarray(result)
+    scale = max(float(np.finfo(result.dtype).eps) * roundings, 1e-8)
+    np.testing.assert_allclose(result, wanted, rtol=scale, atol=0)
 
 
 @pytest.mark.parametrize("wide", [False, True])
@@ -65,9 +65,9 @@ def test_first_derivatives_by_all_transformations(wide: bool) -> None:
                 out.append(dv.jacrev(lambda v, f=f: f(v[None]))(x)[0])
             return out
 
-        found = dv.jit(together)([dtype(x) for _, x, _ in cases])
+        result = dv.jit(together)([dtype(x) for _, x, _ in cases])
         for i, (_, _, wanted) in enumerate(cases):
-            for value in found[5 * i : 5 * i + 5]:
+            for value in result[5 * i : 5 * i + 5]:
                 _near(value, wanted)
 
 
@@ -81,9 +81,9 @@ def test_absolute_values_of_infinite_numbers() -> None:
 
 def test_second_derivatives_of_distances_where_both_are_equal() -> None:
     with enable_x64(True):
-        found = dv.hessian(lambda v: dnp.hypot(v[0], v[1]))(np.array([2.0, 2.0]))
+        result = dv.hessian(lambda v: dnp.hypot(v[0], v[1]))(np.array([2.0, 2.0]))
         wanted = np.array([[1, -1], [-1, 1]]) / 32**0.5
-        np.testing.assert_allclose(found, wanted, rtol=1e-14)
+        np.testing.assert_allclose(result, wanted, rtol=1e-14)
         assert [float(g) for g in dv.grad(dnp.hypot, (0, 1))(1e300, 1e300)] == pytest.approx(
             [0.5**0.5] * 2
         )

@@ -55,16 +55,16 @@ def calls(areas: tuple[str, ...]) -> Iterator[tuple[str, str]]:
 def answers(python: str, library: str, asked: list[tuple[str, str]]) -> dict[Any, Any]:
     """What a library answers to each text and variant; nothing where its process dies, or has
     nothing to say for :data:`PATIENCE` seconds."""
-    found: dict[Any, Any] = {}
+    result: dict[Any, Any] = {}
     rest = list(asked)
     while rest:
         for text, variant, answer in _told(python, library, rest):
-            found[text, variant] = answer
-        done = sum(pair in found for pair in rest)
+            result[text, variant] = answer
+        done = sum(pair in result for pair in rest)
         if done < len(rest):
             print(f"{library} has no answer to {rest[done]}", file=sys.stderr)
         rest = rest[done + 1 :]
-    return found
+    return result
 
 
 PATIENCE = 60
@@ -110,20 +110,20 @@ def compare(pairs: list[tuple[str, str]], ours: Any, theirs: Any) -> Iterator[tu
                 yield area, Difference(area, text, variant, what, told, why) if told else None
 
 
-def table(found: list[tuple[str, Any]]) -> str:
+def table(result: list[tuple[str, Any]]) -> str:
     """How many answers agree, by area."""
     lines = ["| area | compared | equal | decided | open |", "|---|---|---|---|---|"]
-    for area in [*dict.fromkeys(a for a, _ in found), "all"]:
-        own = [d for a, d in found if area in (a, "all")]
+    for area in [*dict.fromkeys(a for a, _ in result), "all"]:
+        own = [d for a, d in result if area in (a, "all")]
         count = Counter("equal" if d is None else "decided" if d.why else "open" for d in own)
         cells = " | ".join(str(count[k]) for k in ("equal", "decided", "open"))
         lines.append(f"| {area} | {len(own)} | {cells} |")
     return "\n".join(lines) + "\n"
 
 
-def decided(found: list[tuple[str, Any]]) -> str:
+def decided(result: list[tuple[str, Any]]) -> str:
     """Why answers differ, and how many do for each reason."""
-    count = Counter(d.why for _, d in found if d is not None and d.why)
+    count = Counter(d.why for _, d in result if d is not None and d.why)
     return "".join(f"- {why} ({n})\n" for why, n in sorted(count.items()))
 
 
@@ -138,17 +138,17 @@ def main() -> int:
     pairs = [p for p in calls(tuple(given.areas)) if given.only in p[1]]
     asked = [(text, variant) for _, text in pairs for variant in VARIANTS]
     ours = answers(sys.executable, "dovetail", asked)
-    found = list(compare(pairs, ours, answers(*given.peer, asked)))
-    for d in [d for _, d in found if d is not None and not d.why][: given.limit]:
+    result = list(compare(pairs, ours, answers(*given.peer, asked)))
+    for d in [d for _, d in result if d is not None and not d.why][: given.limit]:
         print(f"{d.text} [{d.variant}] {d.what}: {d.told}")
-    print(table(found))
+    print(table(result))
     if given.write:
         text = PAGE.read_text()
         head, rest = text.split(BEGIN)
         PAGE.write_text(
-            f"{head}{BEGIN}\n{table(found)}\n{decided(found)}\n{END}{rest.split(END)[1]}"
+            f"{head}{BEGIN}\n{table(result)}\n{decided(result)}\n{END}{rest.split(END)[1]}"
         )
-    return 1 if any(d is not None and not d.why for _, d in found) else 0
+    return 1 if any(d is not None and not d.why for _, d in result) else 0
 
 
 if __name__ == "__main__":

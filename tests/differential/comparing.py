@@ -45,8 +45,8 @@ def _errors(ours: Any, theirs: Any) -> str:
 def _sequences(ours: Any, theirs: Any, floor: float) -> str:
     if len(ours) != len(theirs):
         return f"{len(ours)} results, theirs {len(theirs)}"
-    found = (difference(x, y, floor) for x, y in zip(ours, theirs))
-    return next((f for f in found if f), "")
+    result = (difference(x, y, floor) for x, y in zip(ours, theirs))
+    return next((f for f in result if f), "")
 
 
 def _array(told: Any) -> Any:

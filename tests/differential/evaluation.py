@@ -76,7 +76,7 @@ def gradient(text: str, names: dict[str, Any]) -> Any:
 
 def answer(text: str, variant: str, names: dict[str, Any]) -> dict[str, Any]:
     """What a text gives: ``value`` and ``gradient``, or the class of the error in place of each."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     wide = names["dv"].enable_x64(True) if is_wide(variant) else nullcontext()
     with wide:
         own = {**names, **changed(variant, names)}
@@ -84,12 +84,12 @@ def answer(text: str, variant: str, names: dict[str, Any]) -> dict[str, Any]:
             if what == "gradient" and not has_gradients(variant):
                 continue
             try:
-                found[what] = told(f(text, own))
+                result[what] = told(f(text, own))
             except StopIteration:  # nothing to differentiate in
                 continue
             except Exception as e:
-                found[what] = ["error", type(e).__name__, str(e)[:160]]
-    return found
+                result[what] = ["error", type(e).__name__, str(e)[:160]]
+    return result
 
 
 def main(library: str) -> None:

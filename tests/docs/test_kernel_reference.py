@@ -20,8 +20,8 @@ INDEX = (KERNEL / "index.md").read_text()
 
 def sections(page: Path) -> list[tuple[str, str]]:
     """The names that a page documents, and what it says of them."""
-    found = re.split(r"^## `(\w+)`\n", page.read_text(), flags=re.MULTILINE)
-    return list(zip(found[1::2], found[2::2]))
+    result = re.split(r"^## `(\w+)`\n", page.read_text(), flags=re.MULTILINE)
+    return list(zip(result[1::2], result[2::2]))
 
 
 SECTIONS = {name: text for page in PAGES for name, text in sections(page)}
@@ -77,8 +77,8 @@ ATTRIBUTES = [
 
 @pytest.mark.parametrize("name", sorted({*BUILDER} - OWN))
 def test_every_method_of_the_builder_has_a_section_that_uses_it(name: str) -> None:
-    found = re.split(r"^## `b\.(\w+)`\n", LOWERING, flags=re.MULTILINE)
-    section = dict(zip(found[1::2], found[2::2]))[name]
+    result = re.split(r"^## `b\.(\w+)`\n", LOWERING, flags=re.MULTILINE)
+    section = dict(zip(result[1::2], result[2::2]))[name]
     assert f"b.{name}(" in section.partition("```python\n")[2], "an example"
 
 

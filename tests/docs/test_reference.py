@@ -28,8 +28,8 @@ HOOKS = [n for n in vars(Hooks) if not n.startswith("_")]
 def sections(page: str) -> dict[str, str]:
     """The sections of a page of the reference by the code in their headings."""
     text = (DOCS / "reference" / page).read_text()
-    found = re.split(r"^##+ `(?:dovetail )?([^`]+)`\n", text, flags=re.MULTILINE)
-    return dict(zip(found[1::2], found[2::2]))
+    result = re.split(r"^##+ `(?:dovetail )?([^`]+)`\n", text, flags=re.MULTILINE)
+    return dict(zip(result[1::2], result[2::2]))
 
 
 @pytest.mark.parametrize("name", HOOKS)

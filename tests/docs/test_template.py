@@ -36,9 +36,9 @@ def entry_point(folder: Path, name: str) -> None:
     head = f"Metadata-Version: 2.1\nName: dovetail-{name}\nVersion: 0.1.0\n"
     (info / "METADATA").write_text(head)
     text = (folder / "pyproject.toml").read_text()
-    found = re.search(r'entry-points\."dovetail.plugins"\]\n(\w+) = "(.*)"\n', text)
-    assert found is not None
-    (info / "entry_points.txt").write_text(f"[dovetail.plugins]\n{found[1]} = {found[2]}\n")
+    result = re.search(r'entry-points\."dovetail.plugins"\]\n(\w+) = "(.*)"\n', text)
+    assert result is not None
+    (info / "entry_points.txt").write_text(f"[dovetail.plugins]\n{result[1]} = {result[2]}\n")
 
 
 @pytest.mark.parametrize("part", PARTS)

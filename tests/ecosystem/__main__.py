@@ -37,8 +37,8 @@ def _arguments() -> argparse.Namespace:
 
 
 def _chosen(given: argparse.Namespace) -> list[Library]:
-    found = [LIBRARIES[name] for name in given.libraries]
-    chosen = [library for library in found if library.sample or not given.sample]
+    result = [LIBRARIES[name] for name in given.libraries]
+    chosen = [library for library in result if library.sample or not given.sample]
     return [library._replace(first=given.first % library.every) for library in chosen]
 
 
@@ -50,13 +50,13 @@ def _tests(given: argparse.Namespace, library: Library, runner: Runner) -> bool:
     chosen = [f for f in files if not given.files or any(text in f for text in given.files)]
     if not chosen:
         return True
-    found = compare(library, runner, root, chosen)
+    result = compare(library, runner, root, chosen)
     if chosen == files and not given.sample and not library.first:
-        store(found)
-    print(told_table(found), flush=True)
+        store(result)
+    print(told_table(result), flush=True)
     if given.failures or given.sample:
-        print(told_failures(found), flush=True)
-    return not found.failed
+        print(told_failures(result), flush=True)
+    return not result.failed
 
 
 def _programs(given: argparse.Namespace, library: Library, environment: Environment) -> bool:

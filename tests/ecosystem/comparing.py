@@ -38,13 +38,13 @@ def compare(library: Library, runner: Runner, root: Path, files: list[str]) -> C
     return Comparison(library, len(both), bad, failed, seconds)
 
 
-def store(found: Comparison) -> None:
+def store(result: Comparison) -> None:
     """Keeps how many tests passed for the page."""
-    library, good = found.library, found.passed_there - len(found.failed)
+    library, good = result.library, result.passed_there - len(result.failed)
     keep(
         library,
         Tests(
-            library.version, good, found.passed_there, found.failed_there, library.every,
+            library.version, good, result.passed_there, result.failed_there, library.every,
             library.suite,
         ),
     )  # fmt: skip

@@ -45,10 +45,10 @@ class Environment:
                 print(f"{self.folder.relative_to(ROOT)}: {' '.join(missing)}", flush=True)
                 self._pip(*how, "-c", CONSTRAINTS, *missing)
                 there["packages"] += missing
-        found = sorted(wheels.glob("*.whl"))
-        self.digest = hashlib.sha256(b"".join(w.read_bytes() for w in found)).hexdigest()[:12]
+        result = sorted(wheels.glob("*.whl"))
+        self.digest = hashlib.sha256(b"".join(w.read_bytes() for w in result)).hexdigest()[:12]
         if there["digest"] != self.digest:
-            self._pip("--no-deps", "--force-reinstall", *found)
+            self._pip("--no-deps", "--force-reinstall", *result)
         stamp.write_text(json.dumps(there | {"digest": self.digest}))
 
     def _pip(self, *arguments: str | Path) -> None:

@@ -48,13 +48,13 @@ def measure(
         for name, (times, problem) in before.programs.items():
             yield Measured(library.name, name, times, problem)
         return
-    found: list[Measured] = []
+    result: list[Measured] = []
     for path in programs_of(library):
         if not sample or f"programs/{path.stem}" in library.sample:
-            found.append(_measured(library, path, environment, 1 if sample else repeat))
-            yield found[-1]
+            result.append(_measured(library, path, environment, 1 if sample else repeat))
+            yield result[-1]
     if not sample:
-        every = {each.program: (each.times, each.problem) for each in found}
+        every = {each.program: (each.times, each.problem) for each in result}
         results.keep(library, results.Programs(library.version, repeat, every))
 
 
@@ -77,11 +77,11 @@ def _measured(library: Library, path: Path, environment: Environment, repeat: in
 
 
 def _medians(runs: list[dict[str, Any]]) -> dict[str, float | None]:
-    found: dict[str, float | None] = {}
+    result: dict[str, float | None] = {}
     for name in MEASURES:
         values = [run[name] for run in runs if run[name] is not None]
-        found[name] = statistics.median(values) if values else None
-    return found
+        result[name] = statistics.median(values) if values else None
+    return result
 
 
 def _run(path: Path, side: Side, environment: Environment, library: Library) -> Any:

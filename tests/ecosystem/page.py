@@ -30,12 +30,12 @@ def _tests() -> Iterator[str]:
     yield "| library | version | tests here / on JAX | share |"
     yield "|---|---|---|---|"
     for library in sorted(LIBRARIES.values(), key=lambda library: library.name):
-        found = tests_of(library)
-        if found:
-            some = f" (every {_th(found.every)})" if found.every > 1 else ""
-            counts = f"{found.here:,} / {found.there:,}{some}"
-            share = f"{100 * found.here / found.there:.1f} %"
-            yield f"| {library.name} | {found.version} | {counts} | {share} |"
+        result = tests_of(library)
+        if result:
+            some = f" (every {_th(result.every)})" if result.every > 1 else ""
+            counts = f"{result.here:,} / {result.there:,}{some}"
+            share = f"{100 * result.here / result.there:.1f} %"
+            yield f"| {library.name} | {result.version} | {counts} | {share} |"
 
 
 def _th(n: int) -> str:
@@ -45,19 +45,19 @@ def _th(n: int) -> str:
 def _notes() -> Iterator[str]:
     """Of which version tests are, where it is another; what fails, and why."""
     for library in LIBRARIES.values():
-        found = tests_of(library)
-        if found and library.note:
+        result = tests_of(library)
+        if result and library.note:
             yield f"- {library.name}: {library.note}."
-        if found and found.suite != found.version:
-            yield f"- The tests of {library.name} are those of version {found.suite}."
-        if found and library.fails and found.here < found.there:
-            yield f"- {library.name}, {found.there - found.here} tests: {library.fails}."
+        if result and result.suite != result.version:
+            yield f"- The tests of {library.name} are those of version {result.suite}."
+        if result and library.fails and result.here < result.there:
+            yield f"- {library.name}, {result.there - result.here} tests: {library.fails}."
 
 
 def _measured() -> Iterator[tuple[str, dict[str, dict[str, float | None]], str]]:
     for library in sorted(LIBRARIES.values(), key=lambda library: library.name):
-        found = programs_of(library)
-        for name, (times, problem) in sorted(found.programs.items()) if found else ():
+        result = programs_of(library)
+        for name, (times, problem) in sorted(result.programs.items()) if result else ():
             yield f"{library.folder}/{name}", times, problem
 
 
@@ -71,7 +71,7 @@ def _medians() -> Iterator[str]:
     every = [times for _, times, problem in _measured() if not problem]
     told: list[str] = []
     for measure in MEASURES:
-        ratios = [found for times in every if (found := ratio(times, measure)) is not None]
+        ratios = [result for times in every if (result := ratio(times, measure)) is not None]
         if ratios:
             told.append(f"{_NAMES[measure]} {statistics.median(ratios):.2f}")
     if told:
@@ -90,11 +90,11 @@ def _programs() -> Iterator[str]:
 
 
 def _seconds(times: dict[str, dict[str, float | None]], measure: str) -> str:
-    found = ratio(times, measure)
-    if found is None:
+    result = ratio(times, measure)
+    if result is None:
         return " | "
     mine, theirs = (_short(times[side][measure]) for side in ("dovetail", "jax"))
-    return f"{mine} / {theirs} | {found:.2f}"
+    return f"{mine} / {theirs} | {result:.2f}"
 
 
 def _short(seconds: float | None) -> str:
@@ -119,7 +119,7 @@ def _left_out() -> Iterator[str]:
 
 
 def _failing_there(library: Library) -> Iterator[str]:
-    found = tests_of(library)
-    if found and found.failed_there:
-        tests = "test fails" if found.failed_there == 1 else "tests fail"
-        yield f"- {library.name}: {found.failed_there} {tests} on genuine JAX, too."
+    result = tests_of(library)
+    if result and result.failed_there:
+        tests = "test fails" if result.failed_there == 1 else "tests fail"
+        yield f"- {library.name}: {result.failed_there} {tests} on genuine JAX, too."

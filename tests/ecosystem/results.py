@@ -45,24 +45,24 @@ def _read() -> dict[str, dict[str, Any]]:
 
 def tests_of(library: Library) -> Tests | None:
     """What the tests of a library gave, if they were run."""
-    found = _read().get(library.name, {}).get("tests")
-    return Tests(**found) if found else None
+    result = _read().get(library.name, {}).get("tests")
+    return Tests(**result) if result else None
 
 
 def programs_of(library: Library) -> Programs | None:
     """What the programs of a library gave, if they were run."""
-    found = _read().get(library.name, {}).get("programs")
-    if not found:
+    result = _read().get(library.name, {}).get("programs")
+    if not result:
         return None
-    every = {name: (times, problem) for name, (times, problem) in found["programs"].items()}
-    return Programs(found["version"], found["runs"], every)
+    every = {name: (times, problem) for name, (times, problem) in result["programs"].items()}
+    return Programs(result["version"], result["runs"], every)
 
 
-def keep(library: Library, found: Tests | Programs) -> None:
+def keep(library: Library, result: Tests | Programs) -> None:
     """Put a result in the place of the one before."""
     everything = _read()
-    kind = "tests" if isinstance(found, Tests) else "programs"
-    everything.setdefault(library.name, {})[kind] = _short(found._asdict())
+    kind = "tests" if isinstance(result, Tests) else "programs"
+    everything.setdefault(library.name, {})[kind] = _short(result._asdict())
     PLACE.write_text(json.dumps(everything, indent=1, sort_keys=True) + "\n")
 
 

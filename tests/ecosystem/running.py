@@ -53,11 +53,11 @@ class Runner:
             for file in files
             if only is None or only.get(file)
         ]
-        found: dict[str, Outcome] = {}
+        result: dict[str, Outcome] = {}
         with ThreadPoolExecutor(self.workers) as pool:
             for outcomes in pool.map(self._file, jobs):
-                found |= outcomes
-        return found
+                result |= outcomes
+        return result
 
     def _file(self, job: Job) -> dict[str, Outcome]:
         place = _place(job)
@@ -71,34 +71,34 @@ class Runner:
             bad = frozenset(n for n, o in before.items() if o[0] not in ("passed", "skipped"))
             if not bad:
                 return before
-            found = before | self._run(job._replace(only=bad))
+            result = before | self._run(job._replace(only=bad))
             key = stored["key"]
         else:
-            found = self._run(job)
+            result = self._run(job)
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(json.dumps({"key": key, "tests": found}, indent=0))
-        return found
+        place.write_text(json.dumps({"key": key, "tests": result}, indent=0))
+        return result
 
     def _run(self, job: Job) -> dict[str, Outcome]:
         """Outcomes of all tests of a job, from as many processes as it takes. Where an earlier run
         was interrupted, its record is still there."""
         record = _record(job, self.environment.key(job.side, job.library))
-        found = _read(record)[0] if record.exists() else {}
+        result = _read(record)[0] if record.exists() else {}
         for _ in range(DEATHS):
             record.parent.mkdir(parents=True, exist_ok=True)
-            record.write_text(_written(found))
-            told = self._process(job, record, frozenset(found))
-            found, at = _read(record)
+            record.write_text(_written(result))
+            told = self._process(job, record, frozenset(result))
+            result, at = _read(record)
             if not at:
                 break
-            found[at] = ("died", 0.0, _last(told) or "the process died", "")
+            result[at] = ("died", 0.0, _last(told) or "the process died", "")
         record.unlink(missing_ok=True)
-        if not found and told:
-            found = {job.file: ("failed", 0.0, _last(told), "")}
+        if not result and told:
+            result = {job.file: ("failed", 0.0, _last(told), "")}
         if job.only is not None:
-            absent = ("missing", 0.0, _why_missing(found, job.file), "")
-            found = {name: found.get(name, absent) for name in job.only}
-        return found
+            absent = ("missing", 0.0, _why_missing(result, job.file), "")
+            result = {name: result.get(name, absent) for name in job.only}
+        return result
 
     def _process(self, job: Job, record: Path, done: frozenset[str]) -> str:
         """Runs pytest; what it told where it did not end as it should."""
@@ -140,24 +140,24 @@ def _record(job: Job, key: str) -> Path:
     return _place(job).with_suffix(f".{asked}.record")
 
 
-def _written(found: dict[str, Outcome]) -> str:
+def _written(result: dict[str, Outcome]) -> str:
     lines = [
         json.dumps({"name": name, "how": how, "seconds": s, "error": error, "place": place}) + "\n"
-        for name, (how, s, error, place) in found.items()
+        for name, (how, s, error, place) in result.items()
     ]
     return "".join(lines)
 
 
 def _read(record: Path) -> tuple[dict[str, Outcome], str]:
     """What a process recorded, and the test that it had begun and not ended."""
-    found: dict[str, Outcome] = {}
+    result: dict[str, Outcome] = {}
     at = ""
     for line in record.read_text().splitlines(keepends=True):
         told = json.loads(line) if line.endswith("\n") else {}
         at = told.get("begun", "")
         if "name" in told:
-            found[told["name"]] = (told["how"], told["seconds"], told["error"], told["place"])
-    return found, at
+            result[told["name"]] = (told["how"], told["seconds"], told["error"], told["place"])
+    return result, at
 
 
 def _last(told: str) -> str:
@@ -165,6 +165,6 @@ def _last(told: str) -> str:
     return lines[-1][:300] if lines else ""
 
 
-def _why_missing(found: dict[str, Outcome], file: str) -> str:
+def _why_missing(result: dict[str, Outcome], file: str) -> str:
     """Why a test was not found: what the collection of its file said, if that failed."""
-    return next((o[2] for n, o in found.items() if n == file and o[2]), "not collected")
+    return next((o[2] for n, o in result.items() if n == file and o[2]), "not collected")

@@ -29,13 +29,13 @@ def files_of(
     places = ["tests", "test"] if checkout and not library.tests else library.tests
     if library.together and not sample:
         return root, sorted(places)
-    found = {
+    result = {
         path.relative_to(root).as_posix()
         for place in places
         for path in _tests_below(root / place, library.patterns)
         if not any(part.startswith(".") for part in path.relative_to(root).parts)
     }
-    files = sorted(f for f in found if not _why_left_out(library, f))
+    files = sorted(f for f in result if not _why_left_out(library, f))
     return root, [f for f in files if f in library.sample] if sample else files
 
 

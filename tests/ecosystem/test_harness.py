@@ -63,22 +63,22 @@ def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> comparing.Comparis
     return comparing.compare(LIBRARY, runner, tmp_path, ["tests/test_all.py"])
 
 
-def test_what_passes_there_is_compared(found: comparing.Comparison):
-    assert found.passed_there == 5 and found.failed_there == 1
-    outcomes = {name.split("::")[1]: outcome[0] for name, outcome in found.failed.items()}
+def test_what_passes_there_is_compared(result: comparing.Comparison):
+    assert result.passed_there == 5 and result.failed_there == 1
+    outcomes = {name.split("::")[1]: outcome[0] for name, outcome in result.failed.items()}
     assert outcomes == {"test_other": "failed", "test_dies": "died"}
-    assert found.failed["tests/test_all.py::test_other"][2].startswith("AssertionError: a reason")
+    assert result.failed["tests/test_all.py::test_other"][2].startswith("AssertionError: a reason")
 
 
-def test_what_is_told(found: comparing.Comparison):
-    assert "3 of 5 (60.0 %); 1 fail on JAX itself" in comparing.told_table(found)
-    first, second = comparing.told_failures(found).split("    1  ")[1:]
+def test_what_is_told(result: comparing.Comparison):
+    assert "3 of 5 (60.0 %); 1 fail on JAX itself" in comparing.told_table(result)
+    first, second = comparing.told_failures(result).split("    1  ")[1:]
     assert "test_all.py::test_other" in first and "test_all.py::test_dies" in second
 
 
-def test_the_page_is_written_from_what_is_kept(found: comparing.Comparison):
+def test_the_page_is_written_from_what_is_kept(result: comparing.Comparison):
     assert results.tests_of(LIBRARY) is None and results.programs_of(LIBRARY) is None
-    comparing.store(found)
+    comparing.store(result)
     assert results.tests_of(LIBRARY) == results.Tests("1.0", 3, 5, 1, 1, "")
     times = {"jax": {"import": 1 / 3}, "dovetail": {"import": 0.25}}
     results.keep(LIBRARY, results.Programs("1.0", 3, {"one": (times, "")}))
@@ -94,15 +94,15 @@ def test_the_page_is_that_of_the_results():
 
 
 def test_results_are_kept(
-    found: comparing.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    result: comparing.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(running.Runner, "_run", lambda *_: pytest.fail("run again"))
     runner: Any = running.Runner(Environment(), failing=False, kept=False)  # pyright: ignore
-    assert comparing.compare(LIBRARY, runner, tmp_path, ["tests/test_all.py"]) == found
+    assert comparing.compare(LIBRARY, runner, tmp_path, ["tests/test_all.py"]) == result
 
 
 def test_every_so_many_tests_from_one_on(
-    found: comparing.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    result: comparing.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     runner: Any = running.Runner(Environment(), failing=False, kept=False)  # pyright: ignore
     some = LIBRARY._replace(every=3, first=1)  # test_other, test_bad
@@ -110,7 +110,7 @@ def test_every_so_many_tests_from_one_on(
     assert (compared.passed_there, compared.failed_there) == (1, 1)
     assert [name.split("::")[1] for name in compared.failed] == ["test_other"]
     monkeypatch.setattr(running.Runner, "_run", lambda *_: pytest.fail("run again"))
-    assert comparing.compare(LIBRARY, runner, tmp_path, ["tests/test_all.py"]) == found
+    assert comparing.compare(LIBRARY, runner, tmp_path, ["tests/test_all.py"]) == result
 
 
 def test_files_that_one_process_runs_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -132,7 +132,7 @@ def test_files_that_one_process_runs_together(tmp_path: Path, monkeypatch: pytes
 
 
 def test_an_interrupted_file_goes_on(
-    found: comparing.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    result: comparing.Comparison, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     environment: Any = Environment()
     job = running.Job(LIBRARY, tmp_path, "tests/test_all.py", "jax", None)
@@ -203,5 +203,5 @@ def test_only_the_tests_of_an_older_version_are_left(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
     suites.leave_tests(tmp_path, LIBRARY)
-    found = [p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file()]
-    assert sorted(found) == kept
+    result = [p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file()]
+    assert sorted(result) == kept

@@ -30,8 +30,8 @@ KEPT = 500
 """For how many types and parameters of one primitive a program is remembered."""
 
 
-def _arrays(found: Any) -> tuple[Any, ...]:
-    return tuple([np.asarray(x) for x in found])
+def _arrays(result: Any) -> tuple[Any, ...]:
+    return tuple([np.asarray(x) for x in result])
 
 
 def staged(f: Function) -> Function:
@@ -62,10 +62,10 @@ def compiled(f: Function) -> Function:
     def call(*args: Any) -> Any:
         run(*args)  # the next call is C++'s
         given = [_aligned(x) for x in args]
-        found = run(*given)
+        result = run(*given)
         for x in given:
             x.fill(x.dtype.type(1))
-        return _arrays(found)
+        return _arrays(result)
 
     return call
 
@@ -143,10 +143,10 @@ def _rule(primitive: Primitive, otherwise: Function) -> Function:
         avals = tuple([typeof(x) for x in args])
         key: Any = (avals, tuple(params.items()), trace_context())
         try:
-            found = programs.get(key)
+            result = programs.get(key)
         except TypeError:  # an unhashable parameter
             return otherwise(*args, **params)
-        if found is None:
+        if result is None:
             if any(a.is_mutable or a.is_high for a in avals) or any(
                 isinstance(x, Tracer) for x in args
             ):
@@ -159,8 +159,8 @@ def _rule(primitive: Primitive, otherwise: Function) -> Function:
             if len(programs) >= KEPT:
                 programs.clear()
             program = stage_closed(body, avals, primitive.name)
-            found = programs[key] = _Interpreted(program, dovetail.devices("cpu")[0])
-        outs = found.run(args, False)
+            result = programs[key] = _Interpreted(program, dovetail.devices("cpu")[0])
+        outs = result.run(args, False)
         return outs if primitive.multiple_results else outs[0]
 
     return rule

@@ -108,10 +108,10 @@ def fill(scope: Scope, count: int | None = None) -> None:
 
 def _region_step(rng: random.Random) -> Callable[[Scope, regions.Fill], None]:
     def step(scope: Scope, fill: regions.Fill) -> None:
-        found = rng.choices(_WITH_PROGRAMS, _REGION_WEIGHTS)[0][1]
-        if found is regions.derivative and "derivative" in scope.flags:
+        result = rng.choices(_WITH_PROGRAMS, _REGION_WEIGHTS)[0][1]
+        if result is regions.derivative and "derivative" in scope.flags:
             raise Rejected
-        found(scope, fill)
+        result(scope, fill)
 
     return step
 

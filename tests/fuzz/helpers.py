@@ -67,7 +67,7 @@ def directional_numpy(f, args, directions, h=1e-3):
     def at(k):
         return f(*[x + k * h * d for x, d in zip(args, directions)])
 
-    found = []
+    result = []
     halves = zip(at(0.5), at(-0.5))
     for z, a, b, c, d, (e, f_) in zip(at(0), at(1), at(-1), at(2), at(-2), halves):
         slope = (8 * (a - b) - (c - d)) / (12 * h)
@@ -76,8 +76,8 @@ def directional_numpy(f, args, directions, h=1e-3):
         other = (3 * z - 4 * b + d) / (2 * h)
         kink = np.abs(one - other) > 1e-2 * (1 + np.abs(slope))
         rough = np.abs(slope - finer) > 1e-8 * (1 + np.abs(slope))
-        found.append(np.where(kink | rough, np.nan, finer))
-    return tuple(found)
+        result.append(np.where(kink | rough, np.nan, finer))
+    return tuple(result)
 
 
 def gradient_numpy(f, x):

@@ -34,23 +34,23 @@ def smooth(f, xs):
         full = list(xs)
         for i, x in zip(at, moving):
             full[i] = x
-        found = tuple([y for y in f(*full) if inexact(y)])
-        if not found:
+        result = tuple([y for y in f(*full) if inexact(y)])
+        if not result:
             raise Unclear("no result has a derivative")
-        return found
+        return result
 
     return g
 
 
 def weights(ys):
     """Fixed cotangents of some types."""
-    found = []
+    result = []
     for k, y in enumerate(ys):
         w = np.cos(np.arange(y.size) + k).reshape(y.shape)
         if dnp.issubdtype(y.dtype, dnp.complexfloating):
             w = w + 0.5j * np.sin(np.arange(y.size)).reshape(y.shape)
-        found.append(dnp.asarray(w.astype(y.dtype)))
-    return tuple(found)
+        result.append(dnp.asarray(w.astype(y.dtype)))
+    return tuple(result)
 
 
 def scalar(f, xs):
@@ -161,10 +161,10 @@ def dot(xs, ys):
 
 def direction(xs):
     """Fixed tangents."""
-    found = []
+    result = []
     for k, x in enumerate(x for x in xs if inexact(x)):
         t = np.sin(2.0 * np.arange(np.size(x)) + k + 0.5).reshape(np.shape(x))
         if dnp.issubdtype(x.dtype, dnp.complexfloating):
             t = t + 1j * np.cos(np.arange(np.size(x))).reshape(np.shape(x))
-        found.append(t.astype(x.dtype))
-    return found
+        result.append(t.astype(x.dtype))
+    return result

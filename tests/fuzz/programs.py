@@ -125,9 +125,9 @@ def edited(program: Program, edit: Callable[[Step], Step | None]) -> Iterator[Pr
     """The programs with one step, here or inside, replaced by what ``edit`` makes of it."""
     for i, step in enumerate(program.steps):
         before, after = program.steps[:i], program.steps[i + 1 :]
-        found = edit(step)
-        if found is not None:
-            yield replace(program, steps=(*before, found, *after))
+        result = edit(step)
+        if result is not None:
+            yield replace(program, steps=(*before, result, *after))
         for j, region in enumerate(step.regions):
             for inner in edited(region, edit):
                 regions = (*step.regions[:j], inner, *step.regions[j + 1 :])

@@ -126,9 +126,9 @@ def branch(s: Scope, fill: Fill) -> None:
 
 
 def _typed(inner: Scope, t: Type) -> str:
-    found = [n for n in inner.own() if with_type(t)(inner.values[n])]
-    if found:
-        return found[-1]
+    result = [n for n in inner.own() if with_type(t)(inner.values[n])]
+    if result:
+        return result[-1]
     text = f"np.full({t.shape}, 2).astype(np.dtype({t.dtype!r}))"
     (base,) = inner.add("constant", f"dnp.asarray({text})", text)
     if kind_of(t.dtype) in "fc":
@@ -144,8 +144,8 @@ def scan(s: Scope, fill: Fill) -> None:
     n = s.rng.choice([2, 3])
     xs = []
     for _ in range(s.rng.choice([0, 1, 1, 2])):
-        found = [v for v, x in s.values.items() if x.ndim and x.shape[0] == n]
-        xs += [s.rng.choice(found)] if found else []
+        result = [v for v, x in s.values.items() if x.ndim and x.shape[0] == n]
+        xs += [s.rng.choice(result)] if result else []
     values = [s.values[c] for c in carry]
     inner, params = region(s, fill, [*values, *(s.values[x][0] for x in xs)])
     outs = [result_like(inner, p) for p in params[: len(carry)]]

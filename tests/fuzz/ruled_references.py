@@ -113,8 +113,8 @@ def stash(s: Scope, fill: Fill) -> None:
     without = frozenset({"irreversible", "derivative", "farthest", "complex", "cond writes"})
     inner, _ = region(s, fill, [s.values[a]], closed=True, without=without)
     out = [n for n in inner.own() if inner.values[n].dtype.name == "float64"][-1]
-    held, order, found = s.rng.choice(_ORDERS)
-    ours = f"{{r}} = dovetail.new_ref(dnp.zeros_like({held}))\n{_STASH}{order}\n(0.1 * {found},)"
+    held, order, result = s.rng.choice(_ORDERS)
+    ours = f"{{r}} = dovetail.new_ref(dnp.zeros_like({held}))\n{_STASH}{order}\n(0.1 * {result},)"
     numpy = "(0.1 * gradient_numpy({f}, {0}),)"
     s.add(_kind(s, "stash", order), ours, numpy, a, regions=(inner.program(out),))
 

@@ -59,12 +59,12 @@ class Scope:
 
     def pick(self, test: Callable[[Any], bool] = lambda x: True) -> str:
         """The name of a value that passes a test; what was made last is taken most often."""
-        found = [n for n, x in self.values.items() if test(x)]
-        if not found:
+        result = [n for n, x in self.values.items() if test(x)]
+        if not result:
             raise Rejected
         if self.rng.random() < 0.5:
-            found = found[-3:]
-        return self.rng.choice(found)
+            result = result[-3:]
+        return self.rng.choice(result)
 
     def like(self, kinds: str, least: int = 0, most: int = MOST_AXES) -> str:
         """The name of a value of some kinds of dtype and numbers of axes."""
@@ -105,10 +105,10 @@ class Scope:
             *before, last = numpy.split("\n")
             numpy = "\n".join([*before, f"bfloat16_numpy({last})"])
         step = Step(outs, (), kind, dovetail, numpy, args, regions)
-        found = self._evaluated(step)
-        step = Step(outs, tuple(type_of(x) for x in found), kind, dovetail, numpy, args, regions)
+        result = self._evaluated(step)
+        step = Step(outs, tuple(type_of(x) for x in result), kind, dovetail, numpy, args, regions)
         self.steps.append(step)
-        self.values.update(zip(outs, found))
+        self.values.update(zip(outs, result))
         return outs
 
     def _evaluated(self, step: Step) -> list[Any]:
@@ -116,16 +116,16 @@ class Scope:
             with np.errstate(all="ignore"):
                 if step.is_tuple:
                     program = Program((), (step,), step.outs)
-                    found = [np.asarray(x) for x in function(program, "numpy", more=self.values)()]
+                    result = [np.asarray(x) for x in function(program, "numpy", more=self.values)()]
                 else:
                     f = _expression(step.numpy, len(step.args))
-                    found = [np.asarray(f(*[self.values[a] for a in step.args]))]
+                    result = [np.asarray(f(*[self.values[a] for a in step.args]))]
         except (ValueError, IndexError, ZeroDivisionError):  # shapes that do not go together
             raise Rejected from None
-        for x in found:
+        for x in result:
             if x.size > MOST_ELEMENTS or x.ndim > MOST_AXES or not is_tame(x):
                 raise Rejected
-        return found
+        return result
 
     def program(self, *outs: str) -> Program:
         types = tuple(type_of(self.values[p]) for p in self.params)

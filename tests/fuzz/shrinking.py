@@ -58,8 +58,8 @@ def shrink(
     while smaller and time.monotonic() < end:
         smaller = False
         for candidate in _candidates(case):
-            found = failure_of(try_it, candidate)
-            if found is not None and failure.is_like(found):
+            result = failure_of(try_it, candidate)
+            if result is not None and failure.is_like(result):
                 case, smaller = candidate, True
                 break
             if time.monotonic() > end:
@@ -111,9 +111,9 @@ def _hoisted(program: Program, types: dict[str, Type]) -> Iterator[Program]:
             names: dict[str, str] = {}
             made: list[Step] = []
             for param, t in zip(region.params, region.types):
-                found = [n for n, other in known.items() if other == t]
-                if found:
-                    names[param] = found[-1]
+                result = [n for n, other in known.items() if other == t]
+                if result:
+                    names[param] = result[-1]
                 else:
                     made.append(constant((t,), (param,)))
             body = renamed(region, names)
@@ -126,9 +126,9 @@ def _bypassed(program: Program, types: dict[str, Type]) -> Iterator[Program]:
     """Programs in which a step's results are replaced by earlier values of their types."""
     known = dict(types)
     for i, step in enumerate(program.steps):
-        found = [[n for n, t in known.items() if t == wanted] for wanted in step.types]
-        if all(found):
-            names = {o: f[-1] for o, f in zip(step.outs, found)}
+        result = [[n for n, t in known.items() if t == wanted] for wanted in step.types]
+        if all(result):
+            names = {o: f[-1] for o, f in zip(step.outs, result)}
             rest = replace(program, steps=(*program.steps[:i], *program.steps[i + 1 :]))
             yield renamed(rest, names)
         for j, region in enumerate(step.regions):

@@ -66,8 +66,8 @@ def in_scan(f):
     """The function as the one step of a loop."""
 
     def g(*xs):
-        found = lax.scan(lambda c, _: (c, f(*xs)), None, None, length=1)[1]
-        return tuple([y[0] for y in found])
+        result = lax.scan(lambda c, _: (c, f(*xs)), None, None, length=1)[1]
+        return tuple([y[0] for y in result])
 
     return g
 
@@ -99,16 +99,16 @@ class stashes(grad):
             def whole(*moving):
                 return (uses_outside if self.outside else uses)(h, self.around, moving, refs)
 
-            found = dovetail.grad(whole, tuple(range(len(at))))(*[xs[i] for i in at])
-            return (*found, *[ref[...].sum(0) for ref in refs])
+            result = dovetail.grad(whole, tuple(range(len(at))))(*[xs[i] for i in at])
+            return (*result, *[ref[...].sum(0) for ref in refs])
 
         return g
 
     def check(self, evaluate, known, f, g, args):
-        found = evaluate(g)(*args)
-        n = len(found) // 2
-        agree(found[n:], found[:n], "stashed cotangents against the gradient", 10)
-        super().check(lambda g: lambda *_: found[:n], known, f, g, args)
+        result = evaluate(g)(*args)
+        n = len(result) // 2
+        agree(result[n:], result[:n], "stashed cotangents against the gradient", 10)
+        super().check(lambda g: lambda *_: result[:n], known, f, g, args)
 
 
 def uses(h, around, moving, refs):

@@ -115,9 +115,9 @@ class passes(Transformation):
         run = dovetail.jit(g, compiler_options=QUICK)
         for there in (False, True, False):
             with pass_that_negates() if there else nullcontext():
-                found = run(*args)
+                result = run(*args)
             signed = [-y if there and inexact(y) else y for y in want]
-            agree(found, signed, f"with a pass: {there}", 10)
+            agree(result, signed, f"with a pass: {there}", 10)
 
 
 QUICK = {"xla_backend_optimization_level": 0, "xla_llvm_disable_expensive_passes": True}

@@ -79,8 +79,8 @@ class closure(Transformation):
                 return dovetail.checkpoint(lambda: f(*xs))()
             if self.how == "cond":
                 return lax.cond(xs[0].sum() == xs[0].sum(), lambda: f(*xs), lambda: f(*xs))
-            found = lax.scan(lambda c, _: (c, f(*xs)), None, None, length=1)[1]
-            return tuple([y[0] for y in found])
+            result = lax.scan(lambda c, _: (c, f(*xs)), None, None, length=1)[1]
+            return tuple([y[0] for y in result])
 
         return g
 
@@ -207,12 +207,12 @@ class jvp(Transformation):
         xs, ts = args[: self.n], args[self.n :]
         f = known(f)
         ys = [y for y in f(*xs) if inexact(y)]
-        found = evaluate(g)(*args)
-        agree(found[: len(ys)], ys, "primals of jvp")
-        agree([np.zeros_like(t) for t in found[len(ys) :]], [np.zeros_like(y) for y in ys], "jvp")
+        result = evaluate(g)(*args)
+        agree(result[: len(ys)], ys, "primals of jvp")
+        agree([np.zeros_like(t) for t in result[len(ys) :]], [np.zeros_like(y) for y in ys], "jvp")
         if double([*xs, *ys]):
             at = lambda h: [y for y in f(*moved(xs, ts, h)) if inexact(y)]  # noqa: E731
-            agree_with_slope(found[len(ys) :], at, "tangents")
+            agree_with_slope(result[len(ys) :], at, "tangents")
 
 
 @dataclass
@@ -269,13 +269,13 @@ class vjp(Transformation):
 
     def check(self, evaluate, known, f, g, args):
         ys = [y for y in known(f)(*args) if inexact(y)]
-        found = evaluate(g)(*args)
-        agree(found[: len(ys)], ys, "primals of vjp")
+        result = evaluate(g)(*args)
+        agree(result[: len(ys)], ys, "primals of vjp")
         ts = direction(args)
-        agree([np.zeros_like(c) for c in found[len(ys) :]], [np.zeros_like(t) for t in ts], "vjp")
+        agree([np.zeros_like(c) for c in result[len(ys) :]], [np.zeros_like(t) for t in ts], "vjp")
         pushed = known(jvp(len(args)).apply(f))(*args, *ts)[len(ys) :]
-        left, right = dot(found[len(ys) :], ts), dot(pushed, map(np.asarray, weights(ys)))
-        size = sum(np.abs(wide(c)).sum() for c in [*found[len(ys) :], *pushed])
+        left, right = dot(result[len(ys) :], ts), dot(pushed, map(np.asarray, weights(ys)))
+        size = sum(np.abs(wide(c)).sum() for c in [*result[len(ys) :], *pushed])
         tol = max([tolerance(y.dtype) for y in [*ys, *ts]], default=0)
         if not np.isfinite(size) or size > 1e8:
             raise Unclear("out of range")
@@ -296,8 +296,8 @@ class grad(Transformation):
         return g
 
     def check(self, evaluate, known, f, g, args):
-        found, ts = evaluate(g)(*args), direction(args)
-        agree([np.zeros_like(c) for c in found], [np.zeros_like(t) for t in ts], "grad")
+        result, ts = evaluate(g)(*args), direction(args)
+        agree([np.zeros_like(c) for c in result], [np.zeros_like(t) for t in ts], "grad")
         f = known(f)
         ys = [y for y in f(*args) if inexact(y)]
         if double([*args, *ys]):
@@ -306,7 +306,7 @@ class grad(Transformation):
             def at(h):
                 return [np.asarray(dot(ws, [y for y in f(*moved(args, ts, h)) if inexact(y)]))]
 
-            agree_with_slope([np.asarray(dot(found, ts))], at, "gradient along a direction")
+            agree_with_slope([np.asarray(dot(result, ts))], at, "gradient along a direction")
 
 
 @dataclass
@@ -320,10 +320,10 @@ class value_and_grad(grad):
             with_aux = lambda *a: (h(*a), a)  # noqa: E731
             both = dovetail.value_and_grad(with_aux, tuple(range(len(at))), has_aux=True)
             point = [xs[i] for i in at]
-            (_, same), found = both(*point)
+            (_, same), result = both(*point)
             if len(same) != len(point):
                 raise Wrong("auxiliary results are not those that were returned")
-            return found
+            return result
 
         return g
 
@@ -354,13 +354,13 @@ class second(Transformation):
         return g
 
     def check(self, evaluate, known, f, g, args):
-        found, ts = evaluate(g)(*args), direction(args)
+        result, ts = evaluate(g)(*args), direction(args)
         n = len(ts)
-        agree(found[n : 2 * n], found[:n], "reverse over reverse", 100)
-        agree(found[2 * n :], found[:n], "reverse over forward", 100)
+        agree(result[n : 2 * n], result[:n], "reverse over reverse", 100)
+        agree(result[2 * n :], result[:n], "reverse over forward", 100)
         slopes = known(grad().apply(f))
         if double(args):
-            agree_with_slope(found[:n], lambda h: slopes(*moved(args, ts, h)), "hessian")
+            agree_with_slope(result[:n], lambda h: slopes(*moved(args, ts, h)), "hessian")
 
 
 @dataclass

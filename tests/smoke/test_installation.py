@@ -34,8 +34,8 @@ def python(code: str, cwd: Path, **environment: str) -> subprocess.CompletedProc
 def test_versions_and_plugins() -> None:
     assert version("dovetail") and version("dovetail-core")
     assert ".".join(map(str, JAXLIB_VERSION))[:4] == version("jaxlib")[:4]
-    found = {ep.name for ep in entry_points(group="dovetail.plugins")}
-    assert found >= STANDARD
+    result = {ep.name for ep in entry_points(group="dovetail.plugins")}
+    assert result >= STANDARD
     assert set(registry().active) >= STANDARD
     assert all(not p.problem for p in registry().plugins.values() if p.name in STANDARD)
 
@@ -53,9 +53,9 @@ def test_importing_loads_no_plugin_and_makes_no_noise(tmp_path: Path) -> None:
         "loaded = {m.partition('.')[0] for m in sys.modules if m.startswith('dovetail_')}\n"
         "print(sorted(loaded), 'scipy' in sys.modules, 'jax' in sys.modules)\n"
     )
-    found = python(code, tmp_path)
-    assert found.returncode == 0, found.stderr
-    assert found.stdout.strip() == f"{KERNEL} False False" and not found.stderr
+    result = python(code, tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip() == f"{KERNEL} False False" and not result.stderr
 
 
 def test_the_first_operation_loads_no_transformation(tmp_path: Path) -> None:
@@ -66,9 +66,9 @@ def test_the_first_operation_loads_no_transformation(tmp_path: Path) -> None:
         "    'lax.functions.control_flow', 'core.text.syntax'\n"
         "print([m for m in late if f'dovetail_{m}' in sys.modules])\n"
     )
-    found = python(code, tmp_path)
-    assert found.returncode == 0, found.stderr
-    assert found.stdout.strip() == "[]"
+    result = python(code, tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.strip() == "[]"
 
 
 def test_the_command_line(tmp_path: Path) -> None:
@@ -90,9 +90,9 @@ def test_the_command_line(tmp_path: Path) -> None:
 def test_a_disabled_plugin_is_named(tmp_path: Path) -> None:
     name = "dovetail.image"
     code = f"import dovetail\ntry:\n    {name}\nexcept AttributeError as e:\n    print(e)\n"
-    found = python(code, tmp_path, DOVETAIL_DISABLE_PLUGINS="image")
+    result = python(code, tmp_path, DOVETAIL_DISABLE_PLUGINS="image")
     expected = f"{name} comes from the plugin 'image', which is disabled (DOVETAIL_DISABLE"
-    assert expected in found.stdout, found.stderr
+    assert expected in result.stdout, result.stderr
 
 
 @pytest.fixture
@@ -105,12 +105,14 @@ def with_jax(tmp_path: Path) -> Path:
 
 def test_jax_beside_dovetail_is_an_import_error_either_way(with_jax: Path) -> None:
     first = "import jax\ntry:\n    import dovetail\nexcept ImportError as e:\n    print(e)\n"
-    found = python(first, with_jax)
-    assert "dovetail cannot be imported: the package `jax` is already" in found.stdout, found.stderr
+    result = python(first, with_jax)
+    assert "dovetail cannot be imported: the package `jax` is already" in result.stdout, (
+        result.stderr
+    )
     second = "import dovetail\ntry:\n    import jax\nexcept ImportError as e:\n    print(e)\n"
-    found = python(second, with_jax)
-    assert "this process already uses dovetail" in found.stdout, found.stderr
-    assert "imported" not in found.stdout.replace("cannot be imported", "")
+    result = python(second, with_jax)
+    assert "this process already uses dovetail" in result.stdout, result.stderr
+    assert "imported" not in result.stdout.replace("cannot be imported", "")
 
 
 def test_jax_that_is_only_installed_is_never_imported(with_jax: Path) -> None:
@@ -119,8 +121,8 @@ def test_jax_that_is_only_installed_is_never_imported(with_jax: Path) -> None:
         "x = dovetail.jit(dovetail.grad(lambda v: dnp.sin(v).sum()))(np.ones(3, np.float32))\n"
         "print(np.from_dlpack(x).shape, x.copy().devices() == x.devices())\n"
     )
-    found = python(code, with_jax)
-    assert found.stdout.strip() == "(3,) True", found.stderr
+    result = python(code, with_jax)
+    assert result.stdout.strip() == "(3,) True", result.stderr
 
 
 def test_the_kernel_alone_knows_no_plugin() -> None:

@@ -44,8 +44,8 @@ def test_gradients() -> None:
 
 
 def test_vmap_and_collectives() -> None:
-    found = dovetail.vmap(lambda x: x / lax.psum(x, "i"), axis_name="i")(ROWS + 2)
-    np.testing.assert_allclose(found, (ROWS + 2) / (ROWS + 2).sum(0), rtol=1e-6)
+    result = dovetail.vmap(lambda x: x / lax.psum(x, "i"), axis_name="i")(ROWS + 2)
+    np.testing.assert_allclose(result, (ROWS + 2) / (ROWS + 2).sum(0), rtol=1e-6)
     outer = dovetail.vmap(dovetail.vmap(lambda a, b: a * b, (None, 0)), (0, None))(X, X)
     np.testing.assert_allclose(outer, np.outer(X, X), rtol=1e-6)
 
@@ -69,14 +69,14 @@ def test_loops_and_branches_differentiate_and_batch() -> None:
 
 def test_checkpointed_functions_have_the_same_gradient() -> None:
     f = lambda x: dnp.sum(dnp.sin(dnp.exp(x)))  # noqa: E731
-    found = dovetail.grad(dovetail.checkpoint(f))(X)
-    np.testing.assert_allclose(found, dovetail.grad(f)(X), rtol=1e-6)
+    result = dovetail.grad(dovetail.checkpoint(f))(X)
+    np.testing.assert_allclose(result, dovetail.grad(f)(X), rtol=1e-6)
 
 
 def test_the_reference_backend_agrees() -> None:
     f = lambda x: dnp.cumsum(dnp.sort(dnp.sin(x)))  # noqa: E731
-    found = dovetail.jit(f, backend="reference")(X)
-    np.testing.assert_allclose(found, dovetail.jit(f)(X), rtol=1e-6)
+    result = dovetail.jit(f, backend="reference")(X)
+    np.testing.assert_allclose(result, dovetail.jit(f)(X), rtol=1e-6)
 
 
 def test_the_cache_on_disk(tmp_path: Path) -> None:

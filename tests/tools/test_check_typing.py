@@ -41,8 +41,8 @@ def problems(
     tool: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: dict[int, str]
 ) -> list[str]:
     """What the check makes of messages of pyright, by line."""
-    found = [{"range": {"start": {"line": n}}, "message": m} for n, m in said.items()]
-    answer = SimpleNamespace(stdout=json.dumps({"generalDiagnostics": found}))
+    result = [{"range": {"start": {"line": n}}, "message": m} for n, m in said.items()]
+    answer = SimpleNamespace(stdout=json.dumps({"generalDiagnostics": result}))
     monkeypatch.setattr(subprocess, "run", lambda *a, **k: answer)
     return list(tool.check_types(NAMES, tmp_path, sys.executable))
 

@@ -51,6 +51,6 @@ def test_names_are_counted_by_module():
 def test_what_got_worse_is_told():
     page = coverage_api.table({"jax.lax": Count(3, ["a"], []), "jax.nn": Count(3, [], ["b"])})
     assert coverage_api.written(page) == {"jax.lax": (1, 0), "jax.nn": (0, 1)}
-    found = {"jax.lax": Count(3, ["a", "c"], []), "jax.nn": Count(3, [], [])}
-    (line,) = coverage_api.worse(found, page)
+    result = {"jax.lax": Count(3, ["a", "c"], []), "jax.nn": Count(3, [], [])}
+    (line,) = coverage_api.worse(result, page)
     assert line == "jax.lax: 2 missing and 0 with other parameters, where coverage.md says 1 and 0"

@@ -44,8 +44,8 @@ def test_no_name_hides_a_module() -> None:
     names = [*KERNEL_PACKAGES, "dovetail", *(n for n in names if n != "dovetail_cpu_kernels")]
     command = [sys.executable, "-c", LOOK, *names]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    seen, found = json.loads(done.stdout)
-    assert seen > 100 and found == []
+    seen, result = json.loads(done.stdout)
+    assert seen > 100 and result == []
 
 
 IMPORTS = {

@@ -27,7 +27,7 @@ def test_a_package_lists_what_it_offers(name: str) -> None:
 @pytest.mark.parametrize("name", PLUGINS)
 def test_what_a_manifest_points_to_is_there(name: str) -> None:
     manifest = registry().active[name]
-    for found in (manifest.names, manifest.tables, manifest.laws, manifest.options):
-        for target in found.values():
+    for result in (manifest.names, manifest.tables, manifest.laws, manifest.options):
+        for target in result.values():
             module, _, attribute = target.partition(":")
             assert hasattr(importlib.import_module(module), attribute), target

@@ -75,11 +75,11 @@ class _Worker:
                     self._end(f"not done after {self.limit} s\n{self._stacks(noise)}")
                     return
                 for key, _ in events:
-                    found = key.data.read()
-                    if found is None:
+                    result = key.data.read()
+                    if result is None:
                         selector.unregister(key.fileobj)
-                    elif key.data is said and found:
-                        for line in found:
+                    elif key.data is said and result:
+                        for line in result:
                             self._heard(json.loads(line))
                             if not self.open and time.monotonic() > until:
                                 self._kill()  # it may have begun the next one
@@ -101,8 +101,8 @@ class _Worker:
         self.report.tries[self.kind] += 1
         self.report.next = self.number + 1
         if failure:
-            found = Failure(self.report.area, self.number, self.kind, failure)
-            self.report.failures.append(found)
+            result = Failure(self.report.area, self.number, self.kind, failure)
+            self.report.failures.append(result)
 
     def _stacks(self, noise: _Lines) -> str:
         """What each thread is at, which the faulthandler of the process prints when it aborts."""
@@ -130,10 +130,10 @@ class _Lines:
 
     def read(self) -> list[bytes] | None:
         """The lines that have come; None at the end."""
-        found = os.read(self.file.fileno(), 1 << 16)
-        if not found:
+        result = os.read(self.file.fileno(), 1 << 16)
+        if not result:
             return None
-        *lines, self._rest = (self._rest + found).split(b"\n")
+        *lines, self._rest = (self._rest + result).split(b"\n")
         self._last = (self._last + lines)[-40:]
         return lines
 

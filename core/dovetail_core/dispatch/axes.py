@@ -127,11 +127,11 @@ class varying_around(Scope):  # lower case: used as a function
 
 def seen_over(tracer: Any) -> frozenset[Hashable]:
     """The axes over which a traced value is seen as varying, beside those of its type."""
-    found: frozenset[Hashable] = frozenset()
+    result: frozenset[Hashable] = frozenset()
     for axes, traces in _around.get():
         if id(tracer._trace) in traces:
-            found |= axes
-    return found
+            result |= axes
+    return result
 
 
 def _is_hashable(name: Any) -> bool:

@@ -77,9 +77,9 @@ def refuse_leaks(known: Leaks) -> None:
     alive = _over(known)
     if not alive:
         return
-    found = _tracers_of(alive)
-    if found:
-        raise UnexpectedTracerError(_report(found))
+    result = _tracers_of(alive)
+    if result:
+        raise UnexpectedTracerError(_report(result))
     assert primitive.watched is not None
     primitive.watched.difference_update(alive.values())
 
@@ -95,12 +95,12 @@ def _over(known: Leaks) -> Leaks:
     return {id(t): t for t in alive if t.ended and id(t) not in known}
 
 
-def _report(found: list[Tracer[Any]]) -> str:
-    first = found[0]
-    others = f", and so are {len(found) - 1} others" if len(found) > 1 else ""
+def _report(result: list[Tracer[Any]]) -> str:
+    first = result[0]
+    others = f", and so are {len(result) - 1} others" if len(result) > 1 else ""
     return (
         f"{first!r}{describe(first.origin())} is kept after its end: it is "
-        f"{_kept(first, [found])}{others}. Return the value from the function, or keep what it is "
+        f"{_kept(first, [result])}{others}. Return the value from the function, or keep what it is "
         "computed from (option check_tracer_leaks)."
     )
 
@@ -123,9 +123,9 @@ def _holder(x: object, ours: list[Any]) -> Step:
     candidates = [h for h in holders if not _is_ours(h, ours)]
     for look in (_in_named, _in_container):
         for holder in candidates:
-            found = look(x, holder)
-            if found is not None:
-                return found
+            result = look(x, holder)
+            if result is not None:
+                return result
     return "", None
 
 
@@ -182,8 +182,8 @@ def _in_container(x: object, holder: Any) -> Step | None:
 
 def _attributes(x: object) -> dict[str, Any]:
     slots = [n for c in x.__class__.__mro__ for n in getattr(c, "__slots__", ())]
-    found: dict[str, Any] = {n: getattr(x, n, None) for n in slots if n != "__weakref__"}
-    return {**found, **getattr(x, "__dict__", {})}
+    result: dict[str, Any] = {n: getattr(x, n, None) for n in slots if n != "__weakref__"}
+    return {**result, **getattr(x, "__dict__", {})}
 
 
 def _key_of(x: object, names: dict[Any, Any]) -> Any:

@@ -74,14 +74,14 @@ class LateMethod:
         """The imported method."""
         if self._found is not None:
             return self._found
-        found = self._found = self._find()
+        result = self._found = self._find()
         for cls, name in self.places:
             held = vars(cls).get(name)
             if getattr(held, "provided", held) is self:
-                _set(cls, name, found)
+                _set(cls, name, result)
             if _installed.get(name) is self:
-                _installed[name] = found
-        return found
+                _installed[name] = result
+        return result
 
 
 def method_itself(provided: Any) -> Any:
@@ -155,18 +155,18 @@ def tracer_names(self: Tracer[Any]) -> list[str]:
 def own_attribute(tracer: Tracer[Any], name: str) -> Any:
     """An attribute of ``tracer`` that its type, which is no array's, defines for its values."""
     aval = tracer.aval
-    found = getattr(type(aval), name, None)
-    if getattr(found, "of_tracers", False):
-        return found.__get__(tracer)  # type: ignore[union-attr]
-    if not name.startswith("_") and found is not None and not isinstance(found, _SLOTS):
-        return found.__get__(tracer)
+    result = getattr(type(aval), name, None)
+    if getattr(result, "of_tracers", False):
+        return result.__get__(tracer)  # type: ignore[union-attr]
+    if not name.startswith("_") and result is not None and not isinstance(result, _SLOTS):
+        return result.__get__(tracer)
     if name.startswith("__"):  # Python and libraries ask anything whether it has these
         raise AttributeError(name)
-    found = getattr(aval, name, None)  # an attribute or method of the type
-    if found is None:
+    result = getattr(aval, name, None)  # an attribute or method of the type
+    if result is None:
         hint = ". Read its value first: ref[...]" if aval.is_mutable else ""
         raise AttributeError(f"{tracer!r} has no attribute {name!r}{hint}")
-    return found.__get__(tracer) if getattr(found, "of_tracers", False) else found
+    return result.__get__(tracer) if getattr(result, "of_tracers", False) else result
 
 
 _SLOTS = (MemberDescriptorType, GetSetDescriptorType)
@@ -180,10 +180,10 @@ def own_method(x: Any, name: str) -> Any:
     """
     if not isinstance(x, Tracer) or isinstance(x.aval, ShapedArray):
         return None
-    found: Any = getattr(type(x.aval), f"_{name.strip('_')}", None)
-    if found.__class__ is FunctionType and _takes_type(found, name):
-        return partial(found, x.aval)
-    return found
+    result: Any = getattr(type(x.aval), f"_{name.strip('_')}", None)
+    if result.__class__ is FunctionType and _takes_type(result, name):
+        return partial(result, x.aval)
+    return result
 
 
 def _takes_type(method: FunctionType, name: str) -> bool:
@@ -207,15 +207,15 @@ def own_operator(x: Any, y: Any, name: str) -> Any:
         TypeError: an operand's type is not an array's, and has no such operator.
     """
     method = own_method(x, name)
-    found = NotImplemented if method is None else method(x, y)
-    if found is NotImplemented:
+    result = NotImplemented if method is None else method(x, y)
+    if result is NotImplemented:
         method = own_method(y, _reflected(name))
-        found = NotImplemented if method is None else method(y, x)
-    if found is NotImplemented:
+        result = NotImplemented if method is None else method(y, x)
+    if result is NotImplemented:
         for v in (x, y):
             if isinstance(v, Tracer) and not isinstance(v.aval, ShapedArray):
                 _lacks(v, name)
-    return found
+    return result
 
 
 def _reflected(name: str) -> str:

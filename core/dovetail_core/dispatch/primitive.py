@@ -295,15 +295,15 @@ class Primitive:
             pass
         except TypeError:  # an unhashable parameter
             return self._infer(avals, params)
-        found = self._infer(avals, params)
+        result = self._infer(avals, params)
         if self.is_high is not None and any(a.is_mutable for a in avals):
-            return found
+            return result
         for value in params.values():
             if keeps_alive(value) or isinstance(value, HeldProgram):
-                return found
+                return result
         with suppress(TypeError):
-            memo[(avals, self.keys.new(params)) if params else avals] = found
-        return found
+            memo[(avals, self.keys.new(params)) if params else avals] = result
+        return result
 
     @property
     def variable(self) -> str:
@@ -333,8 +333,8 @@ class Primitive:
         divided = self.regions is None and not self.traits.divides and are_divided(avals)
         if divided:
             types = [undivided(a) for a in types]
-        found = self.abstract_eval(*types, **params)
-        outs, effects = found if self._effectful else (found, NO_EFFECTS)
+        result = self.abstract_eval(*types, **params)
+        outs, effects = result if self._effectful else (result, NO_EFFECTS)
         results: Sequence[AbstractValue] = outs if self.multiple_results else (outs,)
         varies = self.traits.varies
         if varies is not None:
@@ -412,10 +412,10 @@ def import_primitives() -> None:
 
     One that does not import is set aside with a warning.
     """
-    found = registry()
-    for name, manifest in found.active.items():
+    result = registry()
+    for name, manifest in result.active.items():
         for module in manifest.primitives:
             try:
-                found.plugins[name].load("primitives", target=module)
+                result.plugins[name].load("primitives", target=module)
             except PluginError as e:
                 set_aside(str(e), e)

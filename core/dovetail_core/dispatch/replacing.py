@@ -43,8 +43,8 @@ class ReplacingTrace(Trace):
 
     def replaced(self, x: Any) -> Any:
         """The value that replaces ``x``; ``x`` itself if there is none."""
-        found = self._values.get(id(x))
-        return x if found is None else found[1]
+        result = self._values.get(id(x))
+        return x if result is None else result[1]
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         values = tuple(map(self.replaced, args))

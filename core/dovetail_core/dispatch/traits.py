@@ -104,8 +104,8 @@ class Traits:
         The result is linear in that group: if only some of it varies, a rule for linear operations
         (of tangents, say) takes zeros for the others.
         """
-        found = (g for g in self.groups(count, params) if set(varying) <= set(g))
-        return next(found, None)
+        result = (g for g in self.groups(count, params) if set(varying) <= set(g))
+        return next(result, None)
 
     def multilinear_in(
         self, varying: Sequence[int], count: int, params: dict[str, Any]
@@ -119,10 +119,10 @@ class Traits:
         together = self.linear_in(varying, count, params)
         if together is not None:
             return [together]
-        found = [g for g in self.groups(count, params) if set(g) & set(varying)]
-        members = [i for g in found for i in g]
+        result = [g for g in self.groups(count, params) if set(g) & set(varying)]
+        members = [i for g in result for i in g]
         disjoint = len(members) == len(set(members))
-        return found if disjoint and set(varying) <= set(members) else None
+        return result if disjoint and set(varying) <= set(members) else None
 
     def direction(self, operand: int) -> str:
         """``+``, ``-`` or ``.`` (see :attr:`monotone`)."""

@@ -118,7 +118,7 @@ def _all_regions(
     carrier: Carrier[V, Any], interface: RegionInterface, args: Sequence[V], index: V
 ) -> list[V]:
     """A lifted index selects no single region: run all of them and select among their results."""
-    found: list[dict[int, V]] = []
+    result: list[dict[int, V]] = []
     for n, region in enumerate(interface.regions):
         _refuse_effects(region, "an index or predicate", "all of its branches run")
         program, ins = region.program, [args[i] for i in region.operands]
@@ -126,9 +126,9 @@ def _all_regions(
             cases = [carrier.pure(np.bool_(k == n)) for k in range(len(interface.regions))]
             program, ins = _where(program), [carrier.select(index, cases), *ins]
         outs = lift_call(carrier, carrier.branch(program, n), [index, *ins])
-        found.append(dict(zip(region.results, outs)))
+        result.append(dict(zip(region.results, outs)))
     results = range(len(interface.results))
-    return [carrier.select(index, [outs[r] for outs in found]) for r in results]
+    return [carrier.select(index, [outs[r] for outs in result]) for r in results]
 
 
 def _is_guardable(region: Region) -> bool:
@@ -173,9 +173,9 @@ def _refuse_effects(region: Region, what: str, why: str, guards: bool = True) ->
     """Refuse effects that would happen where they should not: all but reads, guarded effects, and
     those that may happen ``anywhere``."""
     effects, name = region.program.effects, region.program.jaxpr.name or "a sub-program"
-    found = writes(effects)
-    if found:
-        aval = region.program.in_avals[found[0].input_index]
+    result = writes(effects)
+    if result:
+        aval = region.program.in_avals[result[0].input_index]
         raise TypeError(
             f"{name} writes to {aval.str_short()} under {what} that is itself mapped or uncertain"
             f"{describe(current_source())}: {why}, so that the write would happen where it should "
@@ -236,7 +236,7 @@ class _Lifting(Generic[V]):
 
     def _in_types(self) -> dict[int, AbstractValue]:
         pairs = [zip(r.operands, r.program.in_avals) for r in self.interface.regions]
-        return {i: a for found in pairs for i, a in found}
+        return {i: a for result in pairs for i, a in result}
 
     def _results(self, results: Sequence[Any]) -> list[V]:
         out: list[V] = []

@@ -146,8 +146,8 @@ def _check_state(before: Sequence[AbstractValue], after: Sequence[Any]) -> None:
 
 def _weak_as(x: Any, aval: AbstractValue) -> Any:
     """``x``, of weak type if ``aval`` is: numbers that replace results may differ in that."""
-    found = typeof(x)
-    same = found is aval or found.strong() != aval.strong()
+    result = typeof(x)
+    same = result is aval or result.strong() != aval.strong()
     return x if same else algebra().convert(x, aval)
 
 
@@ -176,17 +176,17 @@ class Extension:
         self.out = {name: self._collected_slot(a) for name, a in self.types.items()}
 
     def _collected_types(self) -> dict[Any, AbstractValue]:
-        found: dict[Any, AbstractValue] = {}
+        result: dict[Any, AbstractValue] = {}
         for r in self.inside:
             for name, aval in r.collected.items():
-                if name in found and self.interface.is_loop:
+                if name in result and self.interface.is_loop:
                     refuse_second(name)
-                if found.setdefault(name, aval) != aval:
+                if result.setdefault(name, aval) != aval:
                     raise TypeError(
-                        f"{name!r} is collected as {found[name].str_short()} and, in another "
+                        f"{name!r} is collected as {result[name].str_short()} and, in another "
                         f"branch, as {aval.str_short()}{here()}. Make the types agree."
                     )
-        return found
+        return result
 
     def _collected_slot(self, aval: AbstractValue) -> Slot:
         if not self.interface.is_loop:
@@ -206,10 +206,10 @@ class Extension:
         changed = [s for s in self.state_out if s is not None]
         results = [*self.results, *changed, *self.out.values()]
         made = assemble(self.interface.rebuild, parts, operands, results)
-        found = made.bind(primitive)
-        state = [x if s is None else found[s] for s, x in zip(self.state_out, self.before)]
-        collected = {name: found[s] for name, s in self.out.items()}
-        return [found[s] for s in self.results], state, collected
+        result = made.bind(primitive)
+        state = [x if s is None else result[s] for s, x in zip(self.state_out, self.before)]
+        collected = {name: result[s] for name, s in self.out.items()}
+        return [result[s] for s in self.results], state, collected
 
     def _part(self, n: int, r: Inside) -> Part:
         consts = [self._further(id(c), Kind.CONSTANT, c) for c in r.consts]

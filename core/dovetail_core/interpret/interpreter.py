@@ -52,8 +52,8 @@ def program_of(f: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Closed
 
     def flat(*xs: Any) -> list[Any]:
         positional, named = tree_unflatten(structure, xs)
-        outs, found = tree_flatten(f(*positional, **named))
-        results.append(found)
+        outs, result = tree_flatten(f(*positional, **named))
+        results.append(result)
         return outs
 
     jaxpr, consts = stage(flat, [typeof(x) for x in leaves], callable_name(f))
@@ -176,15 +176,15 @@ class Interpreter:
 
     def _apply(self, eqn: Eqn, args: list[Any]) -> Sequence[Any]:
         before = list(self.state)
-        found = self.visit(eqn, args)
+        result = self.visit(eqn, args)
         if len(self.state) != len(before):
             now, then = len(self.state), len(before)
             raise TypeError(f"the state has {now} values{here()}, before {then}.")
         if any(x is not y for x, y in zip(self.state, before)):
             self.state = [_strong(x) for x in self.state]
-        if found is not NotImplemented:
+        if result is not NotImplemented:
             self.replaced = True
-            return _results(eqn, found)
+            return _results(eqn, result)
         primitive = eqn.primitive
         if primitive.regions is not None:
             interface: RegionInterface = primitive.regions(eqn.params)
@@ -204,16 +204,16 @@ class Interpreter:
             inner.collected, inner.used = {}, set()
             inner.enter(interface, n)
             outs = inner.run(interface.regions[n].program, xs)
-            found = outs, inner.state, inner.collected
+            result = outs, inner.state, inner.collected
             inner.state, inner.supplied, inner.collected = [], {}, {}  # they end with this trace
-            return found
+            return result
 
-        found = Inside(run, interface, n, self.state, self.supplied)
-        found.keep(inner.used)
+        result = Inside(run, interface, n, self.state, self.supplied)
+        result.keep(inner.used)
         self.used |= inner.used
         self.replaced = self.replaced or inner.replaced
-        found.differs = inner.replaced or found.threads
-        return found
+        result.differs = inner.replaced or result.threads
+        return result
 
     def _extended(
         self, eqn: Eqn, interface: RegionInterface, inside: list[Inside], args: list[Any]
@@ -273,14 +273,14 @@ def _bound(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) ->
     return out if primitive.multiple_results else [out]
 
 
-def _results(eqn: Eqn, found: Any) -> Sequence[Any]:
-    if found.__class__ not in (list, tuple) or len(found) != len(eqn.outvars):
-        given = f"{len(found)}" if found.__class__ in (list, tuple) else type(found).__name__
+def _results(eqn: Eqn, result: Any) -> Sequence[Any]:
+    if result.__class__ not in (list, tuple) or len(result) != len(eqn.outvars):
+        given = f"{len(result)}" if result.__class__ in (list, tuple) else type(result).__name__
         raise TypeError(
             f"visit: {eqn.primitive.name!r}{here()} has {len(eqn.outvars)} results, {given} "
             "returned. Return the list of them, or NotImplemented to leave it as it is."
         )
-    return found
+    return result
 
 
 def _strong(x: Any) -> Any:

@@ -127,10 +127,10 @@ class LiftTrace(Trace, Generic[V]):
             raise
         finally:
             set_trace(outer)
-        found = [self.lift(v) for v in out] if primitive.multiple_results else self.lift(out)
+        result = [self.lift(v) for v in out] if primitive.multiple_results else self.lift(out)
         if enable_checks.value:
-            check_results(table, primitive, args, params, found)
-        return found
+            check_results(table, primitive, args, params, result)
+        return result
 
 
 def lift_call(carrier: Carrier[V, Any], f: Callable[..., Any], args: Sequence[V]) -> Any:
@@ -142,11 +142,11 @@ def lift_call(carrier: Carrier[V, Any], f: Callable[..., Any], args: Sequence[V]
     try:
         out: Any = run_under(trace, f, *[trace.lift(a) for a in args])
         if isinstance(out, (list, tuple)):
-            found: Any = [trace.lower(x) for x in cast("Sequence[Any]", out)]
+            result: Any = [trace.lower(x) for x in cast("Sequence[Any]", out)]
         else:
-            found = trace.lower(out)
+            result = trace.lower(out)
         trace.give_back()
-        return found
+        return result
     finally:
         trace.ended = True
 
@@ -190,9 +190,9 @@ def lift_function(
 def check_arrays(carrier: Carrier[V, Any], value: V, structure: Any) -> None:
     """Raise TypeError unless a value's arrays have the types of its structure."""
     wanted = [t.strong() for t in carrier.types(carrier.aval(value), structure)]
-    found = [typeof(x).strong() for x in carrier.arrays(value, structure, 0)]
-    if found != wanted:
-        shown = [", ".join(a.str_short() for a in avals) for avals in (found, wanted)]
+    result = [typeof(x).strong() for x in carrier.arrays(value, structure, 0)]
+    if result != wanted:
+        shown = [", ".join(a.str_short() for a in avals) for avals in (result, wanted)]
         raise TypeError(
             f"{type(carrier).__name__}.arrays made arrays of types ({shown[0]}) of a value of type "
             f"{carrier.aval(value).str_short()} and structure {structure!r}{here()}; its types are "

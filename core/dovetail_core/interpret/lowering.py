@@ -136,15 +136,15 @@ def lower_values(values: Sequence[Any], purpose: str) -> list[Any]:
 
 def raise_values(arrays: Sequence[Any], avals: Sequence[AbstractValue]) -> list[Any]:
     """The values of types ``avals`` that are made of ``arrays``, a lowered program's outputs."""
-    found: list[Any] = []
+    result: list[Any] = []
     rest = iter(arrays)
     high: Any = avals
     for aval in high:
         if aval.is_high:
-            found.append(aval.raise_val(*[next(rest) for _ in aval.lo_ty()]))
+            result.append(aval.raise_val(*[next(rest) for _ in aval.lo_ty()]))
         else:
-            found.append(next(rest))
-    return found
+            result.append(next(rest))
+    return result
 
 
 @eval_rules.deriver

@@ -152,9 +152,9 @@ def apply_local(
     """Carry out an operation on mutable values of ``trace``, with it as the current trace."""
     own = [i for i, x in enumerate(args) if is_own(trace, x)]
     if operands_of_rules(primitive, params, own):
-        found = _lend(trace, primitive, args, params, own)
-        if found is not NotImplemented:
-            return found
+        result = _lend(trace, primitive, args, params, own)
+        if result is not NotImplemented:
+            return result
     outer = get_trace()
     try:
         set_trace(trace)

@@ -44,7 +44,7 @@ def same_module(label: str, before: str, after: Any) -> str:
     try:
         parsed = mlir.parse(after) if isinstance(after, (str, bytes)) else after
         text = after if isinstance(after, str) else mlir.pretty(parsed)
-        found = mlir.type_of_main(parsed)
+        result = mlir.type_of_main(parsed)
     except AttributeError:
         raise RegistryError(
             f"{label} returned {short_repr(after)} of type {type(after).__name__}, not a module. "
@@ -53,7 +53,7 @@ def same_module(label: str, before: str, after: Any) -> str:
     except ValueError as e:
         raise RegistryError(f"{label} returned {e}. Correct the pass.") from e
     wanted = mlir.type_of_main(mlir.parse(before))
-    for what, old, new in zip(("input", "result"), wanted, found):
+    for what, old, new in zip(("input", "result"), wanted, result):
         _compare(label, what, old, new, " of its function main")
     return text
 

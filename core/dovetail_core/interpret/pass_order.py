@@ -46,15 +46,15 @@ def ordered(passes: Sequence[T]) -> list[T]:
     except CycleError as e:
         cycle = " -> ".join(e.args[1])
         raise RegistryError(f"passes contradict each other's order: {cycle}") from e
-    found: list[T] = []
+    result: list[T] = []
     ready: list[str] = []
     while sorter.is_active():
         ready = sorted([*ready, *sorter.get_ready()])
         if ready:
             name = ready.pop(0)
-            found.append(by_name[name])
+            result.append(by_name[name])
             sorter.done(name)
-    return found
+    return result
 
 
 def misspelt(p: Named, known: Sequence[str], elsewhere: Sequence[str]) -> str:

@@ -70,19 +70,19 @@ def _fits(thing: Any) -> str:
     return "" if all(isinstance(n, str) for n in names) else "it names passes by other than strings"
 
 
-def _find_passes(found: Registry) -> _Found:
+def _find_passes(result: Registry) -> _Found:
     """The passes of each stage, in order; one that contradicts those before it is set aside.
 
     Raises:
         RegistryError: two plugins have a pass of one name; names the plugins.
     """
-    for (kind, _), text in found.clashes.items():
+    for (kind, _), text in result.clashes.items():
         if kind == "passes":  # all are asked for, and it is not to be guessed which is meant
             raise RegistryError(text)
     accepted: list[tuple[Pass, Plugin]] = []
-    for entry, each in found.load_each("passes", _fits).items():
+    for entry, each in result.load_each("passes", _fits).items():
         same = [(p, owner) for p, owner in accepted if p.stage == each.stage]
-        whose = found.owner("passes", entry)
+        whose = result.owner("passes", entry)
         problem = _contradiction([*[p for p, _ in same], each])
         first = next((owner for p, owner in same if p.name == each.name), None)
         if first is not None and not problem:
@@ -106,7 +106,7 @@ def _find_passes(found: Registry) -> _Found:
             _set_aside(p, problem)
             accepted.remove((p, whose))
     return _Found(
-        found,
+        result,
         {stage: ordered([p for p, _ in accepted if p.stage == stage]) for stage in STAGES},
         {(p.stage, p.name): _label(p, whose) for p, whose in accepted},
     )
@@ -138,9 +138,9 @@ def passes_of(stage: Stage) -> list[Pass]:
 
 
 def _current() -> _Found:
-    found = registry()
-    if not _found or _found[0].registry is not found:
-        _found[:] = [_find_passes(found)]
+    result = registry()
+    if not _found or _found[0].registry is not result:
+        _found[:] = [_find_passes(result)]
     return _found[0]
 
 

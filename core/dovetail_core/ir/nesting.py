@@ -58,12 +58,12 @@ class Remembering:
         try:
             try:
                 _level.set(level + 1)
-                found = make() if level else _from_the_top(_Wanted(self, key, make, None))
+                result = make() if level else _from_the_top(_Wanted(self, key, make, None))
             finally:  # as in base.scopes.run_with, without its frame
                 _level.set(level)
         finally:
             _level.set(level)
-        return self.cache.setdefault(key, found)  # another thread may have been first
+        return self.cache.setdefault(key, result)  # another thread may have been first
 
     def _is_time(self, level: int) -> bool:
         """Return whether to break off the recursion at this level."""
@@ -76,9 +76,9 @@ class Remembering:
 def _at_the_top(level: int) -> Context:
     """A copy of the context in which the level is 1."""
     _level.set(1)
-    found = copy_context()
+    result = copy_context()
     _level.set(level)
-    return found
+    return result
 
 
 class _Wanted:
@@ -97,9 +97,9 @@ class _Wanted:
         self.since = False
 
     def run(self) -> Any:
-        found = self._begin() if self.context is None else self.context.run(self._begin)
-        self.program.cache[self.key] = found
-        return found
+        result = self._begin() if self.context is None else self.context.run(self._begin)
+        self.program.cache[self.key] = result
+        return result
 
     def _begin(self) -> Any:
         _since.set(next(born) if self.since else ANY)
@@ -132,14 +132,14 @@ def _from_the_top(wanted: _Wanted) -> Any:
     todo = [wanted]
     for _ in range(ATTEMPTS):
         try:
-            found = todo[-1].run()
+            result = todo[-1].run()
         except _First as first:
             todo[-1].broken_off(first.wanted.key)
             todo.append(first.wanted)
             continue
         todo.pop()
         if not todo:
-            return found
+            return result
     raise AssertionError("what is remembered with a program is not found again by its key")
 
 

@@ -239,10 +239,10 @@ class ClosedJaxpr(HeldProgram, Remembering):
         and called again.
         """
         full = key, trace_key()
-        found = self.cache.get(full, _missing)
-        if found is _missing:
-            found = self.remember(full, make)
-        return found
+        result = self.cache.get(full, _missing)
+        if result is _missing:
+            result = self.remember(full, make)
+        return result
 
     def known(self, key: Hashable) -> Any:
         """The result that :meth:`memo` remembers for ``key``, or None."""
@@ -296,8 +296,8 @@ class ClosedJaxpr(HeldProgram, Remembering):
     @property
     def effects(self) -> Effects:
         """The program's effects; those on an input name it by its position among the inputs."""
-        found = self.jaxpr.effects
-        return moved_effects(found, -len(self.consts)) if found and self.consts else found
+        result = self.jaxpr.effects
+        return moved_effects(result, -len(self.consts)) if result and self.consts else result
 
     @property
     def is_high(self) -> bool:
@@ -321,24 +321,24 @@ def open_program(program: Jaxpr | ClosedJaxpr) -> Jaxpr:
 
 def programs_in(value: Any) -> Iterator[Jaxpr | ClosedJaxpr]:
     """The sub-programs in a parameter or a dictionary of them, in order."""
-    found: list[Jaxpr | ClosedJaxpr] = []
-    _collect((value,), found)
-    return iter(found)
+    result: list[Jaxpr | ClosedJaxpr] = []
+    _collect((value,), result)
+    return iter(result)
 
 
 _PLAIN = frozenset({int, bool, float, str, type(None)})
 
 
-def _collect(values: Iterable[Any], found: list[Jaxpr | ClosedJaxpr]) -> None:
+def _collect(values: Iterable[Any], result: list[Jaxpr | ClosedJaxpr]) -> None:
     for value in values:
         if value.__class__ in _PLAIN:
             continue
         if isinstance(value, (Jaxpr, ClosedJaxpr)):
-            found.append(value)
+            result.append(value)
         elif isinstance(value, dict):
-            _collect(list(cast("dict[Any, Any]", value).values()), found)
+            _collect(list(cast("dict[Any, Any]", value).values()), result)
         elif isinstance(value, (tuple, list)):
-            _collect(cast("Sequence[Any]", value), found)
+            _collect(cast("Sequence[Any]", value), result)
 
 
 def shows_high(jaxpr: Jaxpr) -> bool:
@@ -354,11 +354,11 @@ def walk(program: Jaxpr | ClosedJaxpr) -> Iterator[Jaxpr | ClosedJaxpr]:
     seen: set[int] = set()
     todo = [program]
     while todo:
-        found = todo.pop()
-        if id(found) not in seen:
-            seen.add(id(found))
-            yield found
-            for e in open_program(found).eqns:
+        result = todo.pop()
+        if id(result) not in seen:
+            seen.add(id(result))
+            yield result
+            for e in open_program(result).eqns:
                 _collect(e.params.values(), todo)
 
 

@@ -162,12 +162,12 @@ class RegionInterface:
 
     def effects(self) -> set[Effect]:
         """Effects of the sub-programs; those on an input name the operand that feeds it."""
-        found: set[Effect] = set()
+        result: set[Effect] = set()
         for region in self.regions:
             for e in region.program.effects:
                 moved = isinstance(e, InputEffect)
-                found.add(e.moved(region.operands[e.input_index]) if moved else e)
-        return found
+                result.add(e.moved(region.operands[e.input_index]) if moved else e)
+        return result
 
 
 def call_interface(

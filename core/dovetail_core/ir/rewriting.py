@@ -121,8 +121,8 @@ def bind_rebuilt(primitive: Primitive, args: Sequence[Any], params: dict[str, An
         )
         for r in interface.regions
     ]
-    found = assemble(interface.rebuild, parts, operands, results).bind(primitive)
-    return [found[s] for s in results]
+    result = assemble(interface.rebuild, parts, operands, results).bind(primitive)
+    return [result[s] for s in results]
 
 
 def _with_mutable_operands(
@@ -208,10 +208,10 @@ def _completed(
     return rearranged(part.program, tuple(inputs), tuple(outputs))
 
 
-def _in_rounds(order: Sequence[Slot], found: Sequence[Any]) -> list[tuple[Slot, int | None]]:
+def _in_rounds(order: Sequence[Slot], result: Sequence[Any]) -> list[tuple[Slot, int | None]]:
     """Slots in order, each with its index in ``found`` or None; loop variables round by round."""
     places: dict[Any, list[int]] = {}
-    for k, slot in enumerate(found):
+    for k, slot in enumerate(result):
         places.setdefault(slot, []).append(k)
     carried = [s for s in order if s.kind.carried]
     start = order.index(carried[0]) if carried else 0

@@ -80,19 +80,19 @@ class _Checker:
         """Check one equation; returns whether it is high."""
         self.use(eqn.invars, "operand")
         try:
-            found = eqn.primitive.infer(tuple([x.aval for x in eqn.invars]), eqn.params)
+            result = eqn.primitive.infer(tuple([x.aval for x in eqn.invars]), eqn.params)
         except Exception as e:  # a type rule may refuse in any way
             self.fail(f"its type rule refuses it: {type(e).__name__}: {e}", e)
         avals = [v.aval for v in eqn.outvars]
-        if avals != list(found.avals):
-            said = _types(found.avals)
+        if avals != list(result.avals):
+            said = _types(result.avals)
             self.fail(f"its results are of types {_types(avals)}, its rule says {said}")
-        if eqn.effects != found.effects:
-            self.fail(f"its effects are {_set(eqn.effects)}, its rule says {_set(found.effects)}")
+        if eqn.effects != result.effects:
+            self.fail(f"its effects are {_set(eqn.effects)}, its rule says {_set(result.effects)}")
         self.define(eqn.outvars, "a result")
         if eqn.primitive.regions is not None:
             self.regions(eqn, eqn.primitive.regions(eqn.params))
-        return found.is_high
+        return result.is_high
 
     def regions(self, eqn: Eqn, interface: RegionInterface) -> None:
         for what, kinds, atoms in (

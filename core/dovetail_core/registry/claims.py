@@ -25,39 +25,39 @@ _KINDS = (
 )  # fmt: skip
 
 
-def settle_claims(found: Registry) -> None:
+def settle_claims(result: Registry) -> None:
     """Remove entries that belong to others from manifests, with a notice, and record conflicts."""
     owners = {(kind, n): "" for kind, names in KERNEL_CLAIMS.items() for n in names}
     foreign: dict[tuple[str, str], str] = {}
-    for name, manifest in found.ranked():
+    for name, manifest in result.ranked():
         lost: dict[str, set[str]] = {}
         for kind in _KINDS:
             for entry in getattr(manifest, kind):
                 is_new = kind == "tables" and (kind, entry) not in owners
-                if is_new and (text := _foreign_prefix(found, entry, name)):
+                if is_new and (text := _foreign_prefix(result, entry, name)):
                     lost.setdefault(kind, set()).add(entry)
-                    found.notices.append((text, " Until then nobody has it."))
+                    result.notices.append((text, " Until then nobody has it."))
                     foreign[kind, entry] = text
                     continue
                 owner = owners.setdefault((kind, entry), name)
                 if owner == name:
                     continue
-                text = _text(found, kind, entry, owner, name)
-                if not owner or found.plugins[owner].is_standard:
+                text = _text(result, kind, entry, owner, name)
+                if not owner or result.plugins[owner].is_standard:
                     lost.setdefault(kind, set()).add(entry)
-                    found.notices.append((text, " The first of them has it."))
+                    result.notices.append((text, " The first of them has it."))
                 else:
-                    found.clashes[kind, entry] = text
+                    result.clashes[kind, entry] = text
         if lost:
-            found.plugins[name].manifest = _without(manifest, lost)
-    found.clashes.update({key: text for key, text in foreign.items() if key not in owners})
+            result.plugins[name].manifest = _without(manifest, lost)
+    result.clashes.update({key: text for key, text in foreign.items() if key not in owners})
 
 
-def _foreign_prefix(found: Registry, table: str, name: str) -> str:
+def _foreign_prefix(result: Registry, table: str, name: str) -> str:
     """The problem of a table whose name begins with that of another distribution's plugin; empty
     for other tables."""
     prefix, _, rest = table.partition(".")
-    plugin, other = found.plugins[name], found.plugins.get(prefix)
+    plugin, other = result.plugins[name], result.plugins.get(prefix)
     if not rest or other is None or other.distribution == plugin.distribution:
         return ""
     return (
@@ -66,11 +66,11 @@ def _foreign_prefix(found: Registry, table: str, name: str) -> str:
     )
 
 
-def _text(found: Registry, kind: str, entry: str, owner: str, name: str) -> str:
-    first = found.plugins[owner].whose if owner else "the kernel"
+def _text(result: Registry, kind: str, entry: str, owner: str, name: str) -> str:
+    first = result.plugins[owner].whose if owner else "the kernel"
     return (
-        f"{kind} entry {entry!r} is claimed by {first} and by {found.plugins[name].whose}. Disable "
-        "one of the plugins (DOVETAIL_DISABLE_PLUGINS) or rename the entry."
+        f"{kind} entry {entry!r} is claimed by {first} and by {result.plugins[name].whose}. "
+        "Disable one of the plugins (DOVETAIL_DISABLE_PLUGINS) or rename the entry."
     )
 
 

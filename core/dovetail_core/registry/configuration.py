@@ -43,14 +43,14 @@ class Configuration:
         name = name.removeprefix("jax_").removeprefix("dovetail_")
         name = self._renamed.get(name, name)
         if name not in self._options:
-            found = registry()
-            if name not in found.entries("options") and ("options", name) not in found.clashes:
+            result = registry()
+            if name not in result.entries("options") and ("options", name) not in result.clashes:
                 from difflib import get_close_matches  # slow to import
 
                 similar = ", ".join(get_close_matches(name, self.names()))
                 more = f"Similar ones are {similar}" if similar else "dir(dovetail.config) has all"
                 raise AttributeError(f"no option {name!r}{called()}. {more}.")
-            self._options[name] = found.load("options", name, _fits)
+            self._options[name] = result.load("options", name, _fits)
         return self._options[name]
 
     def names(self) -> list[str]:

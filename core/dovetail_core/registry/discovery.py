@@ -34,32 +34,32 @@ def discover() -> Registry:
         ValueError: it sets it to a value that is no boolean.
     """
     flag("strict")
-    found = Registry()
-    for plugin, ep in sorted(_entries(found), key=lambda pair: pair[0].rank):
-        other = found.plugins.get(plugin.name)
+    result = Registry()
+    for plugin, ep in sorted(_entries(result), key=lambda pair: pair[0].rank):
+        other = result.plugins.get(plugin.name)
         if other is None:
-            found.plugins[plugin.name] = plugin
+            result.plugins[plugin.name] = plugin
             plugin.problem = blocked(plugin.name) or _load(plugin, ep)
         elif (other.distribution, other.target) != (plugin.distribution, plugin.target):
             # Else it is one distribution, seen twice on sys.path.
-            found.plugins[f"{plugin.name} of {plugin.distribution}"] = plugin
+            result.plugins[f"{plugin.name} of {plugin.distribution}"] = plugin
             plugin.problem = (
                 f"{other.distribution} {other.version} has a plugin of that name ({other.target}), "
                 f"and this is another ({plugin.target})"
             )
-    found.plugins = dict(sorted(found.plugins.items()))
-    _require(found)
-    settle_claims(found)
-    found.notices[:0] = [*_problems(found)]
-    found.notices += [(text, "") for text in unknown_settings(found)]
-    if found.notices and flag("strict"):
-        raise PluginError(found.notices[0][0])
-    return found
+    result.plugins = dict(sorted(result.plugins.items()))
+    _require(result)
+    settle_claims(result)
+    result.notices[:0] = [*_problems(result)]
+    result.notices += [(text, "") for text in unknown_settings(result)]
+    if result.notices and flag("strict"):
+        raise PluginError(result.notices[0][0])
+    return result
 
 
-def _entries(found: Registry) -> Iterator[tuple[Plugin, Entry]]:
+def _entries(result: Registry) -> Iterator[tuple[Plugin, Entry]]:
     eps, problems = entries.installed(GROUP)
-    found.notices += [(text, "") for text in problems]
+    result.notices += [(text, "") for text in problems]
     for ep in eps:
         yield Plugin(ep.name, ep.distribution, ep.version, ep.value), ep
 
@@ -104,17 +104,17 @@ def _load(plugin: Plugin, ep: Entry) -> str:
     return ""
 
 
-def _require(found: Registry) -> None:
+def _require(result: Registry) -> None:
     """Set aside plugins whose requirements are missing, repeatedly, until nothing changes."""
     changed = True
     while changed:
         changed = False
-        for name, manifest in found.active.items():
+        for name, manifest in result.active.items():
             for needed in manifest.requires:
-                if needed not in found.active and not found.plugins[name].problem:
-                    other = found.plugins.get(needed)
+                if needed not in result.active and not result.plugins[name].problem:
+                    other = result.plugins.get(needed)
                     why = f"which is {_state(other)}"
-                    found.plugins[name].problem = f"needs plugin {needed!r}, {why}"
+                    result.plugins[name].problem = f"needs plugin {needed!r}, {why}"
                     changed = True
 
 
@@ -124,9 +124,9 @@ def _state(plugin: Plugin | None) -> str:
     return plugin.problem if plugin.problem.startswith("disabled") else "set aside itself"
 
 
-def _problems(found: Registry) -> Iterator[tuple[str, str]]:
+def _problems(result: Registry) -> Iterator[tuple[str, str]]:
     # A plugin that fails comes before those that are set aside because they require it.
-    for p in sorted(found.plugins.values(), key=lambda p: p.problem.endswith("set aside itself")):
+    for p in sorted(result.plugins.values(), key=lambda p: p.problem.endswith("set aside itself")):
         if p.problem and not p.problem.startswith("disabled"):
             yield (
                 f"{p.whose} is set aside: {p.problem}",
@@ -135,8 +135,8 @@ def _problems(found: Registry) -> Iterator[tuple[str, str]]:
             )
 
 
-def _announce(found: Registry) -> None:
-    for text, more in found.notices:
+def _announce(result: Registry) -> None:
+    for text, more in result.notices:
         set_aside(text, more=more)
 
 

@@ -47,10 +47,10 @@ class Entry(NamedTuple):
     def load(self) -> Any:
         """Import the module and return the object."""
         module, attribute = self._target
-        found: Any = import_module(module)
+        result: Any = import_module(module)
         for part in attribute.split(".") if attribute else ():
-            found = getattr(found, part)
-        return found
+            result = getattr(result, part)
+        return result
 
 
 def installed(group: str, path: Sequence[str] | None = None) -> tuple[list[Entry], list[str]]:
@@ -125,12 +125,12 @@ def _names_in(folder: str) -> list[tuple[str, str]]:
     changed = os.stat(folder).st_mtime_ns
     known = _known.get(folder)
     if known is None or known[0] != changed or folder == ".":
-        found: list[tuple[str, str]] = []
+        result: list[tuple[str, str]] = []
         for name in os.listdir(folder):
             stem, suffix = os.path.splitext(name.lower())
             if suffix in _INFO:
-                found.append((_normalised(stem.partition("-")[0]), name))
-        known = _known[folder] = changed, found
+                result.append((_normalised(stem.partition("-")[0]), name))
+        known = _known[folder] = changed, result
     return known[1]
 
 
@@ -147,7 +147,7 @@ def _text(folder: str, name: str) -> str:
 
 
 def _parsed(text: str, group: str) -> list[tuple[str, str]]:
-    found: list[tuple[str, str]] = []
+    result: list[tuple[str, str]] = []
     section: str | None = None
     for line in map(str.strip, text.splitlines()):
         if not line or line.startswith("#"):
@@ -159,8 +159,8 @@ def _parsed(text: str, group: str) -> list[tuple[str, str]]:
             if not equals:
                 raise ValueError(f"{line!r} is no entry point")
             if section == group:
-                found.append((name.strip(), value.strip()))
-    return found
+                result.append((name.strip(), value.strip()))
+    return result
 
 
 def _named_in(info: str) -> tuple[str, str]:
@@ -179,7 +179,7 @@ def _named_in(info: str) -> tuple[str, str]:
 def _by_metadata(group: str, path: Sequence[str] | None) -> tuple[list[Entry], list[str]]:
     from importlib.metadata import distributions
 
-    found, problems = list[Entry](), list[str]()
+    result, problems = list[Entry](), list[str]()
     seen: set[str] = set()
     for dist in distributions() if path is None else distributions(path=[*path]):
         named = _named(dist)
@@ -192,8 +192,8 @@ def _by_metadata(group: str, path: Sequence[str] | None) -> tuple[list[Entry], l
             text = f"the entry points of {' '.join(named)} cannot be read: {spell(e)}"
             problems.append(f"{text}. Repair or uninstall it.")
         else:
-            found += [Entry(ep.name, ep.value, *named) for ep in entries]
-    return found, problems
+            result += [Entry(ep.name, ep.value, *named) for ep in entries]
+    return result, problems
 
 
 def _named(dist: Distribution) -> tuple[str, str]:

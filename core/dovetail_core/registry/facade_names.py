@@ -62,11 +62,11 @@ def surface(module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
             return public()
         if name.startswith("_") and not name.startswith("__array_"):  # those of the array API
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
-        found = {m.name: t for m in _manifests() if (t := _target(m, path, name))}
-        if not found:
+        result = {m.name: t for m in _manifests() if (t := _target(m, path, name))}
+        if not result:
             asking = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
             raise absent_name(_absence(module, path, name), module, name, asking)
-        owner, target = _owner(f"{module}.{name}", found)
+        owner, target = _owner(f"{module}.{name}", result)
         try:
             value = own[name] = _load(target, f"{module}.{name}")
             _give_stages(target, name, value)
@@ -141,11 +141,11 @@ def _listed_by_kernel(home: str) -> frozenset[str]:
 
 
 def _all_of(plugin: Plugin, home: str) -> frozenset[str]:
-    found: Any = plugin.load("surfaces", target=f"{home}:__all__")
-    if not isinstance(found, (list, tuple)):
-        problem = f"its __all__ is a {type(found).__name__}, not a list"
+    result: Any = plugin.load("surfaces", target=f"{home}:__all__")
+    if not isinstance(result, (list, tuple)):
+        problem = f"its __all__ is a {type(result).__name__}, not a list"
         raise plugin.unfit("surfaces", "", home, problem)
-    return frozenset(x for x in cast("Sequence[Any]", found) if isinstance(x, str))
+    return frozenset(x for x in cast("Sequence[Any]", result) if isinstance(x, str))
 
 
 def _load(target: str, name: str) -> Any:
@@ -159,17 +159,17 @@ def _load(target: str, name: str) -> Any:
     return load_object(target)
 
 
-def _owner(name: str, found: Mapping[str, str]) -> tuple[str, str]:
+def _owner(name: str, result: Mapping[str, str]) -> tuple[str, str]:
     """The owner of a name, and its import string. Manifests do not list the names of surfaces, so
     that conflicts are found only here.
 
     Raises:
         RegistryError: several plugins claim it, and none of them comes with Dovetail.
     """
-    first = next(iter(found.items()))
-    if len(found) > 1:
+    first = next(iter(result.items()))
+    if len(result) > 1:
         plugins = registry().plugins
-        owners = ["the kernel" if n == KERNEL.name else plugins[n].whose for n in found]
+        owners = ["the kernel" if n == KERNEL.name else plugins[n].whose for n in result]
         text = (
             f"{name} is claimed by {' and by '.join(owners)}. Disable one of the plugins "
             "(DOVETAIL_DISABLE_PLUGINS) or rename the entry."

@@ -37,11 +37,11 @@ def attempt(
     """
     before = None if standard else _State()
     try:
-        found, error = run(), None
+        result, error = run(), None
     except BaseException as e:
         if is_users(e):
             raise
-        found, error = None, e
+        result, error = None, e
     finally:
         changed = [] if before is None else before.put_back()
     if changed:
@@ -49,7 +49,7 @@ def attempt(
             f"importing {whose} changes {' and '.join(changed)}: that is undone. Correct the "
             "plugin, or disable it (DOVETAIL_DISABLE_PLUGINS)."
         )
-    return found, error
+    return result, error
 
 
 def is_users(error: BaseException) -> bool:
@@ -147,8 +147,8 @@ def import_whole(name: str) -> None:
 
 def _is_begun(package: str) -> bool:
     """Return whether the import of any module of a package has begun and not ended."""
-    found = [m for n, m in [*sys.modules.items()] if n.partition(".")[0] == package]
-    return any(map(_initialising, found))
+    result = [m for n, m in [*sys.modules.items()] if n.partition(".")[0] == package]
+    return any(map(_initialising, result))
 
 
 def _initialising(module: Any) -> bool:

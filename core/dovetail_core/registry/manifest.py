@@ -123,10 +123,15 @@ def _strings(where: str, value: Any) -> tuple[str, ...]:
 
 
 def _target(where: str, value: Any) -> str:
-    found = _string(where, value)
-    if not found or found != "".join(found.split()) or found.count(":") > 1 or found[0] in ":.":
+    result = _string(where, value)
+    if (
+        not result
+        or result != "".join(result.split())
+        or result.count(":") > 1
+        or result[0] in ":."
+    ):
         raise _unfit(where, value, "a name, or an import string such as 'package.module:name'")
-    return found
+    return result
 
 
 def _mapping(where: str, value: Any) -> dict[str, Any]:

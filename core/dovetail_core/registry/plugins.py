@@ -69,10 +69,10 @@ class Plugin:
             PluginError: it cannot be loaded; names plugin, field and reason.
         """
         target = target or getattr(self.manifest, kind)[name]
-        found, error = attempt(lambda: load_object(target), self.whose, self.is_standard)
+        result, error = attempt(lambda: load_object(target), self.whose, self.is_standard)
         if error is not None:
             raise self.unfit(kind, name, target, spell(error)) from error
-        return found
+        return result
 
     def unfit(self, kind: str, name: str, target: str, problem: str) -> PluginError:
         """The error for an entry whose object cannot be used."""
@@ -110,21 +110,21 @@ class Registry:
     def ranked(self) -> list[tuple[str, Manifest]]:
         """The active plugins, first those that come with Dovetail, each group sorted by name."""
         active = [*self.active.items()]
-        before, found = self._ranked  # modules ask for each of their names
+        before, result = self._ranked  # modules ask for each of their names
         if active != before:
-            found = sorted(active, key=lambda entry: self.plugins[entry[0]].rank)
-            self._ranked = active, found
-        return found
+            result = sorted(active, key=lambda entry: self.plugins[entry[0]].rank)
+            self._ranked = active, result
+        return result
 
     def precedence(self, module: str) -> int:
         """The precedence of a module's names: 2 in a standard plugin, 1 in others, 0 in none."""
         package = module.partition(".")[0]
-        found = [
+        result = [
             1 + self.plugins[name].is_standard
             for name, manifest in self.active.items()
             if any(m.partition(".")[0] == package for m in manifest.primitives)
         ]
-        return max(found, default=0)
+        return max(result, default=0)
 
     def contributions(self, table: str) -> list[tuple[Plugin, str]]:
         """Plugins and their modules that add rules of ``table``, as :meth:`ranked`."""
@@ -139,16 +139,16 @@ class Registry:
         """Plugins and their modules of hooks, as :meth:`ranked`, without those for options that the
         environment does not set."""
         ranked = self.ranked()
-        before, found = self._hooked  # each operation that NumPy computes asks
+        before, result = self._hooked  # each operation that NumPy computes asks
         if ranked is before:
-            return found
-        found = list[tuple[Plugin, str]]()
+            return result
+        result = list[tuple[Plugin, str]]()
         for name, manifest in ranked:
             options = manifest.hooks_of_options
             if manifest.hooks and (not options or any(variable(o) in os.environ for o in options)):
-                found.append((self.plugins[name], manifest.hooks))
-        self._hooked = ranked, found
-        return found
+                result.append((self.plugins[name], manifest.hooks))
+        self._hooked = ranked, result
+        return result
 
     def provider(self, role: str, default: Any = _REQUIRED) -> Any:
         """The object that a plugin provides for ``role``.
@@ -159,14 +159,14 @@ class Registry:
         key = f"provider {role}"
         if key in self._objects:
             return self._objects[key]
-        found = {n: m.providers[role] for n, m in self.active.items() if role in m.providers}
+        result = {n: m.providers[role] for n, m in self.active.items() if role in m.providers}
         if ("providers", role) in self.clashes:
             raise PluginError(self.clashes["providers", role])
-        if not found:
+        if not result:
             if default is not _REQUIRED:
                 return default
             raise PluginError(f"no active plugin provides {role!r}. {self._aside_note()}")
-        self._objects[key] = self.plugins[next(iter(found))].load("providers", role)
+        self._objects[key] = self.plugins[next(iter(result))].load("providers", role)
         return self._objects[key]
 
     def table(self, name: str) -> Any:
@@ -184,8 +184,8 @@ class Registry:
     def entries(self, kind: str) -> dict[str, str]:
         """The entries of one mapping of the manifests, such as ``tables`` or ``commands``, without
         those that several plugins claim."""
-        found = {k: v for _, m in self.ranked() for k, v in getattr(m, kind).items()}
-        return {k: v for k, v in found.items() if (kind, k) not in self.clashes}
+        result = {k: v for _, m in self.ranked() for k, v in getattr(m, kind).items()}
+        return {k: v for k, v in result.items() if (kind, k) not in self.clashes}
 
     def load(self, kind: str, name: str, fits: Fits = lambda thing: "") -> Any:
         """The object that an entry of a manifest names.
@@ -198,17 +198,17 @@ class Registry:
             PluginError: no active plugin has it, or it cannot be loaded, or does not fit; names
                 plugin and field.
         """
-        found = self._owned(kind, name, {})
-        if problem := fits(found):
+        result = self._owned(kind, name, {})
+        if problem := fits(result):
             owner, target = self._owner(kind, name)
             raise owner.unfit(kind, name, target, problem)
-        return found
+        return result
 
     def members(self, collection: str) -> dict[str, str]:
         """The members of a collection, as import strings by name (see :meth:`member`)."""
         prefix = f"{collection}."
-        found = self.entries("members")
-        return {k.removeprefix(prefix): v for k, v in found.items() if k.startswith(prefix)}
+        result = self.entries("members")
+        return {k.removeprefix(prefix): v for k, v in result.items() if k.startswith(prefix)}
 
     def member(self, collection: str, name: str, fits: Fits = lambda thing: "") -> Any:
         """The object that a plugin adds to a collection under a name (see :meth:`load`)."""
@@ -217,13 +217,13 @@ class Registry:
     def load_each(self, kind: str, fits: Fits = lambda thing: "") -> dict[str, Any]:
         """The objects of all entries of a mapping, by name; those that cannot be used are set
         aside."""
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for name in self.entries(kind):
             try:
-                found[name] = self.load(kind, name, fits)
+                result[name] = self.load(kind, name, fits)
             except PluginError as e:
                 set_aside(str(e), e)
-        return found
+        return result
 
     def load_all(self, kind: str, fits: Fits = lambda thing: "") -> list[Any]:
         """The objects of :meth:`load_each`."""
@@ -310,7 +310,7 @@ class Registry:
 def load_object(target: str) -> Any:
     """The object that an import string ``"module:attribute"`` (or ``"module"``) names."""
     module, _, attribute = target.partition(":")
-    found: Any = import_part(module)
+    result: Any = import_part(module)
     for part in attribute.split(".") if attribute else ():
-        found = getattr(found, part)
-    return found
+        result = getattr(result, part)
+    return result

@@ -12,9 +12,9 @@ from .plugins import Registry
 _OWN = ("plugins", "disable_plugins", "strict", "test_full", "runtime_tracebacks")
 
 
-def unknown_settings(found: Registry) -> Iterator[str]:
+def unknown_settings(result: Registry) -> Iterator[str]:
     """The problem of each of them, with the nearest name that exists."""
-    manifests = [p.manifest for p in found.plugins.values()]
+    manifests = [p.manifest for p in result.plugins.values()]
     theirs = [n for m in manifests if m for n in (*m.options, *m.variables)]
     known = [variable(n) for n in (*_OWN, *KERNEL_CLAIMS["options"], *theirs)]
     for name in sorted(settings()):
@@ -22,7 +22,7 @@ def unknown_settings(found: Registry) -> Iterator[str]:
         # A plugin whose manifest was not read may have an option of that name.
         if name not in known and (hint or None not in manifests):
             yield f"the environment sets {name}, which is no setting of Dovetail{hint or '.'}"
-    names = [p.name for p in found.plugins.values()]
+    names = [p.name for p in result.plugins.values()]
     for setting in ("plugins", "disable_plugins"):
         for name in listed(setting):
             if name not in (*names, "none"):

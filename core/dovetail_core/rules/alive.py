@@ -27,18 +27,18 @@ def holders(program: Jaxpr | ClosedJaxpr) -> list[Any]:
 
 
 def _holders(jaxpr: Jaxpr) -> list[Any]:
-    found: list[Any] = []
+    result: list[Any] = []
     for e in jaxpr.eqns:
         if e.primitive.anonymous:
-            found.append(e.primitive)
+            result.append(e.primitive)
         for v in e.params.values():
             if v.__class__ in _PLAIN:
                 continue
             if keeps_alive(v):
-                found.append(v)
+                result.append(v)
             for p in programs_in(v):
-                found += holders(p)
-    return found
+                result += holders(p)
+    return result
 
 
 def keeps_only_itself(program: ClosedJaxpr) -> bool:

@@ -84,25 +84,25 @@ def call_at_rest(
         avals = tuple([typeof(x) for x in leaves])
         key = again, dumps(statics, 2), in_tree, avals, trace_context()
         mine = _results(functions)
-        found = mine.find(functions, key)
+        result = mine.find(functions, key)
     except (TypeError, ValueError):  # no arrays, or nothing to remember it by
         return UNKNOWN
-    if found is None:
-        found = _traced(name, again, functions, statics, leaves, in_tree, avals)
-        if found is None:
+    if result is None:
+        result = _traced(name, again, functions, statics, leaves, in_tree, avals)
+        if result is None:
             return UNKNOWN
-        if found.lasts(functions):
-            mine.keep(functions, key, found)
-    return found.run(name, leaves)
+        if result.lasts(functions):
+            mine.keep(functions, key, result)
+    return result.run(name, leaves)
 
 
 def _results(functions: Sequence[Any]) -> Results[_Known]:
     mine = _known.of(functions[0], _cache)
     others = tuple([identity(f) or id(f) for f in functions[1:]])
-    found = mine.get(others)
-    if found is None:
-        found = mine[others] = Results()
-    return found
+    result = mine.get(others)
+    if result is None:
+        result = mine[others] = Results()
+    return result
 
 
 def _cache() -> Cache[Any, Results[_Known]]:
@@ -121,9 +121,9 @@ def _traced(
     trees: list[Any] = []
 
     def flat(*leaves: Any) -> list[Any]:
-        found, tree = tree_flatten(again(functions, statics, *tree_unflatten(in_tree, leaves)))
+        result, tree = tree_flatten(again(functions, statics, *tree_unflatten(in_tree, leaves)))
         trees[:] = [tree]
-        return found
+        return result
 
     jaxpr, consts = stage(flat, avals, name)
     if any(isinstance(c, Tracer) for c in consts):  # which has ended

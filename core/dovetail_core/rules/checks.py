@@ -21,31 +21,31 @@ def refuse_result(table: RuleTable[Any], primitive: Primitive, said: str, wanted
 
 
 def check_count(
-    table: RuleTable[Any], primitive: Primitive, found: Any, count: int | None, what: str
+    table: RuleTable[Any], primitive: Primitive, result: Any, count: int | None, what: str
 ) -> None:
     """Raise TypeError unless a rule returned a list of ``count`` (None: any number) of ``what``."""
-    if isinstance(found, (list, tuple)):
-        n = len(found)  # type: ignore[arg-type]
+    if isinstance(result, (list, tuple)):
+        n = len(result)  # type: ignore[arg-type]
         if count is None or n == count:
             return
         said = f"{n} {what}{'' if n == 1 else 's'}"
     else:
-        said = kind_of(found)
+        said = kind_of(result)
     number = "" if count is None else f" of {count}"
     refuse_result(table, primitive, said, f"it must return a list{number}, one per {what}")
 
 
 def type_of_result(
-    table: RuleTable[Any], primitive: Primitive, found: Any, what: str
+    table: RuleTable[Any], primitive: Primitive, result: Any, what: str
 ) -> AbstractValue:
     """The type of a value that a rule returned as ``what``; raises TypeError if it is no value."""
-    if not is_value(found):
-        refuse_result(table, primitive, f"{kind_of(found)} as {what}", "that must be a value")
-    return typeof(found)
+    if not is_value(result):
+        refuse_result(table, primitive, f"{kind_of(result)} as {what}", "that must be a value")
+    return typeof(result)
 
 
 def check_results(
-    table: RuleTable[Any], primitive: Primitive, args: Sequence[Any], params: Any, found: Any
+    table: RuleTable[Any], primitive: Primitive, args: Sequence[Any], params: Any, result: Any
 ) -> None:
     """Raise TypeError unless a rule returned the operation's results, weak typing aside.
 
@@ -54,7 +54,7 @@ def check_results(
     if primitive.abstract_eval is None:  # it is evaluated, and no program has it
         return
     wanted = primitive.infer(tuple([typeof(x) for x in args]), params).avals
-    results = found if primitive.multiple_results else [found]
+    results = result if primitive.multiple_results else [result]
     check_count(table, primitive, results, len(wanted), "result")
     for i, (x, want) in enumerate(zip(results, wanted)):
         got = type_of_result(table, primitive, x, f"result {i}")
@@ -66,10 +66,12 @@ def check_results(
             refuse_result(table, primitive, said, wish)
 
 
-def kind_of(found: Any) -> str:
+def kind_of(result: Any) -> str:
     """A description of a rule's result that is not of the wanted kind, for messages."""
-    if is_value(found):
-        return f"a value of type {typeof(found).str_short()}"
-    if isinstance(found, (tuple, list)):
-        return f"a {type(cast(Any, found)).__name__} of length {len(cast('Sequence[Any]', found))}"
-    return f"a {type(found).__name__}"
+    if is_value(result):
+        return f"a value of type {typeof(result).str_short()}"
+    if isinstance(result, (tuple, list)):
+        return (
+            f"a {type(cast(Any, result)).__name__} of length {len(cast('Sequence[Any]', result))}"
+        )
+    return f"a {type(result).__name__}"

@@ -215,10 +215,10 @@ class Look:
         if id(value) in self._seen:
             return ref(value)
         self._seen.add(id(value))
-        found = _Attributes(value, read)
+        result = _Attributes(value, read)
         hold = _as_it_is if _is_test(value) else self.hold
-        found.parts.extend(map(hold, read(value)))
-        return found
+        result.parts.extend(map(hold, read(value)))
+        return result
 
 
 _attributes: WeakTable[Callable[[Any], list[Any]] | None] = WeakTable()
@@ -252,9 +252,9 @@ def _elements(x: Any) -> list[Any]:
 
 
 def _read(members: Sequence[str], has_dict: bool, x: Any) -> list[Any]:
-    found: list[Any] = [getattr(x, name, None) for name in members]  # None where not set
+    result: list[Any] = [getattr(x, name, None) for name in members]  # None where not set
     if has_dict:
         attributes = x.__dict__
-        found += attributes
-        found += attributes.values()
-    return found
+        result += attributes
+        result += attributes.values()
+    return result

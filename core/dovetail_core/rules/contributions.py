@@ -87,8 +87,8 @@ class Contributions:
                     release(module)
                 waiting = self._waiting
                 if not self.is_loaded:
-                    found = registry().contributions(self.table)
-                    waiting, self.families = by_family(found)
+                    result = registry().contributions(self.table)
+                    waiting, self.families = by_family(result)
                 self._load_due(filling, waiting)
             finally:
                 del self._filling[thread]

@@ -106,12 +106,12 @@ def eval_sparingly(closed: ClosedJaxpr, *args: Any) -> list[Any]:
 def _last_uses(jaxpr: Jaxpr) -> list[list[Var]]:
     """Per equation, the variables that nothing after it uses."""
     live: set[Any] = set(jaxpr.outvars)
-    found: list[list[Var]] = []
+    result: list[list[Var]] = []
     for eqn in reversed(jaxpr.eqns):
         here = {v: None for v in (*eqn.invars, *eqn.outvars) if isinstance(v, Var)}
-        found.append([v for v in here if v not in live])
+        result.append([v for v in here if v not in live])
         live.update(here)
-    return found[::-1]
+    return result[::-1]
 
 
 def at_their_types(jaxpr: Jaxpr, consts: list[Any]) -> tuple[Jaxpr, list[Any]]:
@@ -121,10 +121,10 @@ def at_their_types(jaxpr: Jaxpr, consts: list[Any]) -> tuple[Jaxpr, list[Any]]:
     was recorded under the other mode, and would have another type now, becomes a constant array.
     """
     wide = enable_x64_state.value
-    found = jaxpr.typed.get(wide)
-    if found is None:
-        found = jaxpr.typed[wide] = _with_typed_literals(jaxpr)
-    typed, values = found
+    result = jaxpr.typed.get(wide)
+    if result is None:
+        result = jaxpr.typed[wide] = _with_typed_literals(jaxpr)
+    typed, values = result
     if consts:
         consts = [
             _at_type(c, v.aval) if isinstance(c, _NUMPY) else c
@@ -146,23 +146,23 @@ def _with_typed_literals(jaxpr: Jaxpr) -> tuple[Jaxpr | None, list[Any]]:
 
     None in place of a program that needs no change, which would refer to itself.
     """
-    found: dict[int, tuple[Var, Any]] = {}
+    result: dict[int, tuple[Var, Any]] = {}
     for atoms in (*[e.invars for e in jaxpr.eqns], jaxpr.outvars):
         for x in atoms:
             if x.__class__ is Literal and typeof(x.val) is not x.aval:  # type: ignore[union-attr]
                 value = _at_type(x.val, x.aval)  # type: ignore[union-attr]
                 if value is not x.val:  # type: ignore[union-attr]
-                    found[id(x)] = Var(x.aval), value
-    if not found:
+                    result[id(x)] = Var(x.aval), value
+    if not result:
         return None, []
-    other = {i: v for i, (v, _) in found.items()}
+    other = {i: v for i, (v, _) in result.items()}
     eqns = [e.replace(invars=[other.get(id(x), x) for x in e.invars]) for e in jaxpr.eqns]
     typed = jaxpr.replace(
         constvars=[*jaxpr.constvars, *other.values()],
         outvars=[other.get(id(x), x) for x in jaxpr.outvars],
         eqns=eqns,
     )
-    return typed, [value for _, value in found.values()]
+    return typed, [value for _, value in result.values()]
 
 
 def _at_type(x: Any, aval: AbstractValue) -> Any:

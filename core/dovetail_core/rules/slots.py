@@ -91,8 +91,8 @@ class Slots(Generic[RuleT]):
 
     def by_platform(self, primitive: Primitive) -> ByPlatform[RuleT] | None:
         """The dispatching rule of a primitive if platforms have rules of their own, else None."""
-        found: Any = self.rules.get(primitive)
-        return cast("ByPlatform[RuleT]", found) if found.__class__ is ByPlatform else None
+        result: Any = self.rules.get(primitive)
+        return cast("ByPlatform[RuleT]", result) if result.__class__ is ByPlatform else None
 
     def shown(self, slot: Slot) -> RuleT | None:
         """The rule that interpreters see in a slot."""
@@ -103,8 +103,8 @@ class Slots(Generic[RuleT]):
 
     def entered(self, slot: Slot) -> RuleT | None:
         """The rule of a slot, also where interpreters do not see it yet."""
-        found = self.held.get(slot)
-        return self.shown(slot) if found is None else found
+        result = self.held.get(slot)
+        return self.shown(slot) if result is None else result
 
     def show(self, slot: Slot, rule: RuleT) -> None:
         """Let interpreters see a rule."""
@@ -129,17 +129,17 @@ class Slots(Generic[RuleT]):
                 raise KeyError(slot)
             return self.rules.pop(primitive)
         if not slot.platform:
-            found, several.general = several.general, None
-            if found is None:
+            result, several.general = several.general, None
+            if result is None:
                 raise KeyError(slot)
-            return found
-        found = several.rules.pop(slot.platform)
+            return result
+        result = several.rules.pop(slot.platform)
         if not several.rules:
             if several.general is None:
                 del self.rules[primitive]
             else:
                 self.rules[primitive] = several.general
-        return found
+        return result
 
     def origin(self, slot: Slot) -> Origin | None:
         """The origin of the rule of a slot."""
@@ -237,8 +237,8 @@ class Slots(Generic[RuleT]):
 
     def replaced(self, primitive: Primitive, rule: RuleT) -> RuleT | None:
         """The rule of the same slot that a rule replaced when it was registered."""
-        found = self._replaced.get((primitive, id(rule)))
-        return None if found is None else found[1]
+        result = self._replaced.get((primitive, id(rule)))
+        return None if result is None else result[1]
 
     def _conflict(self, slot: Slot, old: Origin, new: Origin) -> str:
         both = new.kind == "override"

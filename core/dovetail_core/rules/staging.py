@@ -81,11 +81,11 @@ class StagingTrace(Trace):
 
     def definition(self, var: Var) -> Eqn | None:
         """The equation that defines a variable, if one does; each equation is indexed once."""
-        known, found = self._definitions
+        known, result = self._definitions
         for eqn in self.eqns[known:]:
-            found.update(dict.fromkeys(eqn.outvars, eqn))
-        self._definitions = len(self.eqns), found
-        return found.get(var)
+            result.update(dict.fromkeys(eqn.outvars, eqn))
+        self._definitions = len(self.eqns), result
+        return result.get(var)
 
     def place(self, x: StagedTracer, source: Source) -> None:
         """Set the source location of the equation that defines ``x``."""
@@ -93,8 +93,8 @@ class StagingTrace(Trace):
         for i in reversed(range(len(self.eqns))):
             eqn = self.eqns[i]
             if eqn is known:  # which another program may have, too
-                self.eqns[i] = found = eqn.replace(source=source)
-                self._definitions[1].update(dict.fromkeys(found.outvars, found))
+                self.eqns[i] = result = eqn.replace(source=source)
+                self._definitions[1].update(dict.fromkeys(result.outvars, result))
                 return
 
     def supersede(self, x: StagedTracer) -> None:
@@ -231,9 +231,9 @@ def current_type(x: Any, trace: Trace | None = None) -> AbstractValue:
     trace = trace or get_trace()
     while trace is not None:
         if isinstance(trace, StagingTrace):
-            found = trace.type_of(x)
-            if found is not None:
-                return found
+            result = trace.type_of(x)
+            if result is not None:
+                return result
         trace = trace.parent
     return typeof(x)
 
@@ -265,7 +265,7 @@ def stage(
             tracing_state.set_local(True)
             set_scope(without_names(outer.scope))
             start_tracing(outer.threshold)
-            found = trace.finish(inputs, f(*inputs))
+            result = trace.finish(inputs, f(*inputs))
         finally:
             trace.ended = True
             outer.put_back()
@@ -277,7 +277,7 @@ def stage(
     inputs.clear()  # inputs that are alive are no leaks
     del trace
     refuse_leaks(known)
-    return found
+    return result
 
 
 class _State(NamedTuple):

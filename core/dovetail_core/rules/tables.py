@@ -262,10 +262,10 @@ class RuleTable(Generic[RuleT]):
         """
         self.fill(primitive)
         own = self._slots.own_origins.get(Slot(primitive, platform)) if platform else None
-        found = self.origins.get(primitive) if own is None else own
-        rule = (primitive.rules or {}).get(self.name) if found is None else None
+        result = self.origins.get(primitive) if own is None else own
+        rule = (primitive.rules or {}).get(self.name) if result is None else None
         if rule is None:
-            return found
+            return result
         code = getattr(rule, "__code__", None)
         module = getattr(rule, "__module__", primitive.module)
         return Origin(module, 0 if code is None else code.co_firstlineno, "declared")
@@ -274,8 +274,8 @@ class RuleTable(Generic[RuleT]):
         """The rules that platforms have of their own, and their origins; fills the table."""
         self.fill(primitive)
         own = self._slots.own_origins.items()
-        found = {slot.platform: (slot, o) for slot, o in own if slot.primitive is primitive}
-        return {p: (cast("RuleT", self._slots.entered(s)), o) for p, (s, o) in found.items()}
+        result = {slot.platform: (slot, o) for slot, o in own if slot.primitive is primitive}
+        return {p: (cast("RuleT", self._slots.entered(s)), o) for p, (s, o) in result.items()}
 
     def is_overridden(self, primitive: Primitive, platform: str = "") -> bool:
         """Return whether an override of a rule is registered, or a rule of ``platform``'s own.
@@ -301,9 +301,9 @@ class RuleTable(Generic[RuleT]):
         Raises:
             MissingRule: ``rule`` replaced none, and none can be derived.
         """
-        found = self._slots.replaced(primitive, rule)
-        if found is not None:
-            return found
+        result = self._slots.replaced(primitive, rule)
+        if result is not None:
+            return result
         several = self._slots.by_platform(primitive)
         if several is not None and any(r is rule for r in several.rules.values()):
             return self.general(primitive)
@@ -316,8 +316,8 @@ class RuleTable(Generic[RuleT]):
         Raises:
             MissingRule: none can be derived. The rule raises it if it returns NotImplemented, too.
         """
-        found = self._fallbacks.get(primitive)
-        if found is None:
+        result = self._fallbacks.get(primitive)
+        if result is None:
             rule = None if self._derive is None else self._derived(self._derive, primitive)
             if rule is None:
                 raise self._declined(primitive)
@@ -328,10 +328,10 @@ class RuleTable(Generic[RuleT]):
                     raise self._declined(primitive)
                 return out
 
-            found = cast("RuleT", last)
+            result = cast("RuleT", last)
             if not primitive.anonymous:
-                self._fallbacks[primitive] = found
-        return found
+                self._fallbacks[primitive] = result
+        return result
 
     def _declined(self, primitive: Primitive) -> MissingRule:
         said = f"{self.spell_rule(primitive)} is not for these operands"
@@ -393,8 +393,8 @@ class RuleTable(Generic[RuleT]):
 
         For modules that add to rules, which find here those that they have registered themselves.
         """
-        found = self._slots.held.get(Slot(primitive))
-        return self.rules.get(primitive) if found is None else found
+        result = self._slots.held.get(Slot(primitive))
+        return self.rules.get(primitive) if result is None else result
 
     def get(self, primitive: Primitive) -> RuleT | None:
         """The rule of ``primitive``, filling and deriving as needed, or None."""

@@ -112,11 +112,11 @@ def recall(f: Any, key: Hashable) -> Any:
     f, key = _key(f, key)
     traced = _traced.get()
     if traced and f.__class__ is FunctionType:
-        found: _Found | None = traced.get((id(f), key))
-        if found is not None and all(map(_lasts, found.consts)):
+        results: _Found | None = traced.get((id(f), key))
+        if results is not None and all(map(_lasts, results.consts)):
             closure = _closure(f)
-            if len(closure) == len(found.closure) and all(map(is_, closure, found.closure)):
-                return found.result
+            if len(closure) == len(results.closure) and all(map(is_, closure, results.closure)):
+                return results.result
     if check_tracer_leaks.value or disable_jit.value or getattr(anew, "wanted", False):
         return None
     mine = _lasting.known(f)
@@ -156,7 +156,7 @@ def _key(f: Any, key: Hashable) -> tuple[Any, Hashable]:
 
 def _closure(f: Any) -> list[Any]:
     """The values that a function closes over, and those that its inner functions close over."""
-    found: list[Any] = []
+    result: list[Any] = []
     todo, seen = [f], {id(f)}
     while todo:
         for cell in todo.pop().__closure__ or ():
@@ -164,11 +164,11 @@ def _closure(f: Any) -> list[Any]:
                 value = cell.cell_contents
             except ValueError:  # it is not bound yet
                 value = cell
-            found.append(value)
+            result.append(value)
             if value.__class__ is FunctionType and id(value) not in seen:
                 seen.add(id(value))
                 todo.append(value)
-    return found
+    return result
 
 
 def _lasts(x: Any) -> bool:

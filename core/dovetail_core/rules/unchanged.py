@@ -66,7 +66,7 @@ def look_at(functions: Sequence[Any], known: Known | None = None) -> Functions |
     Args:
         known: functions that need not be looked at again; those that are looked at are added.
     """
-    look, found = Look(), list[_Parts]()
+    look, result = Look(), list[_Parts]()
     known = {} if known is None else known
     try:
         given = [look.hold(f) for f in functions]
@@ -80,14 +80,14 @@ def look_at(functions: Sequence[Any], known: Known | None = None) -> Functions |
             if looked is None:
                 looked = known[key] = _looked(look, todo[key])
             if looked.parts is not None:
-                found.append(looked.parts)
+                result.append(looked.parts)
             for other in looked.uses:
                 if other not in todo:
                     todo[other] = looked.uses[other]
                     ids.append(other)
     except (Unseen, ValueError, RuntimeError):  # ValueError: a cell that is not bound yet
         return None
-    return Functions(given, found)
+    return Functions(given, result)
 
 
 def _looked(look: Look, f: Any) -> _Looked:
@@ -115,11 +115,11 @@ def _add_call(look: Look, f: Any) -> None:
         look.functions.setdefault(id(call), call)
 
 
-def unchanged(found: Functions, functions: Sequence[Any]) -> bool:
+def unchanged(result: Functions, functions: Sequence[Any]) -> bool:
     """Return whether ``functions`` are those of the snapshot, with unchanged parts."""
-    if not same(functions, found.given):
+    if not same(functions, result.given):
         return False
-    for function, code, defaults, options, free, cells, names, named in found.parts:
+    for function, code, defaults, options, free, cells, names, named in result.parts:
         f = function()
         if f is None or f.__code__ is not code:
             return False
@@ -193,8 +193,8 @@ def _parts(look: Look, f: Any) -> _Parts:
 
 
 def _options(f: Any) -> list[Any]:
-    found: dict[str, Any] = f.__kwdefaults__ or {}
-    return [*found, *found.values()]
+    result: dict[str, Any] = f.__kwdefaults__ or {}
+    return [*result, *result.values()]
 
 
 def _cells(f: Any) -> list[Any]:

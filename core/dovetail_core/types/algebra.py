@@ -135,9 +135,9 @@ def zeros(aval: AbstractValue) -> Any:
     if make is not None:
         return make()
     own = _extended(aval)
-    found = None if own is None else own.dtype.zeros(own.shape)
-    found = algebra().full(aval, 0) if found is None else found
-    return found if aval.divided is None else divided_as(found, aval, typeof(found))
+    result = None if own is None else own.dtype.zeros(own.shape)
+    result = algebra().full(aval, 0) if result is None else result
+    return result if aval.divided is None else divided_as(result, aval, typeof(result))
 
 
 def add(x: Any, y: Any) -> Any:

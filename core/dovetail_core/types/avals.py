@@ -172,8 +172,8 @@ class ShapedArray(AbstractValue):
             vma = vma_of(mat.varying, mat.unreduced, mat.reduced)
         if vma or sharding is not None:
             return cls._intern(shape, dtype, weak_type, frozenset(vma or ()), sharding)
-        found = _interned.get((tuple(shape), dtype, weak_type))
-        return found if found is not None else cls._intern(shape, dtype, weak_type)
+        result = _interned.get((tuple(shape), dtype, weak_type))
+        return result if result is not None else cls._intern(shape, dtype, weak_type)
 
     @classmethod
     def _intern(
@@ -187,16 +187,16 @@ class ShapedArray(AbstractValue):
             divided = provider.said(sharding, dims)
         key = plain if not vma and divided is None else (*plain, vma, divided)
         with _interning:  # two threads must not make two of one type
-            found = _interned.get(key)
-            if found is None:
-                found = object.__new__(cls)
-                found.shape, found.dtype, found.weak_type = plain
-                found.vma = vma
-                found.divided = divided
-                found.is_high = isinstance(dt, ExtendedDType) and bool(dt.low)
-                found._tangent = None
-                _interned[key] = found
-        return found
+            result = _interned.get(key)
+            if result is None:
+                result = object.__new__(cls)
+                result.shape, result.dtype, result.weak_type = plain
+                result.vma = vma
+                result.divided = divided
+                result.is_high = isinstance(dt, ExtendedDType) and bool(dt.low)
+                result._tangent = None
+                _interned[key] = result
+        return result
 
     def __reduce__(self) -> tuple[Any, ...]:
         plain = ShapedArray, (self.shape, self.dtype, self.weak_type)
@@ -280,13 +280,13 @@ class ShapedArray(AbstractValue):
         return self._tangent
 
     def cotangent_type(self) -> ShapedArray:
-        found = self.tangent_type()
-        if found.vma and (vma := cotangent_vma(found.vma)) != found.vma:
-            found = found.update(vma=vma)
-        if found.divided is None:
-            return found
-        divided = dividing().cotangent(found.divided)
-        return found if divided is found.divided else found.update(sharding=divided)
+        result = self.tangent_type()
+        if result.vma and (vma := cotangent_vma(result.vma)) != result.vma:
+            result = result.update(vma=vma)
+        if result.divided is None:
+            return result
+        divided = dividing().cotangent(result.divided)
+        return result if divided is result.divided else result.update(sharding=divided)
 
     def lo_ty(self) -> list[ShapedArray]:
         """The types of the arrays that a value is made of: this one, but for an extended dtype."""
@@ -366,15 +366,15 @@ def numpy_dtype(aval: AbstractValue) -> DType | None:
     return None if isinstance(dtype, ExtendedDType) or dtype == float0 else dtype
 
 
-def is_as_said(found: Any, wanted: Any) -> bool:
+def is_as_said(result: Any, wanted: Any) -> bool:
     """Return whether a type is the one that the author of a high type declared.
 
     If the declared type has no axes of a mesh, the value may be divided along them, or vary.
     """
-    if found.strong() == wanted.strong():
+    if result.strong() == wanted.strong():
         return True
-    if not isinstance(found, ShapedArray) or not isinstance(wanted, ShapedArray):
+    if not isinstance(result, ShapedArray) or not isinstance(wanted, ShapedArray):
         return False
     if wanted.vma or wanted.divided is not None:
         return False
-    return found.update(vma=frozenset(), sharding=None).strong() == wanted.strong()
+    return result.update(vma=frozenset(), sharding=None).strong() == wanted.strong()

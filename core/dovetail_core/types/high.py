@@ -203,11 +203,11 @@ def take_apart(x: Any, aval: AbstractValue, purpose: str) -> Sequence[Any]:
         return (x,)
     high: Any = aval
     arrays, wanted = high.lower_val(x), high.lo_ty()
-    found = [typeof(a) for a in arrays]
-    if len(found) != len(wanted) or not all(map(is_as_said, found, wanted)):
+    result = [typeof(a) for a in arrays]
+    if len(result) != len(wanted) or not all(map(is_as_said, result, wanted)):
         raise TypeError(
             f"{type(aval).__name__}.lower_val, {purpose}, returned arrays of types "
-            f"({_spell(found)}), but {type(aval).__name__}.lo_ty says ({_spell(wanted)}) of "
+            f"({_spell(result)}), but {type(aval).__name__}.lo_ty says ({_spell(wanted)}) of "
             f"{aval.str_short()}. Make the two agree."
         )
     return arrays

@@ -79,8 +79,8 @@ def vma_of(varying: Iterable[Any], unreduced: Iterable[Any], reduced: Iterable[A
 
 def text_of(vma: Axes) -> list[str]:
     """The texts of roles in printed types: ``V:x``, ``MU:x``, ``MR:(x,y)``, of those present."""
-    found = (("V", varying_in(vma)), ("MU", unreduced_in(vma)), ("MR", reduced_in(vma)))
-    axes = [(kind, sorted(map(str, names))) for kind, names in found if names]
+    result = (("V", varying_in(vma)), ("MU", unreduced_in(vma)), ("MR", reduced_in(vma)))
+    axes = [(kind, sorted(map(str, names))) for kind, names in result if names]
     return [f"{k}:{n[0] if len(n) == 1 else '(' + ','.join(n) + ')'}" for k, n in axes]
 
 

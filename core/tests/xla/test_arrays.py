@@ -41,8 +41,8 @@ def test_each_half_of_a_value_may_be_on_two_devices(aval):
     halves = shardings.HloSharding.from_string("{devices=[2,2]<=[4] last_tile_dim_replicate}")
     sharding = shardings.GSPMDSharding(client.device_list(devices), halves)
     array = arrays.put_global(np.arange(6, dtype=np.float32), aval((6,)), sharding)
-    found = [arrays.to_numpy(shard).tolist() for shard in arrays.shards_of(array)]
-    assert found == [[0, 1, 2], [0, 1, 2], [3, 4, 5], [3, 4, 5]]
+    result = [arrays.to_numpy(shard).tolist() for shard in arrays.shards_of(array)]
+    assert result == [[0, 1, 2], [0, 1, 2], [3, 4, 5], [3, 4, 5]]
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: np.dtype(d).name)

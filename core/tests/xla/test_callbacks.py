@@ -143,6 +143,6 @@ def test_an_exception_of_a_function_of_buffers_is_found():
     def fails(*buffers):
         raise error
 
-    with pytest.raises(callbacks.CallbackFailed) as found:
+    with pytest.raises(callbacks.CallbackFailed) as result:
         callbacks.remembering(fails)()
-    assert callbacks.exception_behind(found.value) is error
+    assert callbacks.exception_behind(result.value) is error

@@ -76,5 +76,5 @@ def test_arrays_of_accelerators_are_not_read() -> None:
 
 def test_the_fingerprint_of_a_machine(cpu: client.Client) -> None:
     first, second = cpu.devices()[:2]
-    found = client.topology_fingerprint(first)
-    assert isinstance(found, int) and found == client.topology_fingerprint(second)
+    result = client.topology_fingerprint(first)
+    assert isinstance(result, int) and result == client.topology_fingerprint(second)

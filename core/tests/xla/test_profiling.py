@@ -10,8 +10,8 @@ def test_a_session_gives_what_happened_inside():
     with profiling.TraceMe("region", step=3):
         pass
     data = profiling.ProfileData.from_serialized_xspace(session.stop())
-    found = {e.name: dict(e.stats) for p in data.planes for line in p.lines for e in line.events}
-    assert found["region"] == {"step": 3}
+    result = {e.name: dict(e.stats) for p in data.planes for line in p.lines for e in line.events}
+    assert result["region"] == {"step": 3}
 
 
 def test_profilers_of_plugins_take_part_once_each(monkeypatch):
@@ -25,5 +25,5 @@ def test_profilers_of_plugins_take_part_once_each(monkeypatch):
 
 
 def test_a_heap_profile_is_a_protocol_buffer():
-    found = profiling.pprof_profile_to_json(profiling.heap_profile(client.make_cpu_client()))
-    assert '"sampleType"' in found
+    result = profiling.pprof_profile_to_json(profiling.heap_profile(client.make_cpu_client()))
+    assert '"sampleType"' in result

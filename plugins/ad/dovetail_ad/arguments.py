@@ -76,11 +76,11 @@ def flat_function(
         if has_aux:
             value, aux = split_aux(f, out)
             out = value, tree_map(_kept, aux)
-        found, tree = tree_flatten(out)
+        result, tree = tree_flatten(out)
         out_tree[:] = [tree]
-        for x in found:
+        for x in result:
             check_output(x, f)
-        return found
+        return result
 
     return flat, out_tree
 
@@ -277,10 +277,10 @@ def canonical_argnums(argnums: int | Sequence[int], count: int, what: str) -> tu
                 f"{count} positional argument{'s' if count != 1 else ''}{here()}. Arguments to "
                 "differentiate must be passed by position."
             )
-    found = tuple(int(n) % count for n in given)
-    if len(set(found)) != len(found):
+    result = tuple(int(n) % count for n in given)
+    if len(set(result)) != len(result):
         raise ValueError(f"{what}: argnums={argnums!r} names an argument twice{here()}")
-    return found
+    return result
 
 
 def check_input_dtypes(tree: Any, what: str, holomorphic: bool, allow_int: bool) -> None:

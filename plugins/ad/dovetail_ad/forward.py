@@ -153,16 +153,16 @@ class JvpTrace(LiftTrace[Dual]):
         outer = get_trace()
         try:
             set_trace(self.parent)
-            found = rule(primals, tangents, **params)
+            result = rule(primals, tangents, **params)
         except Exception as e:
             again = partial(_undecided, rule, primitive, primals, tangents, params)
-            found = jvp_rules.after(e, primals, again, primitive, args, params)
+            result = jvp_rules.after(e, primals, again, primitive, args, params)
         finally:
             set_trace(outer)
         try:
-            out, tangent = found
+            out, tangent = result
         except (TypeError, ValueError):
-            out, tangent = self._otherwise(primitive, found, primals, tangents, params)
+            out, tangent = self._otherwise(primitive, result, primals, tangents, params)
         if primitive.multiple_results:
             check_lists(primitive, primals, params, out, tangent)
             return [p if t is None else self.checked(primitive, p, t) for p, t in zip(out, tangent)]
@@ -173,11 +173,11 @@ class JvpTrace(LiftTrace[Dual]):
         return as_read(value[0], self.wide), as_read(value[1], self.wide)
 
     def _otherwise(
-        self, primitive: Primitive, found: Any, primals: Any, tangents: Any, params: dict[str, Any]
+        self, primitive: Primitive, result: Any, primals: Any, tangents: Any, params: dict[str, Any]
     ) -> Any:
         """The derived rule's pair where a rule is not for these operands, else an error."""
-        if found is not NotImplemented:
-            refuse_pair(primitive, found)
+        if result is not NotImplemented:
+            refuse_pair(primitive, result)
         rule = jvp_rules.fallback(primitive)
         return run_under(self.parent, rule, primals, tangents, **params)
 
@@ -213,10 +213,10 @@ def _undecided(
     """What a rule makes of values whose types tell nothing of how they are divided: of an operation
     that is not ambiguous itself, so that types say it of its results, and their tangents."""
     avals: Any = primitive.infer(tuple([typeof(x) for x in primals]), params).avals
-    found, changes = rule(forgotten(primals), forgotten(tangents), **params)
+    result, changes = rule(forgotten(primals), forgotten(tangents), **params)
     if not primitive.multiple_results:
-        found, changes = [found], [changes]
-    outs = [divided_as(x, a, typeof(x)) for x, a in zip(found, avals)]
+        result, changes = [result], [changes]
+    outs = [divided_as(x, a, typeof(x)) for x, a in zip(result, avals)]
     changes = [None if t is None else divided_as(t, a, typeof(t)) for t, a in zip(changes, avals)]
     return (outs, changes) if primitive.multiple_results else (outs[0], changes[0])
 

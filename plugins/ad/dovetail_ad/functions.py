@@ -120,8 +120,8 @@ class Linearized:
         """Output tangents (None for zeros) of input tangents."""
         out_live, in_live = self.live
         given = [t for t, live in zip(tangents, in_live) if live]
-        found = iter(eval_jaxpr(self.program.jaxpr, self.program.consts, *self.residuals, *given))
-        return [next(found) if live else None for live in out_live]
+        result = iter(eval_jaxpr(self.program.jaxpr, self.program.consts, *self.residuals, *given))
+        return [next(result) if live else None for live in out_live]
 
     def transpose(
         self, cotangents: Sequence[Any], accumulators: Sequence[Any] | None = None
@@ -136,8 +136,8 @@ class Linearized:
         cts = [ct for ct, live in zip(cotangents, out_live) if live]
         if accumulators is not None:
             accumulators = [a for a, live in zip(accumulators, in_live) if live]
-        found = iter(transposed_call(f, avals, cts, accumulators, scope=backward_scope()))
-        return [next(found) if live else None for live in in_live]
+        result = iter(transposed_call(f, avals, cts, accumulators, scope=backward_scope()))
+        return [next(result) if live else None for live in in_live]
 
 
 register_pytree_node(
@@ -216,8 +216,8 @@ def _apply(
     plain = plain_leaves(given, wanted) if mutable else list(zip(given, wanted))
     values, types = [t for t, _ in plain], [a for _, a in plain]
     check_types("the linearized function: the tangent", values, types, ValueError)
-    found = linear.apply([t if t is None else live_tangent(t, a) for t, a in zip(given, wanted)])
-    out = tree_unflatten(out_tree, [like_primal(t, a) for t, a in zip(found, avals)])
+    result = linear.apply([t if t is None else live_tangent(t, a) for t, a in zip(given, wanted)])
+    out = tree_unflatten(out_tree, [like_primal(t, a) for t, a in zip(result, avals)])
     return out[0] if has_aux else out
 
 

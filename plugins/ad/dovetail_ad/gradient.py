@@ -77,8 +77,8 @@ def value_and_grad(
         value, aux, gradients = leak_checked(_value_and_gradients)(
             fun, on_leaves, leaves, has_aux, holomorphic
         )
-        found = tree_unflatten(in_tree, gradients)
-        gradient = found if isinstance(argnums, (tuple, list)) else found[0]
+        result = tree_unflatten(in_tree, gradients)
+        gradient = result if isinstance(argnums, (tuple, list)) else result[0]
         return ((value, aux) if has_aux else value), gradient
 
     return differentiated
@@ -107,11 +107,11 @@ def _value_and_gradients(
     finally:
         jvp.ended = trace.ended = True
     live = [t for t in inputs if t is not None]
-    found: Any = iter(())
+    results: Any = iter(())
     if tangent is not None:
         unit = algebra().full(typeof(value).cotangent_type(), 1)
-        found = iter(backward_pass(trace, live, [tangent], [unit], scope=backward_scope()))
-    cts = [None if t is None else next(found, None) for t in inputs]
+        results = iter(backward_pass(trace, live, [tangent], [unit], scope=backward_scope()))
+    cts = [None if t is None else next(results, None) for t in inputs]
     return value, aux, [like_primal(ct, typeof(x), True) for ct, x in zip(cts, leaves)]
 
 

@@ -141,14 +141,14 @@ def _fixed(jaxpr: Jaxpr, constant: Sequence[bool]) -> set[Any]:
     """The results of operations that see constants alone."""
     known: set[Any] = {v for v, c in zip(jaxpr.invars, constant) if c and not v.aval.is_mutable}
     known.update(jaxpr.constvars)
-    found: set[Any] = set()
+    result: set[Any] = set()
     for eqn in jaxpr.eqns:
         if eqn.effects or eqn.primitive.stateful:
             continue
         if all(x.__class__ is Literal or x in known for x in eqn.invars):
             known.update(eqn.outvars)
-            found.update(eqn.outvars)
-    return found
+            result.update(eqn.outvars)
+    return result
 
 
 def _taken_once(

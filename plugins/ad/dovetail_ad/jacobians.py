@@ -184,5 +184,5 @@ def _split(y: Any, tree: Any, axis: int, single: bool) -> Any:
         aval: Any = typeof(x)
         parts.append(algebra().cut(y, axis, at, aval.shape))
         at += aval.size
-    found = tree_unflatten(treedef, parts)
-    return found[0] if single else found
+    result = tree_unflatten(treedef, parts)
+    return result[0] if single else result

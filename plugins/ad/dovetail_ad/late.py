@@ -59,10 +59,10 @@ def define_pushforward(
         late, nonzero, own = read(params)
         primals, tangents = _apart(args, nonzero)
         unknown = any(trace.owns(x) for x in primals)
-        found = None if unknown else late.split(nonzero, primals, own)
-        if found is None:
+        result = None if unknown else late.split(nonzero, primals, own)
+        if result is None:
             return run_under(trace, run, *args, **params)
-        outs, linear = found
+        outs, linear = result
         return in_turns(outs, run_under(trace, linear, *tangents))
 
     primitive.def_decomposition(run)
@@ -77,14 +77,14 @@ def _apart(args: Sequence[Any], nonzero: Sequence[bool]) -> tuple[Sequence[Any],
 
 def in_turns(outs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
     """The results of a pushforward: each value, and behind it its tangent where it has one."""
-    found: list[Any] = []
+    result: list[Any] = []
     for out, t in zip(outs, tangents):
-        found.append(out)
+        result.append(out)
         aval = typeof(out)
         if has_tangent(aval):
             want = aval.tangent_type()
-            found.append(zeros(want) if t is None else typed(t, want))
-    return found
+            result.append(zeros(want) if t is None else typed(t, want))
+    return result
 
 
 def from_turns(results: Sequence[Any]) -> tuple[list[Any], list[Any]]:

@@ -99,10 +99,10 @@ def partial_eval_law(sample: Sample) -> None:
         assert not trace.owns(got), "a result depends on the tangents"
         assert_close(got, y, "a known result", scale=sample.scale)
     owned = [i for i, t in enumerate(linear) if t is not None and trace.owns(t)]
-    found = to_program(trace, [x for x in unknown if x is not None], [linear[i] for i in owned])
+    result = to_program(trace, [x for x in unknown if x is not None], [linear[i] for i in owned])
     given = [t for t in tangents if t is not None]
     trace.ended = True
-    results = jaxpr_as_fun(found.program)(*found.residuals, *given)
+    results = jaxpr_as_fun(result.program)(*result.residuals, *given)
     for i, got in zip(owned, results, strict=True):
         want = np.zeros_like(np.asarray(got)) if wanted[i] is None else wanted[i]
         size = float(np.max(np.abs(np.asarray(want, complex)), initial=0.0))
@@ -121,8 +121,8 @@ def transpose_law(sample: Sample) -> None:
     def forward(*ts: Any) -> list[Any]:
         given = dict(zip(inexact, ts))
         every = [given.get(i) for i in range(len(avals))]
-        outs, found = jvp_values(sample.flat, list(sample.args), every)
-        return [_dense(t, y) for t, y in zip(found, outs)]
+        outs, result = jvp_values(sample.flat, list(sample.args), every)
+        return [_dense(t, y) for t, y in zip(result, outs)]
 
     def backward(*cts: Any) -> list[Any]:
         def of_unknowns(*unknown: Any) -> list[Any]:

@@ -102,9 +102,9 @@ class LinearTrace(Trace):
 
     def unknown(self, aval: AbstractValue) -> LinearInput:
         """A new unknown."""
-        found = LinearInput(self, aval, self.count)
+        result = LinearInput(self, aval, self.count)
         self.count += 1
-        return found
+        return result
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if primitive.stateful and concerns(self, primitive, args):
@@ -129,15 +129,15 @@ class LinearTrace(Trace):
         outer = get_trace()
         try:
             set_trace(self.parent)
-            found = rule(self, args, params)
+            result = rule(self, args, params)
         except Exception as e:
             partial_eval_rules.blame(primitive, args, params, e)
             raise
         finally:
             set_trace(outer)
         if not partial_eval_rules.is_derived(primitive):
-            check_results(partial_eval_rules, primitive, args, params, found)
-        return found
+            check_results(partial_eval_rules, primitive, args, params, result)
+        return result
 
     def place_of(self, local: Any) -> Any:
         """See :meth:`dovetail_core.Trace.place_of`; what is unknown is in no place."""
@@ -172,8 +172,8 @@ class LinearTrace(Trace):
         It refers to the trace through its unknowns, and would live with it until Python's garbage
         collector found both, and so would the residuals.
         """
-        found, self.eqns = self.eqns, []
-        return found
+        result, self.eqns = self.eqns, []
+        return result
 
     def owns(self, x: Any) -> bool:
         """Whether ``x`` is an unknown of this trace."""
@@ -232,15 +232,15 @@ def to_program(
             return variables[x.index]
         if x.__class__ in (bool, int, float, complex) or isinstance(x, np.generic):
             return Literal(x, typeof(x))
-        found = residuals.get(id(x))
-        if found is None:
+        result = residuals.get(id(x))
+        if result is None:
             aval = typeof(x)
             value = x
             if isinstance(x, np.ndarray) and is_wide(x.dtype):
                 # It is of another type under the other mode of 64-bit types.
                 value = run_under(EVAL, algebra().array, x, aval)
-            found = residuals[id(x)] = Var(aval), value
-        return found[0]
+            result = residuals[id(x)] = Var(aval), value
+        return result[0]
 
     eqns: list[Eqn] = []
     high = False
@@ -248,10 +248,10 @@ def to_program(
         invars = [atom(x) for x in args]
         outvars = [Var(t.aval) for t in outs]
         variables.update((t.index, v) for t, v in zip(outs, outvars))
-        found = primitive.infer(tuple([v.aval for v in invars]), params)
-        high = high or found.is_high
+        result = primitive.infer(tuple([v.aval for v in invars]), params)
+        high = high or result.is_high
         source = relative(source, trace.scope)
-        eqns.append(Eqn(primitive, invars, outvars, params, found.effects, source))
+        eqns.append(Eqn(primitive, invars, outvars, params, result.effects, source))
     outvars_ = [atom(x) for x in outputs]
     invars_ = [v for v, _ in residuals.values()] + [variables[t.index] for t in inputs]
     high = high or any(v.aval.is_high for v in invars_)

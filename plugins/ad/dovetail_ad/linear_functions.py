@@ -63,8 +63,8 @@ def linear_transpose(
             cts.extend(live_tangent(t, a) for t, a in zip(given, wanted))
             return outs
 
-        found = transposed_call(of_unknowns, avals, cts, scope=backward_scope())
-        full = [zeros(transposed_type(a)) if t is None else t for t, a in zip(found, avals)]
+        result = transposed_call(of_unknowns, avals, cts, scope=backward_scope())
+        full = [zeros(transposed_type(a)) if t is None else t for t, a in zip(result, avals)]
         return tree_unflatten(in_tree, [like_primal(t, a, True) for t, a in zip(full, avals)])
 
     return Partial(transposed)

@@ -78,10 +78,10 @@ def place_of(trace: Any, local: LocalValue) -> Any:
 
 def beneath(trace: Any) -> Any:
     """The trace that carries out operations on primals."""
-    found = trace.parent
-    while found.is_reverse:
-        found = found.parent
-    return found
+    result = trace.parent
+    while result.is_reverse:
+        result = result.parent
+    return result
 
 
 def give_back(trace: Any) -> None:

@@ -47,7 +47,7 @@ def fwd_and_bwd(
         return vjp(of_chosen, *[args[n] for n in nums], has_aux=has_aux)
 
     def backward(residuals: Any, cotangent: Any) -> Any:
-        found = residuals(cotangent)
-        return found[0] if isinstance(argnums, int) else found
+        result = residuals(cotangent)
+        return result[0] if isinstance(argnums, int) else result
 
     return (jit(forward), jit(backward)) if jitted else (forward, backward)

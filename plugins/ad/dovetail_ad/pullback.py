@@ -37,8 +37,8 @@ class Pull(NamedTuple):
         check_types(f"vjp of {self.name}: the cotangent", given, wanted, ValueError)
         cts = [live_tangent(t, a) for t, a in zip(given, wanted)]
         takers = None if into is None else [_accumulator(x) for x in into]
-        found = linear.transpose(cts, takers)
-        shown = [like_primal(t, a, True) for t, a in zip(found, self.in_avals)]
+        result = linear.transpose(cts, takers)
+        shown = [like_primal(t, a, True) for t, a in zip(result, self.in_avals)]
         if takers is not None:
             shown = [_told(x, t) for x, t in zip(into or (), shown)]
         return tree_unflatten(self.in_tree, shown)

@@ -147,11 +147,11 @@ class _Transposition:
         results = [s for s in self.in_cts if s is not None and not s.kind.carried and s in given]
         rebuild = interface.backward if interface.is_loop else interface.rebuild
         assert rebuild is not None
-        found = assemble(rebuild, parts, operands, results).bind(self.primitive)
+        result = assemble(rebuild, parts, operands, results).bind(self.primitive)
         for s in self._constants():
             if s is not None and s.kind is Kind.STACKED:
-                found[s] = algebra().sum(found[s], (0,))
-        return [None if s is None else found.get(s) for s in self.in_cts]
+                result[s] = algebra().sum(result[s], (0,))
+        return [None if s is None else result.get(s) for s in self.in_cts]
 
     def _constants(self) -> list[Slot | None]:
         """The cotangents of operands that are constants."""
@@ -212,10 +212,10 @@ def _transpose_region(
         outs = at_own_lines(run_under, trace, run_linear, trace, program, *ins)
         unknown = [x for x, live in zip(ins, linear) if live]
         wanted = [next(rest) if g else None for g in given]
-        found = at_own_lines(backward_pass, trace, unknown, outs, wanted)
+        result = at_own_lines(backward_pass, trace, unknown, outs, wanted)
         return [
             _total(next(before) if own else None, ct, a)
-            for ct, own, a in zip(found, summed, live_cts)
+            for ct, own, a in zip(result, summed, live_cts)
         ]
 
     types = [*known, *sums, *cts]

@@ -50,14 +50,14 @@ def derive_partial_eval(primitive: Primitive) -> Callable[..., list[Any]] | None
 
     def rule(trace: LinearTrace, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
         interface: RegionInterface = primitive.regions(params)  # type: ignore[misc]
-        found = split_regions(interface, [trace.owns(x) for x in args])
-        if found.decide(interface):
+        result = split_regions(interface, [trace.owns(x) for x in args])
+        if result.decide(interface):
             if any([typeof(x).is_mutable for x in args]):  # noqa: C419
                 raise not_linear(primitive, interface)
             return trace.record(primitive, args, params)
         if interface.is_open_ended:
-            return _run_twice(primitive, trace, args, params, interface, found)
-        return _Linearization(primitive, interface, found, args).run(trace)
+            return _run_twice(primitive, trace, args, params, interface, result)
+        return _Linearization(primitive, interface, result, args).run(trace)
 
     return rule
 
@@ -144,12 +144,12 @@ class _Linearization:
         self,
         primitive: Primitive,
         interface: RegionInterface,
-        found: SplitRegions,
+        result: SplitRegions,
         args: Sequence[Any],
     ) -> None:
         self.primitive = primitive
         self.interface = interface
-        self.splits, self.unknown, self.out_unknown = found
+        self.splits, self.unknown, self.out_unknown = result
         self.operands, self.results = slots_of(interface, args)
         self.invariants: list[list[Slot]] = [[] for _ in self.splits]
         if interface.is_loop:
@@ -160,9 +160,9 @@ class _Linearization:
         """Compute beside the loop what all iterations would keep alike."""
         for n, (region, split) in enumerate(zip(self.interface.regions, self.splits)):
             known = [self.operands[i] for i in region.operands if not self.unknown[i]]
-            found = shared(split, tuple([s.kind is Kind.CONSTANT for s in known]))
-            values = found.values([s.value for s in known])
-            self.splits[n] = found.split
+            result = shared(split, tuple([s.kind is Kind.CONSTANT for s in known]))
+            values = result.values([s.value for s in known])
+            self.splits[n] = result.split
             self.invariants[n] = [Slot(Kind.CONSTANT, x) for x in values]
 
     def run(self, trace: LinearTrace) -> list[Any]:
@@ -299,7 +299,7 @@ def _run_twice(
     args: Sequence[Any],
     params: dict[str, Any],
     interface: RegionInterface,
-    found: SplitRegions,
+    result: SplitRegions,
 ) -> list[Any]:
     """The known part of a loop of unknown length runs now; the whole loop is recorded.
 
@@ -308,14 +308,14 @@ def _run_twice(
     """
     operands, results = slots_of(interface, args)
     parts: list[Part] = []
-    for region, split in zip(interface.regions, found.splits):
+    for region, split in zip(interface.regions, result.splits):
         n, known = split.num_known_outputs, split.known
         wanted = [k < n for k in range(len(known.out_avals))]
-        ins = [operands[i] for i in region.operands if not found.unknown[i]]
-        left = [r for r in region.results if r == CONTROL or not found.out_unknown[r]]
+        ins = [operands[i] for i in region.operands if not result.unknown[i]]
+        left = [r for r in region.results if r == CONTROL or not result.out_unknown[r]]
         outs = [r if r == CONTROL else results[r] for r in left]
         parts.append(Part(dce_closed(known, wanted, True)[0], ins, outs))
-    kept = [s for s, u in zip(operands, found.unknown) if not u]
+    kept = [s for s, u in zip(operands, result.unknown) if not u]
     local = _on_snapshots(trace, args)
     values = assemble(interface.rebuild, parts, kept, []).bind(primitive)  # by loop variables
     if local is None:
@@ -324,7 +324,7 @@ def _run_twice(
         recorded = apply_local(trace, primitive, local, params)
     return [
         x if is_unknown else values[s]
-        for x, s, is_unknown in zip(recorded, results, found.out_unknown)
+        for x, s, is_unknown in zip(recorded, results, result.out_unknown)
     ]
 
 

@@ -18,10 +18,10 @@ from .tables import jvp_rules, transpose_rules
 from .zeros import transposed_type
 
 
-def refuse_pair(primitive: Primitive, found: Any) -> NoReturn:
+def refuse_pair(primitive: Primitive, result: Any) -> NoReturn:
     """Raise TypeError: a jvp rule returned no pair."""
     wanted = "it must return a pair (result, tangent of the result)"
-    refuse_result(jvp_rules, primitive, kind_of(found), wanted)
+    refuse_result(jvp_rules, primitive, kind_of(result), wanted)
 
 
 def check_lists(

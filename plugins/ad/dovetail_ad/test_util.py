@@ -132,11 +132,11 @@ def check_vjp(
     value, pull = f_vjp(*args)
     point.compare("the value", value, point.value, atol, rtol)
     cotangents = [_random_tangent(y, 100 + i) for i, y in enumerate(point.outs)]
-    found = pull(tree_unflatten(point.out_tree, cotangents))
-    found = tuple(found) if isinstance(found, list) else found
-    got, tree = tree_flatten(found)
+    result = pull(tree_unflatten(point.out_tree, cotangents))
+    result = tuple(result) if isinstance(result, list) else result
+    got, tree = tree_flatten(result)
     if tree != point.in_tree:
-        differences = "; ".join(tree_differences(tuple(args), found))
+        differences = "; ".join(tree_differences(tuple(args), result))
         raise AssertionError(f"{point.label}: cotangents have another structure: {differences}")
     actual = _products(got, point.tangents)
     tolerances = point.tolerances(atol, rtol)
@@ -266,8 +266,8 @@ class _Point:
             return [y for y, s in zip(ys, smooth) if s]
 
         tangents = [None if t.dtype == float0 else t for t in self.tangents]
-        found = iter(finite_difference(on_leaves, self.values, tangents, step))
-        return [next(found) if s else None for s in smooth]
+        result = iter(finite_difference(on_leaves, self.values, tangents, step))
+        return [next(result) if s else None for s in smooth]
 
     def numeric_tree(self, step: float | None) -> Any:
         shapes = [np.shape(y) for y in self.outs]

@@ -70,8 +70,8 @@ def backward_pass(
         )
     scopes = ("", "") if scope is None else (trace.scope, scope)
     run_at(get_override(), _transpose, trace, cts, {x.index for x in inputs}, reached, scopes)
-    found = [cts[x.index] for x in inputs]
-    return [None if ct.__class__ is _Elsewhere else ct for ct in found] if accumulators else found
+    result = [cts[x.index] for x in inputs]
+    return [None if ct.__class__ is _Elsewhere else ct for ct in result] if accumulators else result
 
 
 def backward_scope() -> str:
@@ -113,10 +113,10 @@ def _transpose(
         try:
             rule = rules.get(primitive) or _find(primitive)
             try:
-                found = rule(given, *args, **params)
+                result = rule(given, *args, **params)
             except Exception as e:
-                found = _undecided(e, rule, given, args, params)
-            _give(cts, trace, primitive, args, found, pending)
+                result = _undecided(e, rule, given, args, params)
+            _give(cts, trace, primitive, args, result, pending)
         except Exception as e:
             transpose_rules.blame(primitive, args, params, e)
             raise
@@ -274,10 +274,10 @@ def derive_transpose(primitive: Primitive) -> TransposeRule | None:
 
         types = [x.aval for x, use in zip(args, live) if use]
         try:
-            found = iter(transposed_call(of_unknowns, types, [cotangent] if single else cotangent))
+            result = iter(transposed_call(of_unknowns, types, [cotangent] if single else cotangent))
         except MissingRule as e:
             raise within(e, primitive) from None
-        return [next(found) if use else None for use in live]
+        return [next(result) if use else None for use in live]
 
     return rule
 
@@ -313,10 +313,10 @@ def _transpose_program(
 
         types = [a for a, live in zip(avals, linear) if live]
         wanted = [next(cts) if g else None for g in given]
-        found = at_own_lines(transposed_call, of_unknowns, types, wanted)
-        nonzero[:] = [ct is not None for ct in found]
-        return [ct for ct in found if ct is not None]
+        result = at_own_lines(transposed_call, of_unknowns, types, wanted)
+        nonzero[:] = [ct is not None for ct in result]
+        return [ct for ct in result if ct is not None]
 
     name = f"transpose_{program.jaxpr.name}" if program.jaxpr.name else ""
-    found = stage_closed(transposed, [*known, *ct_avals], name)
-    return checked(found, "transposition"), tuple(nonzero)
+    result = stage_closed(transposed, [*known, *ct_avals], name)
+    return checked(result, "transposition"), tuple(nonzero)

@@ -58,5 +58,5 @@ def transposed_type(aval: AbstractValue) -> AbstractValue:
 
     Integers have no derivatives, but a linear function of them is transposed as one of any numbers.
     """
-    found = aval.cotangent_type()
-    return aval.strong() if getattr(found, "dtype", None) == float0 else found
+    result = aval.cotangent_type()
+    return aval.strong() if getattr(result, "dtype", None) == float0 else result

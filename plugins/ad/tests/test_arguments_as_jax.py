@@ -34,8 +34,8 @@ def test_float0_of_another_shape() -> None:
 
 
 def test_examples_of_a_transpose_are_of_canonical_types() -> None:
-    (found,) = linear_transpose(lambda x: x * 2, np.ones(3))(dnp.ones(3))
-    assert found.dtype == np.float32
+    (result,) = linear_transpose(lambda x: x * 2, np.ones(3))(dnp.ones(3))
+    assert result.dtype == np.float32
 
 
 def test_zeros_that_stand_for_no_derivative() -> None:

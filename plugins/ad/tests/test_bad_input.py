@@ -177,14 +177,14 @@ def test_jacobians_of_integer_results_and_arguments() -> None:
     assert zero.dtype == np.int32 and zero.shape == (4, 4) and not np.any(np.asarray(zero))
     with pytest.raises(TypeError, match=r"jacrev takes functions with real outputs, got dtype int"):
         jacrev(f)(X)
-    found = jacrev(lambda x, n: square(x), 1, allow_int=True)(X, np.arange(3, dtype=np.int32))
-    assert found.dtype == np.int32 and found.shape == (4, 3) and not np.any(np.asarray(found))
+    result = jacrev(lambda x, n: square(x), 1, allow_int=True)(X, np.arange(3, dtype=np.int32))
+    assert result.dtype == np.int32 and result.shape == (4, 3) and not np.any(np.asarray(result))
 
 
 def test_mapped_gradients_of_integers_are_float0() -> None:
-    found = vmap(grad(lambda n, x: square(x), (0, 1), allow_int=True))(np.arange(4), X)
-    assert found[0].dtype == float0 and found[0].shape == (4,)
-    np.testing.assert_allclose(found[1], 2 * X)
+    result = vmap(grad(lambda n, x: square(x), (0, 1), allow_int=True))(np.arange(4), X)
+    assert result[0].dtype == float0 and result[0].shape == (4,)
+    np.testing.assert_allclose(result[1], 2 * X)
 
 
 def test_complex_jacobians_must_be_asked_for() -> None:
@@ -355,8 +355,8 @@ def test_the_vjp_function_takes_one_cotangent() -> None:
 
 def test_reverse_jacobians_of_real_functions_take_complex_inputs() -> None:
     z = np.array([0.3 + 0.4j, 1j], np.complex64)
-    found = jacrev(lambda z: lax.abs(z))(z)
-    np.testing.assert_allclose(found, np.diag(np.conj(z) / np.abs(z)), rtol=1e-6)
+    result = jacrev(lambda z: lax.abs(z))(z)
+    np.testing.assert_allclose(result, np.diag(np.conj(z) / np.abs(z)), rtol=1e-6)
 
 
 def test_jacobians_name_arguments_by_numbers_in_range():

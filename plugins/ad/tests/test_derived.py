@@ -98,10 +98,10 @@ x = np.float32(0.3)
     ],
 )
 def test_a_table_by_derivatives_agrees_with_jvp(f):
-    value, found = slope(f, x)
+    value, result = slope(f, x)
     want, tangent = dovetail.jvp(f, (x,), (np.float32(1.0),))
     np.testing.assert_allclose(value, want, rtol=1e-6)
-    np.testing.assert_allclose(found, tangent, rtol=1e-6)
+    np.testing.assert_allclose(result, tangent, rtol=1e-6)
 
 
 def test_an_authors_derivative_is_not_lost():

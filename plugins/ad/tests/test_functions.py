@@ -171,10 +171,10 @@ def test_jacobians_of_trees() -> None:
 
     p = {"a": X, "b": np.ones((2, 3), np.float32)}
     for jac in (jacfwd, jacrev):
-        found = jac(f)(p)
-        assert found["y"]["b"].shape == (4, 2, 3) and found["z"]["a"].shape == (4,)
-        np.testing.assert_allclose(found["y"]["a"], np.eye(4) * 6)
-        np.testing.assert_allclose(found["y"]["b"], np.broadcast_to(X[:, None, None], (4, 2, 3)))
+        result = jac(f)(p)
+        assert result["y"]["b"].shape == (4, 2, 3) and result["z"]["a"].shape == (4,)
+        np.testing.assert_allclose(result["y"]["a"], np.eye(4) * 6)
+        np.testing.assert_allclose(result["y"]["b"], np.broadcast_to(X[:, None, None], (4, 2, 3)))
 
 
 def test_jacobians_with_aux_and_argnums() -> None:
@@ -223,8 +223,8 @@ def test_auxiliary_results_may_be_anything() -> None:
     def f(a: Any) -> Any:
         return lax.sin(a), {"name": "sine", "twice": lax.mul(a, a), "none": None, "of": object}
 
-    found = [vjp(f, X, has_aux=True)[2], linearize(f, X, has_aux=True)[2]]
-    for aux in [*found, jvp(f, (X,), (T,), has_aux=True)[2]]:
+    result = [vjp(f, X, has_aux=True)[2], linearize(f, X, has_aux=True)[2]]
+    for aux in [*result, jvp(f, (X,), (T,), has_aux=True)[2]]:
         assert (aux["name"], aux["none"], aux["of"]) == ("sine", None, object)
         np.testing.assert_allclose(aux["twice"], X * X)
 
@@ -235,9 +235,9 @@ def test_a_function_without_arguments_is_linearized() -> None:
 
 
 def test_derivatives_at_python_scalars_are_weakly_typed_as_those_are() -> None:
-    for found in (vjp(lax.sin, 1.0)[1](2.0)[0], linearize(lax.sin, 1.0)[1](2.0)):
-        assert found.weak_type
-        np.testing.assert_allclose(found, 2.0 * np.cos(1.0), rtol=1e-6)
+    for result in (vjp(lax.sin, 1.0)[1](2.0)[0], linearize(lax.sin, 1.0)[1](2.0)):
+        assert result.weak_type
+        np.testing.assert_allclose(result, 2.0 * np.cos(1.0), rtol=1e-6)
     assert linear_transpose(lax.neg, 1.0)(2.0)[0].weak_type
     assert not vjp(lax.sin, X)[1](T)[0].weak_type
 
@@ -259,8 +259,8 @@ def test_a_linear_function_may_hold_a_vjp_whose_residuals_are_unknown(inner: Any
         return vjp(lambda x: inner(x, u), X)[1](T)[0]
 
     matrix = np.stack([f(e) for e in np.eye(4, dtype=np.float32)], 1)
-    (found,) = linear_transpose(f, X)(T)
-    np.testing.assert_allclose(found, matrix.T @ T, rtol=1e-5)
+    (result,) = linear_transpose(f, X)(T)
+    np.testing.assert_allclose(result, matrix.T @ T, rtol=1e-5)
 
 
 def test_a_while_loop_that_the_unknown_ends_is_not_linear() -> None:
@@ -309,5 +309,5 @@ def test_the_transpose_of_a_linear_function_may_leave_a_jitted_function() -> Non
 
 def test_jacobians_of_the_identity_are_arrays_of_devices() -> None:
     for jac in (jacrev, jacfwd):
-        found = jac(lambda x: x)(np.ones(2, np.float32))
-        assert isinstance(found, Array) and np.array_equal(found, np.eye(2))
+        result = jac(lambda x: x)(np.ones(2, np.float32))
+        assert isinstance(result, Array) and np.array_equal(result, np.eye(2))

@@ -34,16 +34,16 @@ def test_gradients_have_the_structure_of_the_argument() -> None:
     def f(p: Any) -> Any:
         return lax.add(lax.mul(p["w"], p["w"]), lax.mul(3.0, p["b"][0]))
 
-    found = grad(f)(params)
-    assert set(found) == {"w", "b"} and found["b"][1] is None
-    assert float(found["w"]) == 4.0 and float(found["b"][0]) == 3.0
+    result = grad(f)(params)
+    assert set(result) == {"w", "b"} and result["b"][1] is None
+    assert float(result["w"]) == 4.0 and float(result["b"][0]) == 3.0
 
 
 @pytest.mark.parametrize("argnums, expected", [(0, 3.0), (1, 2.0), (-1, 2.0), ((0, 1), (3.0, 2.0))])
 def test_argnums(argnums: Any, expected: Any) -> None:
-    found = grad(lax.mul, argnums)(2.0, 3.0)
-    assert np.allclose(found, expected)
-    assert isinstance(found, tuple) == isinstance(argnums, tuple)
+    result = grad(lax.mul, argnums)(2.0, 3.0)
+    assert np.allclose(result, expected)
+    assert isinstance(result, tuple) == isinstance(argnums, tuple)
 
 
 def test_argnums_out_of_range_names_the_number_of_arguments() -> None:
@@ -66,15 +66,15 @@ def test_aux_is_passed_through() -> None:
 
 
 def test_unused_arguments_have_zero_gradients() -> None:
-    found = grad(lambda x, y: lax.sin(x), (0, 1))(1.0, np.ones(3, np.float32))
-    assert found[1].shape == (3,) and not np.any(np.asarray(found[1]))
+    result = grad(lambda x, y: lax.sin(x), (0, 1))(1.0, np.ones(3, np.float32))
+    assert result[1].shape == (3,) and not np.any(np.asarray(result[1]))
 
 
 def test_integer_inputs_need_allow_int_and_give_float0() -> None:
     with pytest.raises(TypeError, match=r"has dtype int32.*allow_int=True"):
         grad(lambda i: lax.convert_element_type(i, np.float32))(1)
-    found = grad(lambda i, x: lax.sin(x), 0, allow_int=True)(np.arange(3), 1.0)
-    assert found.dtype == float0 and found.shape == (3,)
+    result = grad(lambda i, x: lax.sin(x), 0, allow_int=True)(np.arange(3), 1.0)
+    assert result.dtype == float0 and result.shape == (3,)
 
 
 def test_outputs_must_be_real_scalars() -> None:
@@ -102,8 +102,8 @@ def test_complex_gradient_is_the_conjugate_convention() -> None:
     def f(z: Any) -> Any:
         return lax.real(lax.mul(z, lax.mul(z, z)))
 
-    found = complex(grad(f)(z))
-    assert abs((found * dz).real - float(f(z + dz) - f(z - dz)) / 2) < 1e-6
+    result = complex(grad(f)(z))
+    assert abs((result * dz).real - float(f(z + dz) - f(z - dz)) / 2) < 1e-6
 
 
 def test_higher_orders_agree_with_the_closed_form() -> None:
@@ -116,13 +116,13 @@ def test_higher_orders_agree_with_the_closed_form() -> None:
 
 def test_perturbations_are_not_confused() -> None:
     """d/dx (x * d/dy (x + y)) = 1 at every x."""
-    found = grad(lambda x: lax.mul(x, grad(lambda y: lax.add(x, y))(1.0)))(2.0)
-    assert float(found) == 1.0
+    result = grad(lambda x: lax.mul(x, grad(lambda y: lax.add(x, y))(1.0)))(2.0)
+    assert float(result) == 1.0
 
 
 def test_inner_gradient_closes_over_the_outer_value() -> None:
-    found = grad(lambda x: grad(lambda y: lax.mul(lax.mul(x, x), lax.mul(y, y)))(3.0))(2.0)
-    assert float(found) == 2 * 2.0 * 2 * 3.0
+    result = grad(lambda x: grad(lambda y: lax.mul(lax.mul(x, x), lax.mul(y, y)))(3.0))(2.0)
+    assert float(result) == 2 * 2.0 * 2 * 3.0
 
 
 def test_python_control_flow_sees_primals() -> None:
@@ -160,12 +160,12 @@ def test_what_is_not_a_function_is_refused() -> None:
 
 def _lines(program: ClosedJaxpr) -> set[tuple[str, int]]:
     """The primitives of a program and of all that it holds, and the lines that they are of."""
-    found = {(e.primitive.name, e.source.line) for e in program.eqns if e.source is not None}
+    result = {(e.primitive.name, e.source.line) for e in program.eqns if e.source is not None}
     for eqn in program.eqns:
         if eqn.primitive.regions is not None:
             for region in eqn.primitive.regions(eqn.params).regions:
-                found |= _lines(region.program)
-    return found
+                result |= _lines(region.program)
+    return result
 
 
 @pytest.mark.parametrize("form", ["scan", "cond", "jit"])

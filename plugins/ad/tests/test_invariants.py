@@ -30,8 +30,8 @@ def stacks(f: Any) -> int:
 def agrees(f: Any) -> None:
     """Derivatives in reverse mode, compiled or not, are those in forward mode."""
     expected = jacfwd(f, (0, 1))(X, W)
-    for found in (grad(f, (0, 1))(X, W), jit(grad(f, (0, 1)))(X, W)):
-        for a, b in zip(found, expected):
+    for result in (grad(f, (0, 1))(X, W), jit(grad(f, (0, 1)))(X, W)):
+        for a, b in zip(result, expected):
             np.testing.assert_allclose(a, b, rtol=2e-4, atol=1e-5)
 
 

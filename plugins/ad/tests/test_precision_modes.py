@@ -36,9 +36,9 @@ def test_a_pullback_in_the_other_mode(f: Any, wide: bool) -> None:
         one = dnp.ones_like(value)
         expected = np.asarray(pull(one)[0])
     with dovetail.enable_x64(not wide):
-        found = pull(one)[0]
-    assert found.dtype == value.dtype == x.dtype
-    np.testing.assert_array_equal(np.asarray(found), expected)
+        result = pull(one)[0]
+    assert result.dtype == value.dtype == x.dtype
+    np.testing.assert_array_equal(np.asarray(result), expected)
 
 
 @pytest.mark.parametrize("wide", [False, True])
@@ -48,8 +48,8 @@ def test_a_linear_map_in_the_other_mode(wide: bool) -> None:
         _, push = linearize(lambda x: x * 2.1, x)
         expected = np.asarray(push(x))
     with dovetail.enable_x64(not wide):
-        found = push(x)
-    np.testing.assert_array_equal(np.asarray(found), expected)
+        result = push(x)
+    np.testing.assert_array_equal(np.asarray(result), expected)
 
 
 @pytest.mark.parametrize("wide", [False, True])
@@ -59,10 +59,10 @@ def test_a_program_in_the_other_mode_keeps_its_types(wide: bool) -> None:
         program = dovetail.make_jaxpr(lambda x: (scaled(x), 0.3))(x)
         expected = jaxpr_as_fun(program)(x)
     with dovetail.enable_x64(not wide):
-        found = jaxpr_as_fun(program)(x)
+        result = jaxpr_as_fun(program)(x)
         again = dovetail.make_jaxpr(jaxpr_as_fun(program))(x)
     assert again.out_avals == program.out_avals
-    for a, b in zip(found, expected):
+    for a, b in zip(result, expected):
         assert np.asarray(a).dtype == (np.float64 if wide else np.float32)
         np.testing.assert_array_equal(np.asarray(a), np.asarray(b, np.asarray(a).dtype))
 
@@ -78,9 +78,9 @@ def test_constants_of_a_part_under_the_other_mode_keep_their_type():
     x = np.float32(1.0)
     wanted = 3 * np.cos(2.0)
     for g in (grad(f), jit(grad(f)), grad(jit(f)), lambda x: vjp(f, x)[1](np.float32(1))[0]):
-        found = g(x)
-        assert found.dtype == "float32"
-        np.testing.assert_allclose(found, wanted, rtol=1e-6)
+        result = g(x)
+        assert result.dtype == "float32"
+        np.testing.assert_allclose(result, wanted, rtol=1e-6)
 
 
 def test_inputs_that_are_numbers_keep_their_types_in_a_part_under_another_mode() -> None:
@@ -113,14 +113,14 @@ def test_inputs_that_are_numbers_keep_their_types_in_a_part_under_another_mode()
                     f, want = within(body), slope(plain, 0.5)
                     ones = np.ones_like(x)
                     unit = dnp.ones_like(f(dnp.asarray(x)))
-                    found = [
+                    result = [
                         grad(f)(x), dovetail.jvp(f, (x,), (ones,))[1], linearize(f, x)[1](ones),
                         jit(grad(f))(x), grad(jit(f))(x), vjp(f, x)[1](unit)[0],
                         dovetail.jacrev(f)(x), dovetail.jacfwd(f)(x),
                         grad(dovetail.checkpoint(f))(x),
                     ]  # fmt: skip
-                    np.testing.assert_allclose(found, want, rtol=1e-5)
-                    assert found[0].dtype == (np.float64 if outer else np.float32)
+                    np.testing.assert_allclose(result, want, rtol=1e-5)
+                    assert result[0].dtype == (np.float64 if outer else np.float32)
                     second = (slope(plain, 0.5 + 1e-4) - slope(plain, 0.5 - 1e-4)) / 2e-4
                     for g in (grad(grad(f)), dovetail.jacfwd(grad(f))):
                         np.testing.assert_allclose(g(x), second, rtol=1e-3)

@@ -123,12 +123,12 @@ def test_lists_of_jvp_rules(rule: Any, message: str) -> None:
         jvp(lambda x: p.bind(x), (X,), (X,))
 
 
-def _partial_eval(found: Callable[[list[Any]], Any]) -> Primitive:
+def _partial_eval(result: Callable[[list[Any]], Any]) -> Primitive:
     p = Primitive("two", multiple_results=True, anonymous=True)
     p.def_abstract_eval(lambda x: [x, x])
 
     def rule(trace: Any, args: Sequence[Any], params: dict[str, Any]) -> Any:
-        return found(trace.record(p, args, params))
+        return result(trace.record(p, args, params))
 
     p.rules = {
         "ad.partial_eval": rule,
@@ -146,8 +146,8 @@ def _partial_eval(found: Callable[[list[Any]], Any]) -> Primitive:
          r"a value of type f32\[\] as result 1 at .*; the type rule says f32\[3\]\."),
     ],
 )  # fmt: skip
-def test_results_of_partial_eval_rules(found: Any, message: str) -> None:
-    p = _partial_eval(found)
+def test_results_of_partial_eval_rules(result: Any, message: str) -> None:
+    p = _partial_eval(result)
     with pytest.raises(TypeError, match=message) as e:
         linearize(lambda x: p.bind(x)[0], X)
     assert f"the rule of 'ad.partial_eval' for 'two' ({__name__}:" in str(e.value)

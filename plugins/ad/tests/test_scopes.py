@@ -61,8 +61,8 @@ def test_a_custom_rule_has_scopes_of_its_own() -> None:
             return (dnp.cos(x) * ct,)
 
     f.defvjp(lambda x: (dnp.sin(x), x), backward)
-    found = dovetail.make_jaxpr(dovetail.grad(dovetail.named_scope("f")(f)))(dnp.float32(1)).eqns
-    named = {e.primitive.name: e.source.scope for e in found}
+    result = dovetail.make_jaxpr(dovetail.grad(dovetail.named_scope("f")(f)))(dnp.float32(1)).eqns
+    named = {e.primitive.name: e.source.scope for e in result}
     assert named["sin"] == "jvp(f)" and named["cos"] == "transpose(jvp(f))/backward"
 
 

@@ -168,20 +168,20 @@ def has_products_of_a_middle_size(facts: ModuleFacts) -> bool:
     """
     if has_barriers(facts) or not {"while", "convolution"}.isdisjoint(facts.computations):
         return False
-    found = products(facts)
-    if found is None or sum(p.count for p in found) < COUNT:
+    result = products(facts)
+    if result is None or sum(p.count for p in result) < COUNT:
         return False
-    if not all(LEAST <= p.work <= LARGEST for p in found):
+    if not all(LEAST <= p.work <= LARGEST for p in result):
         return False
-    every = sum(p.count * p.batch * p.work for p in found)
-    fast = [p for p in found if p.batch == 1 and p.m >= ROWS and p.work >= MIDDLE]
+    every = sum(p.count * p.batch * p.work for p in result)
+    fast = [p for p in result if p.batch == 1 and p.m >= ROWS and p.work >= MIDDLE]
     return 3 * sum(p.count * p.work for p in fast) >= 2 * every
 
 
 def products(facts: ModuleFacts) -> Sequence[Product] | None:
     """The products of matrices in a module; None where some are of another type than float32, or
     their dimensions are not known."""
-    found: list[Product] = []
+    result: list[Product] = []
     for kind, count in facts.of("stablehlo.dot_general"):
         if kind.attribute is None or any(t.element != "f32" for t in kind.operands + kind.results):
             return None
@@ -192,8 +192,8 @@ def products(facts: ModuleFacts) -> Sequence[Product] | None:
         batch, k = prod(left[i] for i in batches), prod(left[i] for i in summed)
         # Results are axes of the batch, rows, then columns; any of them may be empty.
         columns = out[len(batches) + len(rows) :]
-        found.append(Product(batch, prod(rows), k, prod(columns), count))
-    return found
+        result.append(Product(batch, prod(rows), k, prod(columns), count))
+    return result
 
 
 RECURRENT_ELEMENTS = 1 << 17

@@ -162,16 +162,16 @@ def options_for(
         facts: None where nothing is known of the module.
         exists: says which options the compiler has.
     """
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     flags = os.environ.get("XLA_FLAGS", "")
     for rule in RULES:
-        if not _is_for(rule, facts, version) or (rule.beside and rule.beside not in found):
+        if not _is_for(rule, facts, version) or (rule.beside and rule.beside not in result):
             continue
         if any(name in flags for name in rule.options):
             continue
         if rule.last is not None or all(map(exists, rule.options)):
-            found.update({k: _joined(k, found.get(k), v) for k, v in rule.options.items()})
-    return found
+            result.update({k: _joined(k, result.get(k), v) for k, v in rule.options.items()})
+    return result
 
 
 def _is_for(rule: Rule, facts: ModuleFacts | None, version: tuple[int, ...]) -> bool:

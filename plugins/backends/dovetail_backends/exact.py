@@ -35,8 +35,8 @@ def evaluate_exactly(program: ClosedJaxpr, args: Sequence[Any]) -> list[Any] | N
     values = [np.asarray(x) for x in args]
     if any(map(_has_subnormals, values)):
         return None
-    found = evaluate(program, *values)
-    return None if any(map(_has_subnormals, found)) else found
+    result = evaluate(program, *values)
+    return None if any(map(_has_subnormals, result)) else result
 
 
 def _has_subnormals(x: Any) -> bool:

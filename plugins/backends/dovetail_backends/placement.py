@@ -58,11 +58,11 @@ device_put_p = Primitive("device_put").def_traits(
 def _device_put_type(x: Any, *, device: Any, **params: Any) -> Any:
     if not (isinstance(device, NamedSharding) and isinstance(x, ShapedArray)):
         return x
-    found = x.update(sharding=device)
-    if found.divided is not x.divided:
+    result = x.update(sharding=device)
+    if result.divided is not x.divided:
         refuse_summands(device, "put on devices")
         refuse_summands(x.divided, "put on devices")
-    return found
+    return result
 
 
 @device_put_p.def_decomposition
@@ -155,10 +155,10 @@ def _put_leaves(leaves: list[Any], options: list[list[Any]]) -> list[Any]:
         if _is_summed(leaf, where):
             out.append(_put_summed(leaf, where))
             continue
-        found = put(leaf, device=where, src=source, donate=gives, may_alias=alias)
+        result = put(leaf, device=where, src=source, donate=gives, may_alias=alias)
         if layout is not None and put is _device_put_now:
-            found = put_in_layout(found, layout)
-        out.append(found)
+            result = put_in_layout(result, layout)
+        out.append(result)
     return out
 
 
@@ -265,8 +265,8 @@ def live_arrays(platform: str | None = None) -> list[Any]:
     from .selection import backend
 
     client = getattr(backend(platform), "client", None)
-    found = [] if client is None else client.live_arrays()
-    return [x for x in found if not x.is_deleted()]
+    result = [] if client is None else client.live_arrays()
+    return [x for x in result if not x.is_deleted()]
 
 
 __all__ = [

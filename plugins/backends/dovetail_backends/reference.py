@@ -105,8 +105,8 @@ def _apply(eqn: Eqn, operands: Sequence[NumpyArray]) -> Sequence[NumpyArray]:
     rule = reference_rules.rules.get(primitive)
     if rule is None:
         rule = reference_rules.miss(primitive)
-    found = rule(*operands, **eqn.params)
-    results: list[Any] = list(found) if primitive.multiple_results else [found]
+    result = rule(*operands, **eqn.params)
+    results: list[Any] = list(result) if primitive.multiple_results else [result]
     if len(results) != len(eqn.outvars):
         raise TypeError(f"{_rule_of(eqn)} returned {len(results)} results, not {len(eqn.outvars)}")
     return [_checked(eqn, i, x) for i, x in enumerate(results)]
@@ -168,12 +168,12 @@ def _staged(
 
     key: Any = (avals, tuple(params.items()), trace_key())
     try:
-        found = programs.get(key)
+        result = programs.get(key)
     except TypeError:  # an unhashable parameter
         return stage_closed(body, avals, primitive.name)
-    if found is None:
-        found = programs[key] = stage_closed(body, avals, primitive.name)
-    return found
+    if result is None:
+        result = programs[key] = stage_closed(body, avals, primitive.name)
+    return result
 
 
 class ReferenceBackend:

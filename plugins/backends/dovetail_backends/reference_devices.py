@@ -42,14 +42,14 @@ def on_devices(sizes: Mapping[Any, int], f: Callable[[], T]) -> list[T]:
     table = outer.table if outer is not None else _Table()
     around = (outer.sizes, outer.position) if outer is not None else ({}, {})
     places = [dict(zip(sizes, at)) for at in product(*map(range, sizes.values()))]
-    found: list[Any] = [None] * len(places)
+    result: list[Any] = [None] * len(places)
     errors: list[BaseException] = []
 
     def run(i: int) -> None:
         device = _Device({**around[0], **sizes}, {**around[1], **places[i]}, table, {})
         _here.set(device)
         try:
-            found[i] = f()
+            result[i] = f()
         except BaseException as e:
             errors.append(e)
             with table.changed:
@@ -65,7 +65,7 @@ def on_devices(sizes: Mapping[Any, int], f: Callable[[], T]) -> list[T]:
         t.join()
     if errors:
         raise next((e for e in errors if not isinstance(e, _Alone)), errors[0])
-    return found
+    return result
 
 
 class _Alone(RuntimeError):
@@ -75,10 +75,10 @@ class _Alone(RuntimeError):
 def index_along(axes: Sequence[Any]) -> int:
     """This device's position along axes, the last of which varies fastest."""
     device = _device(axes)
-    found = 0
+    result = 0
     for a in axes:
-        found = found * device.sizes[a] + device.position[a]
-    return found
+        result = result * device.sizes[a] + device.position[a]
+    return result
 
 
 def exchanged(axes: Sequence[Any], value: Any) -> list[Any]:

@@ -125,8 +125,8 @@ def backend(platform: str | None = None) -> Any:
 def _claims(platform: str) -> str:
     """Which plugins claim a platform's name, where several do, so that nobody has it."""
     clashes = registry().clashes
-    found = [clashes.get(("backends", n), "") for n in FAMILIES.get(platform, (platform,))]
-    return next(filter(None, found), "")
+    result = [clashes.get(("backends", n), "") for n in FAMILIES.get(platform, (platform,))]
+    return next(filter(None, result), "")
 
 
 def _members(platform: str) -> list[str]:
@@ -139,11 +139,11 @@ def _members(platform: str) -> list[str]:
     if claims := _claims(platform):
         raise RegistryError(claims)
     known = registry().entries("backends")
-    found = [n for n in FAMILIES.get(platform, (platform,)) if n in known]
-    if not found:
+    result = [n for n in FAMILIES.get(platform, (platform,)) if n in known]
+    if not result:
         names = ", ".join(sorted({*known, *FAMILIES}))
         raise RuntimeError(f"Unknown backend {platform!r}{here()}; there are {names}.")
-    return found
+    return result
 
 
 def _named(platform: str) -> Backend:
@@ -153,11 +153,11 @@ def _named(platform: str) -> Backend:
         if allowed and name not in allowed and platform not in allowed:
             problems.append(f"the option 'platforms' allows only {platforms.value!r}")
             continue
-        found: Backend = registry().backend(name)
-        problem = "" if found in _working else found.problem()
+        result: Backend = registry().backend(name)
+        problem = "" if result in _working else result.problem()
         if not problem:
-            _working.add(found)
-            return found
+            _working.add(result)
+            return result
         problems.append(problem)
     known: list[Backend] = [registry().backend(n) for n in registry().entries("backends")]
     present = ", ".join([b.platform for b in known if b.priority >= 0 and not b.problem()])
@@ -206,8 +206,8 @@ def _ranked(allowed: str | None) -> list[Backend]:
                 "ask for the other by jit(f, backend=...)."
             )
         return [b for b in named if not runs_whole(b)]
-    found: list[Backend] = registry().load_all("backends", _fits)
-    for b in found:
+    result: list[Backend] = registry().load_all("backends", _fits)
+    for b in result:
         if b.priority >= 0 and runs_whole(b):
             warnings.warn(
                 f"backend {b.platform!r} has priority {b.priority}, and cannot be the default: it "
@@ -216,7 +216,7 @@ def _ranked(allowed: str | None) -> list[Backend]:
                 RuntimeWarning,
                 stacklevel=2,
             )
-    usable = [b for b in found if b.priority >= 0 and not runs_whole(b)]
+    usable = [b for b in result if b.priority >= 0 and not runs_whole(b)]
     return sorted(usable, key=lambda b: -b.priority)
 
 

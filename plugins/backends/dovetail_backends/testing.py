@@ -51,8 +51,8 @@ def evaluated_by_reference(wanted: bool | None = None) -> Iterator[None]:
 
 def _has_passes() -> bool:
     """Whether plugins of other distributions have passes."""
-    found = registry()
-    return any(m.passes and not found.plugins[name].is_standard for name, m in found.ranked())
+    result = registry()
+    return any(m.passes and not result.plugins[name].is_standard for name, m in result.ranked())
 
 
 def _rule(primitive: Primitive, otherwise: Callable[..., Any]) -> Callable[..., Any]:

@@ -43,14 +43,14 @@ def local_devices(
     if host_id is not None:
         _warn_of_old("local_devices(host_id=...)", "local_devices(process_index=...)")
     index = process_index if process_index is not None else host_id
-    found = _backend(backend)
+    result = _backend(backend)
     if index is None:
-        return found.local_devices()
+        return result.local_devices()
     if index not in process_indices(backend):
         raise ValueError(
             f"Unknown process_index {index}; there are {process_indices(backend)}{here()}"
         )
-    return [d for d in found.devices() if d.process_index == index]
+    return [d for d in result.devices() if d.process_index == index]
 
 
 def device_count(backend: str | None = None) -> int:
@@ -112,14 +112,14 @@ def print_environment_info(return_string: bool = False) -> str | None:
     versions = {n: _version(n) for n in ("dovetail", "jaxlib", "numpy", "ml_dtypes")}
     if (stands_for := getattr(sys.modules.get("jax"), "__version__", None)) is not None:
         versions = {"jax": stands_for, **versions}  # what the program that imports it asks about
-    found = [f"{name + ':':<7} {version}" for name, version in versions.items()]
-    found.append(f"python: {sys.version}")
+    result = [f"{name + ':':<7} {version}" for name, version in versions.items()]
+    result.append(f"python: {sys.version}")
     here_now = devices()
     kinds = ", ".join(sorted({d.device_kind for d in here_now}))
-    found.append(f"device info: {kinds}-{len(here_now)}, {len(local_devices())} local devices")
-    found.append(f"process_count: {process_count()}")
-    found.append(f"platform: {platform.uname()}")
-    text = "\n".join(found)
+    result.append(f"device info: {kinds}-{len(here_now)}, {len(local_devices())} local devices")
+    result.append(f"process_count: {process_count()}")
+    result.append(f"platform: {platform.uname()}")
+    text = "\n".join(result)
     if return_string:
         return text
     print(text)

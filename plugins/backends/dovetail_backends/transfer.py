@@ -31,8 +31,8 @@ def sharding_for(device: Any) -> Any:
         return single_device_sharding(device)
     if not getattr(device, "_is_concrete", True):
         on_devices = getattr(device, "_on_devices", None)
-        if on_devices is not None and (found := on_devices()) is not None:
-            return found
+        if on_devices is not None and (result := on_devices()) is not None:
+            return result
         raise ValueError(
             f"device_put{here()} to {device!r}, which has no devices: make the sharding with a "
             "Mesh, or set one (dovetail.set_mesh)."
@@ -86,12 +86,12 @@ def move(
         return run_under(EVAL, registry().provider("resharder"), x, sharding)
     shared = may_alias is not False
     semantics = ArrayCopySemantics.REUSE_INPUT if shared else ArrayCopySemantics.ALWAYS_COPY
-    found = arrays.copy_arrays([x], [devices], [sharding], semantics)[0]
+    result = arrays.copy_arrays([x], [devices], [sharding], semantics)[0]
     if donate and not (shared and sharding == x._sharding):
         give_away(x)
-    if found._committed == committed and arrays.told(found.aval, sharding) is found.aval:
-        return found
-    return arrays.assemble(found.aval, sharding, arrays.shards_of(found), committed)
+    if result._committed == committed and arrays.told(result.aval, sharding) is result.aval:
+        return result
+    return arrays.assemble(result.aval, sharding, arrays.shards_of(result), committed)
 
 
 def _stays(x: ArrayImpl, sharding: Any) -> bool:
@@ -143,8 +143,8 @@ def put_on(
         return arrays.put_global(value, aval, sharding, shared)
     kind, devices = sharding.memory_kind, list(devices)
     plain = kind is None or kind == devices[0].default_memory().kind
-    found = arrays.put(value, aval, devices[0], committed, None if plain else kind, shared)
+    result = arrays.put(value, aval, devices[0], committed, None if plain else kind, shared)
     if sharding.__class__ is not NamedSharding:
-        return found
+        return result
     sharding.shard_shape(aval.shape)  # type: ignore[attr-defined]
-    return arrays.assemble(found.aval, sharding, [found], committed)
+    return arrays.assemble(result.aval, sharding, [result], committed)

@@ -139,8 +139,8 @@ def options(facts: ModuleFacts | None, version: tuple[int, ...]) -> Any:
     ],
 )
 def test_windows_over_holes_are_found(attributes: Any, concerned: bool) -> None:
-    found = options(facts(exponential=None, **attributes), NEWEST)
-    assert (found.get(FUSIONS) == SINGLE_PRODUCTS) == concerned
+    result = options(facts(exponential=None, **attributes), NEWEST)
+    assert (result.get(FUSIONS) == SINGLE_PRODUCTS) == concerned
 
 
 def test_all_modules_of_versions_whose_fusions_are_wrong() -> None:
@@ -157,8 +157,8 @@ def test_modules_of_which_nothing_is_known_have_no_fault(version: tuple[int, ...
 
 
 def test_what_is_fast_comes_beside() -> None:
-    found = options(facts(optimization_barrier=None, reduce_window=(2,)), WITH_WRONG_FUSIONS)
-    assert found.keys() == {FUSIONS, PASSES} and found[FUSIONS] == SINGLE_PRODUCTS
+    result = options(facts(optimization_barrier=None, reduce_window=(2,)), WITH_WRONG_FUSIONS)
+    assert result.keys() == {FUSIONS, PASSES} and result[FUSIONS] == SINGLE_PRODUCTS
 
 
 def test_what_is_fast_brings_no_fault_back() -> None:

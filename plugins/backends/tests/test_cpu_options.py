@@ -42,9 +42,9 @@ def facts(f: Any, *args: Any) -> ModuleFacts:
     return jit(f).lower(*args)._module.facts()
 
 
-def options(found: ModuleFacts, exists: bool = True) -> Any:
+def options(result: ModuleFacts, exists: bool = True) -> Any:
     """Those for speed."""
-    return options_for(found, lambda name: exists, NEWEST)
+    return options_for(result, lambda name: exists, NEWEST)
 
 
 WITHOUT, FEWER = {EMITTERS: False}, {EMITTERS: False, LEVEL: 1}
@@ -100,8 +100,8 @@ def test_sums_differ_by_rounding_alone(f: Any) -> None:
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_programs_are_not(name: str) -> None:
-    found = facts(OTHERS[name], X)
-    assert not is_small(found) and options(found) == {}
+    result = facts(OTHERS[name], X)
+    assert not is_small(result) and options(result) == {}
 
 
 def test_of_double_precision() -> None:
@@ -198,7 +198,7 @@ def test_barriers_are_kept_where_the_compiler_would_remove_them(
     version: tuple[int, ...], kept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = facts(lambda x: optimization_barrier(dnp.tan(x)), X)
-    found = options_for(module, lambda name: True, version)
-    assert found == ({PASSES: BARRIERS} if kept else {})
+    result = options_for(module, lambda name: True, version)
+    assert result == ({PASSES: BARRIERS} if kept else {})
     monkeypatch.setenv("XLA_FLAGS", f"--{PASSES}=fusion")
     assert options_for(module, lambda name: True, version) == {}

@@ -53,9 +53,9 @@ def test_sizes_of_products() -> None:
     def f(x: Any, y: Any, z: Any) -> Any:
         return dnp.einsum("abij,abjk->abik", x, y), dnp.einsum("abij,ajk->bik", x, z)
 
-    found = products(facts(f, ones(2, 3, 4, 5), ones(2, 3, 5, 6), ones(2, 5, 7)))
-    assert found is not None
-    assert sorted((p.batch, p.k, p.work) for p in found) == [(1, 10, 840), (6, 5, 120)]
+    result = products(facts(f, ones(2, 3, 4, 5), ones(2, 3, 5, 6), ones(2, 5, 7)))
+    assert result is not None
+    assert sorted((p.batch, p.k, p.work) for p in result) == [(1, 10, 840), (6, 5, 120)]
     assert Product(1, 2, 3, 4).work == 24
 
 
@@ -68,9 +68,9 @@ def test_empty_products_have_no_work(shape: tuple[int, ...]) -> None:
 
     args = ones(*shape), ones(*shape[:2], shape[3], 6), ones(64, 64)
     module = facts(f, *args)
-    found = products(module)
-    assert found is not None and not has_products_of_a_middle_size(module)
-    assert found[-2:] == [
+    result = products(module)
+    assert result is not None and not has_products_of_a_middle_size(module)
+    assert result[-2:] == [
         Product(shape[0] * shape[1], shape[2], shape[3], 6),
         Product(shape[0] * shape[1], 1, shape[2] * shape[3], 1),
     ]

@@ -63,8 +63,8 @@ def test_reference(devices):
 
 
 def test_jit_on_the_reference_backend(put):
-    found = jit(lambda x: device_put(x), backend=REFERENCE.platform)(put([1, 2]))
-    assert isinstance(found, Array) and value_of(found).tolist() == [1, 2]
+    result = jit(lambda x: device_put(x), backend=REFERENCE.platform)(put([1, 2]))
+    assert isinstance(result, Array) and value_of(result).tolist() == [1, 2]
 
 
 def test_another_platform_inside_a_compiled_function(put, monkeypatch):

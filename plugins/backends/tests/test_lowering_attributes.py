@@ -49,9 +49,9 @@ def attributes_of(text: str) -> dict[str, Any]:
     ids=str,
 )
 def test_scalars_come_out_as_they_went_in(made: str, value: Any) -> None:
-    found = parsed(made).value
-    assert found == value
-    assert not isinstance(value, float) or np.signbit(found) == np.signbit(value)
+    result = parsed(made).value
+    assert result == value
+    assert not isinstance(value, float) or np.signbit(result) == np.signbit(value)
 
 
 @pytest.mark.parametrize("values", [[], [3], [0, -1, 2]])
@@ -78,8 +78,8 @@ def test_arrays_of_booleans(values: list[bool]) -> None:
     ids=str,
 )
 def test_dense_arrays_are_the_same_to_the_bit(value: Any) -> None:
-    found = np.array(parsed(b.dense_array(value)))
-    assert found.shape == np.shape(value) and found.tobytes() == np.asarray(value).tobytes()
+    result = np.array(parsed(b.dense_array(value)))
+    assert result.shape == np.shape(value) and result.tobytes() == np.asarray(value).tobytes()
 
 
 def test_dense_arrays_of_types_that_numpy_or_the_bindings_lack() -> None:

@@ -34,9 +34,9 @@ def test_each_platform_is_lowered_by_its_own_rule() -> None:
     stablehlo_rules.register(p)(lambda b, x: b.op("stablehlo.negate", [x], b.out))
     stablehlo_rules.register(p, platform="gpu")(lambda b, x: b.op("stablehlo.abs", [x], b.out))
     stablehlo_rules.register(p, platform="tpu")(lambda b, x: b.op("stablehlo.sine", [x], b.out))
-    found = texts(p.bind, "cpu", "cuda", "rocm", "tpu")
+    result = texts(p.bind, "cpu", "cuda", "rocm", "tpu")
     wanted = ("negate", "abs", "abs", "sine")
-    assert all(f"stablehlo.{op} " in text for op, text in zip(wanted, found))
+    assert all(f"stablehlo.{op} " in text for op, text in zip(wanted, result))
     np.testing.assert_array_equal(jit(p.bind)(X), -X)
     np.testing.assert_array_equal(p.bind(X), -X)
 
@@ -104,8 +104,8 @@ def test_whatever_stands_in_for_the_compiler_leaves_such_operations_to_it() -> N
             np.testing.assert_array_equal(lax.max(x, x), -X)
     np.testing.assert_array_equal(jit(lax.max)(x, x), -X)
     # Rules that are made of others' are made of those of the platform.
-    found = jit(lambda v: lax.clamp(False, v, True))(np.array([True, False]))
-    np.testing.assert_array_equal(found, [False, True])
+    result = jit(lambda v: lax.clamp(False, v, True))(np.array([True, False]))
+    np.testing.assert_array_equal(result, [False, True])
 
 
 def test_it_is_gone_when_it_is_withdrawn() -> None:

@@ -28,8 +28,8 @@ def broken(rule: Callable[..., Any] | None, multiple: bool = False) -> Primitive
 
 
 def program(p: Primitive, x: Any) -> Any:
-    found = p.bind(lax.sin(x))
-    return lax.cos(found[0] if p.multiple_results else found)
+    result = p.bind(lax.sin(x))
+    return lax.cos(result[0] if p.multiple_results else result)
 
 
 INVALID = {

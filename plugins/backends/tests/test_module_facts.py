@@ -36,12 +36,12 @@ def of(name: str, f: Any, *args: Any) -> dict[Kind, int]:
 
 
 def test_kinds_are_counted() -> None:
-    found = module(lambda x: dnp.sin(x) + dnp.sin(x * 2), X).facts()
-    assert found.kinds[Kind("stablehlo.sine", (MATRIX,), (MATRIX,))] == 2
-    assert found.counts["stablehlo.sine"] == 2 and found.counts["func.return"] == 1
-    assert found.results == (MATRIX,) and found.types == {MATRIX, SCALAR}
-    assert found.largest == 6 and found.dialects == {"stablehlo", "func"}
-    assert {"sine", "multiply", "add"} <= found.computations
+    result = module(lambda x: dnp.sin(x) + dnp.sin(x * 2), X).facts()
+    assert result.kinds[Kind("stablehlo.sine", (MATRIX,), (MATRIX,))] == 2
+    assert result.counts["stablehlo.sine"] == 2 and result.counts["func.return"] == 1
+    assert result.results == (MATRIX,) and result.types == {MATRIX, SCALAR}
+    assert result.largest == 6 and result.dialects == {"stablehlo", "func"}
+    assert {"sine", "multiply", "add"} <= result.computations
 
 
 def test_attributes_that_count() -> None:
@@ -74,9 +74,9 @@ def test_regions_and_functions_count_once() -> None:
         x = while_loop(lambda x: x.sum() < 3, lambda x: dnp.cos(x), x)
         return inner(inner(x))
 
-    found = module(f, X).facts()
-    assert found.counts["stablehlo.cosine"] == found.counts["stablehlo.tanh"] == 1
-    assert found.counts["func.call"] == 2
+    result = module(f, X).facts()
+    assert result.counts["stablehlo.cosine"] == result.counts["stablehlo.tanh"] == 1
+    assert result.counts["func.call"] == 2
 
 
 def test_uses_of_what_was_joined() -> None:
@@ -134,12 +134,12 @@ def test_nothing_is_known_of_what_is_not_valid(text: str) -> None:
 
 
 def test_types_that_are_no_arrays_of_known_shape() -> None:
-    found = facts_of_text(
+    result = facts_of_text(
         "module { func.func @main(%t: !stablehlo.token, %x: tensor<?xf32>) -> tensor<?xf32> "
         "{ return %x : tensor<?xf32> } }"
     )
-    assert found is not None
-    assert found.types == {ArrayType((), "!stablehlo.token"), ArrayType((), "tensor<?xf32>")}
+    assert result is not None
+    assert result.types == {ArrayType((), "!stablehlo.token"), ArrayType((), "tensor<?xf32>")}
 
 
 def test_what_facts_are_made_of_is_kept_until_a_program_is_compiled() -> None:

@@ -60,10 +60,10 @@ def test_memory_kinds(devices):
 
 def test_trees(put, devices):
     x = put([1, 2])
-    found = device_put({"a": x, "b": (1.0, [2, None])}, {"a": devices[1], "b": devices[2]})
-    assert found["a"].device == devices[1]
-    assert [y.device for y in (found["b"][0], found["b"][1][0])] == [devices[2]] * 2
-    assert found["b"][1][1] is None
+    result = device_put({"a": x, "b": (1.0, [2, None])}, {"a": devices[1], "b": devices[2]})
+    assert result["a"].device == devices[1]
+    assert [y.device for y in (result["b"][0], result["b"][1][0])] == [devices[2]] * 2
+    assert result["b"][1][1] is None
     one, other = device_put((1, 2), (devices[1], None))
     assert one.device == devices[1] and other.device == target_device()
     y, z = device_put(x, devices[1]), device_put(x, devices[1])
@@ -96,9 +96,9 @@ def test_not_an_array(bad):
 
 def test_device_get(put):
     marker = object()
-    found = device_get({"a": put([1, 2]), "b": 3, "c": [marker, None], "d": np.ones(1)})
-    assert type(found["a"]) is np.ndarray and found["a"].tolist() == [1, 2]
-    assert found["b"] == 3 and found["c"] == [marker, None] and type(found["d"]) is np.ndarray
+    result = device_get({"a": put([1, 2]), "b": 3, "c": [marker, None], "d": np.ones(1)})
+    assert type(result["a"]) is np.ndarray and result["a"].tolist() == [1, 2]
+    assert result["b"] == 3 and result["c"] == [marker, None] and type(result["d"]) is np.ndarray
 
 
 def test_waiting(put):

@@ -90,8 +90,8 @@ def test_arguments_are_converted():
 
 
 def test_infinities_are_results(recwarn):
-    (found, _) = evaluate(program(lambda x: pair_p.bind(x), ((2,), F32)), np.array([0, 1], F32))
-    assert found.tolist() == [np.inf, 1] and not recwarn
+    (result, _) = evaluate(program(lambda x: pair_p.bind(x), ((2,), F32)), np.array([0, 1], F32))
+    assert result.tolist() == [np.inf, 1] and not recwarn
 
 
 def test_wrong_arguments():

@@ -14,16 +14,16 @@ from dovetail_backends import device_put, value_of
 
 def test_numpy(value):
     x = device_put(value)
-    for found in (np.asarray(x), value_of(x), x.__array__()):
-        assert found.dtype == value.dtype and not found.flags.writeable
-        np.testing.assert_array_equal(found.astype(np.complex64), value.astype(np.complex64))
+    for result in (np.asarray(x), value_of(x), x.__array__()):
+        assert result.dtype == value.dtype and not result.flags.writeable
+        np.testing.assert_array_equal(result.astype(np.complex64), value.astype(np.complex64))
 
 
 def test_numpy_copies(value):
     x = device_put(value)
-    for found in (np.array(x), np.asarray(x, copy=True), x.__array__(copy=True)):
-        assert found.flags.writeable
-        found[...] = 1
+    for result in (np.array(x), np.asarray(x, copy=True), x.__array__(copy=True)):
+        assert result.flags.writeable
+        result[...] = 1
     assert x.tolist() == value.tolist()
 
 

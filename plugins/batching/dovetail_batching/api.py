@@ -95,11 +95,11 @@ def vmap(
 
         def flat(*xs: Any) -> list[Any]:
             a, k = tree_unflatten(in_tree, xs)
-            found, tree = tree_flatten(run_transformed("vmap", fun, *a, **k))
+            result, tree = tree_flatten(run_transformed("vmap", fun, *a, **k))
             out_tree[:] = [tree]
-            for y in found:
+            for y in result:
                 _check_result(name, y, tree)
-            return found
+            return result
 
         results = leak_checked(batch_values)(flat, axis, leaves, dims)
         tree = tree_unflatten(out_tree[0], [x for x, _ in results])
@@ -145,21 +145,21 @@ def _axis(name: str, axis: Axis, leaves: Sequence[Any], dims: Sequence[Any]) -> 
     given = [(x, d) for x, d in zip(leaves, dims) if d is not None and not is_vmappable(x)]
     if not are_divided([typeof(x) for x, _ in given]):
         return axis
-    found: dict[Any, str] = {}
+    result: dict[Any, str] = {}
     for x, d in given:
         aval: Any = typeof(x)
         if not isinstance(aval, HiType):
             divided = aval.divided
             axes = None if divided is None else divided.spec.partitions[d]
-            found.setdefault(axes, aval.str_short())
-    if len(found) > 1:
-        (a, first), (b, second), *_ = found.items()
+            result.setdefault(axes, aval.str_short())
+    if len(result) > 1:
+        (a, first), (b, second), *_ = result.items()
         raise MixedAxes(
             f"vmap of {name}{here()}: mapped axes must be divided along the same axes of the mesh, "
             f"and are along {a!r} in {first} and {b!r} in {second}. Reshard the arguments "
             "(dovetail.sharding.reshard)."
         )
-    (axes,) = found
+    (axes,) = result
     if axes is not None and axis.spmd_name not in (None, _as_tuple(axes)):
         raise ValueError(
             f"vmap of {name}{here()}: spmd_axis_name is {axis.spmd_name!r}, and the mapped axes "
@@ -184,10 +184,10 @@ def _mapped_by_classes(
     def flat(*xs: Any) -> list[Any]:
         a, k = tree_unflatten(in_tree, fill(xs))
         out = run_transformed("vmap", fun, *a, **k)
-        found, tree = tree_flatten(out, is_leaf=is_vmappable)
+        result, tree = tree_flatten(out, is_leaf=is_vmappable)
         out_dims = spread_over(f"vmap of {name}: out_axes", out_axes, out)
         trace: Any = get_trace()
-        for i, (y, d) in enumerate(zip(found, out_dims)):
+        for i, (y, d) in enumerate(zip(result, out_dims)):
             if is_vmappable(y):
                 results.append(whole(axis, y, d, place))
                 continue
@@ -275,9 +275,9 @@ def _place(name: str, axis: Axis, value: Batched, wanted: int | None, sum_match:
         )
     place: int = wanted % ndim
     if dim is None:
-        found = algebra().broadcast(x, axis.size, place)
+        result = algebra().broadcast(x, axis.size, place)
         if axis.explicit_mesh_axis is None:
-            return found
+            return result
         whole = aval.with_dimension(place, axis.size, axis.explicit_mesh_axis)
-        return divided_as(found, whole, typeof(found))
+        return divided_as(result, whole, typeof(result))
     return x if dim == place else algebra().move_axis(x, dim, place)

@@ -99,8 +99,8 @@ def _describe(tree: Any) -> str:
 
 
 def _child_paths(tree: Any) -> list[str]:
-    found, _ = tree_flatten_with_path(tree, is_leaf=lambda x: x is not tree)
-    return [keystr(p) for p, _ in found]
+    result, _ = tree_flatten_with_path(tree, is_leaf=lambda x: x is not tree)
+    return [keystr(p) for p, _ in result]
 
 
 def input_dims(
@@ -151,11 +151,11 @@ def input_dims(
 
 def leaf_names(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
     """Where in a call's arguments each leaf is: ``args[0]['w']``."""
-    found = [
+    result = [
         [f"{what}{keystr(p)}" for p, _ in tree_flatten_with_path(tree, is_leaf=is_vmappable)[0]]
         for what, tree in (("args", args), ("kwargs", kwargs))
     ]
-    return found[0] + found[1]
+    return result[0] + result[1]
 
 
 def common_size(
@@ -172,12 +172,12 @@ def common_size(
         ValueError: they have several lengths, or none is mapped and none given.
     """
     sizes = [None if d is None else _length(x, d) for x, d in zip(leaves, dims)]
-    found = {s for s in sizes if s is not None}
+    result = {s for s in sizes if s is not None}
     if given is not None:
-        found.add(given)
-    if len(found) == 1:
-        return found.pop()
-    if not found:
+        result.add(given)
+    if len(result) == 1:
+        return result.pop()
+    if not result:
         raise ValueError(
             f"vmap of {name}: no argument is mapped (in_axes is None everywhere){here()}. Map at "
             "least one, or pass axis_size."

@@ -151,15 +151,15 @@ class _Operations(Interpreter):
         operands, results = slots_of(interface, args)
         index = Slot(Kind.CONSTANT, self.index)
         parts: list[Part] = []
-        found: list[bool] = []
+        result: list[bool] = []
         for r in interface.regions:
             predicate = CONTROL in r.results  # which has no cotangents
             made = None if predicate else _apart(r.program, self.case, typeof(self.index))
             ins = [operands[i] for i in r.operands]
             outs = [k if k == CONTROL else results[k] for k in r.results]
             parts.append(Part(made or r.program, [index, *ins] if made else ins, outs))
-            found.append(made is not None)
-        if not any(found):
+            result.append(made is not None)
+        if not any(result):
             return _bound(primitive, args, params)
         self.changes = True
         applied = assemble(interface.rebuild, parts, [*operands, index], results).bind(primitive)

@@ -33,7 +33,7 @@ def batch_law(sample: Sample) -> None:
 
 def _against_loop(sample: Sample, dims: Dims) -> None:
     args = [_stacked(x, d, SIZE) for x, d in zip(sample.args, dims)]
-    found = _typed(sample, Axis(SIZE), args, dims)
+    result = _typed(sample, Axis(SIZE), args, dims)
     rows = [
         [
             arrays_of([y])
@@ -41,7 +41,7 @@ def _against_loop(sample: Sample, dims: Dims) -> None:
         ]
         for k in range(SIZE)
     ]
-    for value, elements in zip(found, zip(*rows), strict=True):
+    for value, elements in zip(result, zip(*rows), strict=True):
         for i, (array, axis) in enumerate(zip(*_in_front(value))):
             y = elements[0][i] if axis is None else np.stack([e[i] for e in elements], axis)
             assert_close(array, y, f"mapped axes {dims}", scale=sample.scale)
@@ -49,15 +49,15 @@ def _against_loop(sample: Sample, dims: Dims) -> None:
 
 def _typed(sample: Sample, axis: Axis, args: list[Any], dims: Dims) -> list[Any]:
     """The batched results, whose elements are of the types that the type rule says."""
-    found = batch_values(sample.flat, axis, args, dims)
+    result = batch_values(sample.flat, axis, args, dims)
     elements = [carrier_of(axis).aval(value) for value in zip(args, dims)]
-    for value, want in zip(found, sample.infer(elements).avals, strict=True):
+    for value, want in zip(result, sample.infer(elements).avals, strict=True):
         got = carrier_of(axis).aval(value)
         assert got == want, (
             f"type {got.str_short()} per element, the type rule says {want.str_short()} (axis of "
             f"length {axis.size}, mapped {dims})"
         )
-    return [carrier_of(axis).arrays(value, True, 0)[0] for value in found]
+    return [carrier_of(axis).arrays(value, True, 0)[0] for value in result]
 
 
 def _in_front(value: Any) -> tuple[list[Any], list[int | None]]:
@@ -74,12 +74,12 @@ def _choices(sample: Sample) -> list[Dims]:
     front and at the end where operands are few."""
     places = [_places(typeof(x)) for x in sample.args]
     n = len(places)
-    found: list[Dims] = []
+    result: list[Dims] = []
     if n <= 2:
-        found += product(*[(None, p[0], p[-1]) for p in places])
-    found += [tuple(p[0] if i == j else None for i, p in enumerate(places)) for j in range(n)]
-    found += [tuple(p[k] for p in places) for k in (0, 1, 2)]
-    return [d for d in dict.fromkeys(found) if any(p is not None for p in d)]
+        result += product(*[(None, p[0], p[-1]) for p in places])
+    result += [tuple(p[0] if i == j else None for i, p in enumerate(places)) for j in range(n)]
+    result += [tuple(p[k] for p in places) for k in (0, 1, 2)]
+    return [d for d in dict.fromkeys(result) if any(p is not None for p in d)]
 
 
 def _places(aval: Any) -> list[Any]:

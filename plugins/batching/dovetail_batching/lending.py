@@ -45,6 +45,6 @@ def read_again(trace: Any, local: LocalValue) -> None:
     at = next(i for i, b in enumerate(trace.borrows) if b.local is local)
     borrow, dim = trace.borrows[at], trace.borrow_dims[at]
     (x,) = borrow.originals
-    found = run_under(trace.parent, typeof(x).read, x)
-    local.contents[:] = [trace.lift((c, dim)) for c in found]
+    result = run_under(trace.parent, typeof(x).read, x)
+    local.contents[:] = [trace.lift((c, dim)) for c in result]
     borrow.settle()

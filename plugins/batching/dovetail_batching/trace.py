@@ -69,10 +69,10 @@ where results have the mapped axis, say), or None."""
 
 def carrier_of(axis: Axis) -> BatchCarrier:
     """The carrier of an axis (one object per axis, so that lifted programs are found again)."""
-    found = _carriers.get(axis)
-    if found is None:
-        found = _carriers[axis] = BatchCarrier(axis)
-    return found
+    result = _carriers.get(axis)
+    if result is None:
+        result = _carriers[axis] = BatchCarrier(axis)
+    return result
 
 
 class MappedAt(NamedTuple):
@@ -97,9 +97,9 @@ class BatchCarrier(Carrier[Batched, Any]):
 
     def trace(self, parent: Trace) -> BatchTrace:
         for make in trace_makers:
-            found = make(parent, self)
-            if found is not None:
-                return found
+            result = make(parent, self)
+            if result is not None:
+                return result
         return BatchTrace(parent, self)
 
     def pure(self, x: Any) -> Batched:
@@ -153,11 +153,11 @@ class BatchCarrier(Carrier[Batched, Any]):
         if isinstance(aval, HiType):
             return (aval.remap(x, self.axis.size, dim, _leading(aval, depth)),)
         if dim is None:
-            found = algebra().broadcast(x, self.axis.size, depth)
+            result = algebra().broadcast(x, self.axis.size, depth)
             if (name := self.axis.explicit_mesh_axis) is not None:
                 wanted = aval.with_dimension(depth, self.axis.size, name)
-                found = divided_as(found, wanted, typeof(found))
-            return (found,)
+                result = divided_as(result, wanted, typeof(result))
+            return (result,)
         return (algebra().move_axis(x, dim, depth),)
 
     def value(self, arrays: Sequence[Any], structure: Any, depth: int) -> Batched:
@@ -273,16 +273,16 @@ class BatchTrace(LiftTrace[Batched]):
         outer = get_trace()
         try:
             set_trace(self.parent)
-            found = rule(self.axis, values, dims, **params)
+            result = rule(self.axis, values, dims, **params)
         except Exception as e:
             again = partial(self._undecided, rule, primitive, values, dims, params)
-            found = batch_rules.after(e, values, again, primitive, args, params)
+            result = batch_rules.after(e, values, again, primitive, args, params)
         finally:
             set_trace(outer)
         try:
-            out, dim = found
+            out, dim = result
         except (TypeError, ValueError):
-            out, dim = self._otherwise(primitive, found, values, dims, params)
+            out, dim = self._otherwise(primitive, result, values, dims, params)
         if primitive.multiple_results:
             check_count(batch_rules, primitive, out, None, "result")
             check_count(batch_rules, primitive, dim, len(out), "result")
@@ -302,22 +302,22 @@ class BatchTrace(LiftTrace[Batched]):
         operation that is not ambiguous for an element, so that types say it of its results."""
         elements = tuple([self.carrier.aval(v) for v in zip(values, dims)])
         avals: Any = primitive.infer(elements, params).avals
-        found, axes = rule(self.axis, forgotten(values), dims, **params)
+        result, axes = rule(self.axis, forgotten(values), dims, **params)
         if not primitive.multiple_results:
-            found, axes = [found], [axes]
+            result, axes = [result], [axes]
         outs = list[Any]()
-        for x, d, a in zip(found, axes, avals):
+        for x, d, a in zip(result, axes, avals):
             size, name = self.axis.size, self.axis.explicit_mesh_axis
             wanted = a if d is None else a.with_dimension(d, size, name)
             outs.append(divided_as(x, wanted, typeof(x)))
         return (outs, axes) if primitive.multiple_results else (outs[0], axes[0])
 
     def _otherwise(
-        self, primitive: Primitive, found: Any, values: Any, dims: Any, params: dict[str, Any]
+        self, primitive: Primitive, result: Any, values: Any, dims: Any, params: dict[str, Any]
     ) -> Any:
         """The derived rule's pair where a rule is not for these operands, else an error."""
-        if found is not NotImplemented:
-            refuse_pair(primitive, found)
+        if result is not NotImplemented:
+            refuse_pair(primitive, result)
         rule = batch_rules.fallback(primitive)
         return run_under(self.parent, rule, self.axis, values, dims, **params)
 
@@ -357,10 +357,10 @@ class BatchTrace(LiftTrace[Batched]):
         return any(_concern(axes_of(p), name) for p in programs_of(params))
 
 
-def refuse_pair(primitive: Primitive, found: Any) -> NoReturn:
+def refuse_pair(primitive: Primitive, result: Any) -> NoReturn:
     """Raise TypeError: a batch rule returned no pair."""
     wanted = "it must return a pair (result, position of its mapped axis)"
-    refuse_result(batch_rules, primitive, kind_of(found), wanted)
+    refuse_result(batch_rules, primitive, kind_of(result), wanted)
 
 
 def refuse_axis(primitive: Primitive, x: Any, dim: Any, size: int) -> NoReturn:
@@ -372,8 +372,8 @@ def refuse_axis(primitive: Primitive, x: Any, dim: Any, size: int) -> NoReturn:
 
 def programs_of(params: dict[str, Any]) -> list[ClosedJaxpr]:
     """The programs among an operation's parameters."""
-    found = programs_in(params) if params else ()
-    return [p for p in found if isinstance(p, ClosedJaxpr)]
+    result = programs_in(params) if params else ()
+    return [p for p in result if isinstance(p, ClosedJaxpr)]
 
 
 def axes_of(program: ClosedJaxpr, meeting: bool = False) -> frozenset[Hashable]:
@@ -403,8 +403,8 @@ def _axes_in(program: ClosedJaxpr, meeting: bool) -> Iterator[Hashable]:
 def _operation(
     axis: Any, args: Sequence[Any], dims: Sequence[int | None], /, *, program: Any, cases: Any
 ) -> tuple[Any, Any]:
-    found = batch_operation(carrier_of(axis), program, cases, args, dims)
-    return [x for x, _ in found], [d for _, d in found]
+    result = batch_operation(carrier_of(axis), program, cases, args, dims)
+    return [x for x, _ in result], [d for _, d in result]
 
 
 @batch_rules.deriver
@@ -436,9 +436,9 @@ def batch_values(
             outs = run_under(trace, f, *inputs)
         else:
             outs = bound_axis(axis.name, axis.size).run(run_under, trace, f, *inputs)
-        found = [trace.lower(x) for x in outs]
+        result = [trace.lower(x) for x in outs]
         trace.give_back()
-        return found
+        return result
     finally:
         trace.ended = True
 

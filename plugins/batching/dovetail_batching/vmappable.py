@@ -132,9 +132,9 @@ def elements(
     plain_dims = [None if i in own else d for i, d in enumerate(dims)]
 
     def fill(xs: Sequence[Any]) -> list[Any]:
-        found = list(xs)
+        result = list(xs)
         for i in own:
-            found[i] = element(axis, leaves[i], dims[i])
-        return found
+            result[i] = element(axis, leaves[i], dims[i])
+        return result
 
     return plain, plain_dims, fill

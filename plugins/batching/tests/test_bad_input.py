@@ -75,8 +75,8 @@ def test_results_and_their_axes_have_one_structure() -> None:
 
 
 def test_none_leaves_and_empty_axes() -> None:
-    found = vmap(lambda t: {"a": (t["a"], None)})({"a": A, "n": None})
-    assert found["a"][1] is None and found["a"][0].shape == (3, 4)
+    result = vmap(lambda t: {"a": (t["a"], None)})({"a": A, "n": None})
+    assert result["a"][1] is None and result["a"][0].shape == (3, 4)
     empty = np.zeros((0, 3), np.float32)
     assert vmap(lax.sin)(empty).shape == (0, 3)
     assert vmap(total)(empty).shape == (0,)
@@ -85,8 +85,8 @@ def test_none_leaves_and_empty_axes() -> None:
 
 def test_an_inner_axis_hides_an_outer_one_of_its_name() -> None:
     inner = vmap(lambda x: lax.psum(x, "i"), axis_name="i")
-    found = vmap(inner, axis_name="i")(A)
-    np.testing.assert_allclose(found, np.broadcast_to(A.sum(1, keepdims=True), A.shape), rtol=1e-6)
+    result = vmap(inner, axis_name="i")(A)
+    np.testing.assert_allclose(result, np.broadcast_to(A.sum(1, keepdims=True), A.shape), rtol=1e-6)
 
 
 def test_tracers_converted_to_python_or_numpy_values() -> None:
@@ -104,8 +104,8 @@ def test_tracers_converted_to_python_or_numpy_values() -> None:
 
 
 def test_values_that_are_not_mapped_can_be_looked_at() -> None:
-    found = vmap(lambda x, y: lax.mul(x, y) if y > 0 else x, (0, None))(V, 2.0)
-    np.testing.assert_allclose(found, 2 * V)
+    result = vmap(lambda x, y: lax.mul(x, y) if y > 0 else x, (0, None))(V, 2.0)
+    np.testing.assert_allclose(result, 2 * V)
 
 
 def test_leaked_tracers_are_named_wherever_they_are_used() -> None:
@@ -130,8 +130,8 @@ def test_leaked_tracers_are_named_wherever_they_are_used() -> None:
 
 def test_huge_trees() -> None:
     tree = {f"k{i}": V for i in range(1000)}
-    found = vmap(lambda t: t)(tree)
-    assert len(found) == 1000 and found["k7"].shape == (4,)
+    result = vmap(lambda t: t)(tree)
+    assert len(result) == 1000 and result["k7"].shape == (4,)
 
 
 def test_collectives_name_the_axis_and_what_is_wrong() -> None:

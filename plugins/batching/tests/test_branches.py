@@ -127,8 +127,8 @@ CASES: dict[str, Callable[..., Any]] = {
 """Functions of weights, which all elements share, and of one element."""
 
 
-def _close(found: Any, wanted: Any, tol: float = 1e-9) -> None:
-    for a, b in zip(found, wanted, strict=True):
+def _close(result: Any, wanted: Any, tol: float = 1e-9) -> None:
+    for a, b in zip(result, wanted, strict=True):
         np.testing.assert_allclose(a, b, rtol=tol, atol=tol)
         assert np.isfinite(b).all()
 
@@ -149,8 +149,8 @@ def _mapped(f: Callable[..., Any]) -> Callable[..., Any]:
 def _by_element(g: Callable[..., Any], *args: Any) -> tuple[Any, Any]:
     """What ``g`` says of weights, as a sum over elements, and of each element."""
     run = jit(g)
-    found = [run(*[a[i] if n % 2 else a for n, a in enumerate(args)]) for i in range(len(X))]
-    return np.sum([w for w, _ in found], 0), np.stack([x for _, x in found])
+    result = [run(*[a[i] if n % 2 else a for n, a in enumerate(args)]) for i in range(len(X))]
+    return np.sum([w for w, _ in result], 0), np.stack([x for _, x in result])
 
 
 def _second(loss: Callable[..., Any]) -> Callable[..., Any]:
@@ -158,8 +158,8 @@ def _second(loss: Callable[..., Any]) -> Callable[..., Any]:
     slopes = grad(loss, (0, 1))
 
     def along(w: Any, x: Any, dw: Any, dx: Any) -> Any:
-        found = slopes(w, x)
-        return dnp.sum(found[0] * dw) + dnp.sum(found[1] * dx)
+        result = slopes(w, x)
+        return dnp.sum(result[0] * dw) + dnp.sum(result[1] * dx)
 
     return grad(along, (0, 1))
 
@@ -211,8 +211,8 @@ def test_two_mapped_axes_with_what_each_has(name: str) -> None:
         (grad(every, (0, 1, 2)), one),
         (grad(lambda *v: sum(map(dnp.sum, grad(every, (0, 1, 2))(*v))), (0, 1, 2)), second),
     ):
-        found = [[of_one(w, x, y) for y in b] for x in a]
-        table = np.array(found, dtype=float)  # a, b, argument
+        result = [[of_one(w, x, y) for y in b] for x in a]
+        table = np.array(result, dtype=float)  # a, b, argument
         wanted = table[..., 0].sum(), table[..., 1].sum(1), table[..., 2].sum(0)
         _close(run(w, a, b), wanted)
         _close(jit(run)(w, a, b), wanted)
@@ -255,9 +255,9 @@ def test_ways_to_go_through_many_values(name: str, dtype: str) -> None:
     is_complex = dtype == "complex64"
     run = _rows(_log_of_complex if is_complex else _log)[name]
     wanted = np.array([0, 1, 0, 0, 0.25, 2.0])
-    found = grad(lambda v: dnp.sum(run(v)), holomorphic=is_complex)(x)
-    assert found.dtype == x.dtype
-    np.testing.assert_array_equal(np.asarray(found, complex), wanted)
+    result = grad(lambda v: dnp.sum(run(v)), holomorphic=is_complex)(x)
+    assert result.dtype == x.dtype
+    np.testing.assert_array_equal(np.asarray(result, complex), wanted)
     if dtype == "float64":
         np.testing.assert_array_equal(jacfwd(run)(x), np.diag(wanted))
         np.testing.assert_array_equal(jacrev(run)(x), np.diag(wanted))
@@ -306,9 +306,9 @@ def test_linear_functions_stay_transposable() -> None:
         return vmap(lambda i, v: lax.switch(i, branches, v))(which, x)
 
     ct = np.arange(8.0).reshape(4, 2) + 1
-    (found,) = linear_transpose(f, X)(ct)
+    (result,) = linear_transpose(f, X)(ct)
     rows = [(ct[0] * scales)[::-1], 0 * ct[1], 4 * ct[2], (ct[3] * scales)[::-1]]
-    np.testing.assert_array_equal(found, rows)
+    np.testing.assert_array_equal(result, rows)
     (again,) = linear_transpose(lambda c: linear_transpose(f, X)(c)[0], ct)(X)
     np.testing.assert_array_equal(again, f(X))
 
@@ -363,9 +363,9 @@ def _operations(name: str) -> int:
 def test_programs_that_are_not_differentiated_cost_nothing(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = _operations(name)
+    result = _operations(name)
     monkeypatch.setattr(BatchCarrier, "branch", Carrier.branch)  # all branches on all elements
-    assert found == _operations(name)
+    assert result == _operations(name)
 
 
 def test_weights_are_not_spread_over_elements() -> None:

@@ -27,9 +27,9 @@ def test_maps_the_leading_axis() -> None:
 
 @pytest.mark.parametrize("in_axes, out_axes", [(0, 0), (1, 0), (-1, 1), (0, -1)])
 def test_axes(in_axes: int, out_axes: int) -> None:
-    found = vmap(lax.sin, in_axes, out_axes)(A)
+    result = vmap(lax.sin, in_axes, out_axes)(A)
     expected = np.moveaxis(np.sin(np.moveaxis(A, in_axes, 0)), 0, out_axes)
-    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    np.testing.assert_allclose(result, expected, rtol=1e-6)
 
 
 def test_prefix_trees_and_unmapped_arguments() -> None:
@@ -37,10 +37,10 @@ def test_prefix_trees_and_unmapped_arguments() -> None:
         return {"s": lax.add(p["a"], lax.mul(p["b"][0], x))}
 
     p = {"a": A, "b": (V, V)}
-    found = vmap(f, ({"a": 0, "b": None}, None))(p, V)
-    np.testing.assert_allclose(found["s"], A + V * V, rtol=1e-6)
-    found = vmap(f, ({"a": 0, "b": None}, None), {"s": 1})(p, V)
-    assert found["s"].shape == (4, 3)
+    result = vmap(f, ({"a": 0, "b": None}, None))(p, V)
+    np.testing.assert_allclose(result["s"], A + V * V, rtol=1e-6)
+    result = vmap(f, ({"a": 0, "b": None}, None), {"s": 1})(p, V)
+    assert result["s"].shape == (4, 3)
 
 
 def test_keyword_arguments_map_their_first_axis() -> None:
@@ -79,8 +79,8 @@ def test_results_without_a_place_can_be_summed() -> None:
 )
 def test_sums_of_narrow_integers_are_wide(dtype: str, wide: str) -> None:
     summed = vmap(lambda x: x, out_axes=None, sum_match=True)
-    found = summed(np.ones(300, dtype))
-    assert (int(found), found.dtype) == (300, wide)
+    result = summed(np.ones(300, dtype))
+    assert (int(result), result.dtype) == (300, wide)
     assert summed(np.ones(3, np.float16)).dtype == np.float16
     with enable_x64(True):
         assert summed(np.ones(3, dtype)).dtype == wide.replace("32", "64")
@@ -119,14 +119,14 @@ def test_collectives_over_a_named_axis() -> None:
 
 
 def test_psum_of_a_constant_is_the_size() -> None:
-    found = vmap(lambda x: lax.mul(x, float(lax.psum(1, "i"))), axis_name="i")(V)
-    assert np.asarray(found).tolist() == [4.0, -4.0, 8.0, 2.0]
+    result = vmap(lambda x: lax.mul(x, float(lax.psum(1, "i"))), axis_name="i")(V)
+    assert np.asarray(result).tolist() == [4.0, -4.0, 8.0, 2.0]
 
 
 def test_all_to_all_transposes_across_the_axis() -> None:
     square = np.arange(9.0, dtype=np.float32).reshape(3, 3)
-    found = vmap(lambda x: lax.all_to_all(x, "i", 0, 0), axis_name="i")(square)
-    np.testing.assert_array_equal(found, square.T)
+    result = vmap(lambda x: lax.all_to_all(x, "i", 0, 0), axis_name="i")(square)
+    np.testing.assert_array_equal(result, square.T)
     tiled = vmap(lambda x: lax.all_to_all(x, "i", 0, 0, tiled=True), axis_name="i")(square)
     np.testing.assert_array_equal(tiled, square.T)
 
@@ -142,8 +142,8 @@ def test_collectives_inside_jit_and_scan() -> None:
     def f(x: Any) -> Any:
         return lax.scan(lambda c, _: (lax.psum(c, "i"), None), x, None, length=2)[0]
 
-    found = vmap(jit(f), axis_name="i")(A)
-    np.testing.assert_allclose(found, np.broadcast_to(3 * A.sum(0), A.shape), rtol=1e-6)
+    result = vmap(jit(f), axis_name="i")(A)
+    np.testing.assert_allclose(result, np.broadcast_to(3 * A.sum(0), A.shape), rtol=1e-6)
 
 
 def test_unbound_axis_names_are_errors() -> None:
@@ -189,8 +189,8 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_collectives_in_programs_that_take_no_mapped_operand(name: str) -> None:
     """What a program returns depends on the mapped axis though nothing mapped goes in."""
-    found = vmap(lambda x: PROGRAMS[name](lambda: lax.axis_index("i")), axis_name="i")(A)
-    np.testing.assert_array_equal(found, [0, 1, 2])
+    result = vmap(lambda x: PROGRAMS[name](lambda: lax.axis_index("i")), axis_name="i")(A)
+    np.testing.assert_array_equal(result, [0, 1, 2])
     both = vmap(
         lambda x: vmap(
             lambda y: PROGRAMS[name](
@@ -205,10 +205,10 @@ def test_collectives_in_programs_that_take_no_mapped_operand(name: str) -> None:
 
 def test_each_result_has_its_own_place_for_the_axis() -> None:
     x = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
-    same, found = vmap(lambda x: (x, {"a": x, "b": lax.neg(x)}), 0, (0, {"a": 2, "b": 1}))(x)
+    same, result = vmap(lambda x: (x, {"a": x, "b": lax.neg(x)}), 0, (0, {"a": 2, "b": 1}))(x)
     np.testing.assert_array_equal(same, x)
-    np.testing.assert_array_equal(found["a"], np.moveaxis(x, 0, 2))
-    np.testing.assert_array_equal(found["b"], -np.moveaxis(x, 0, 1))
+    np.testing.assert_array_equal(result["a"], np.moveaxis(x, 0, 2))
+    np.testing.assert_array_equal(result["b"], -np.moveaxis(x, 0, 1))
 
 
 def test_the_size_of_an_axis_may_be_numpys() -> None:
@@ -222,8 +222,8 @@ def test_a_rule_follows_from_a_decomposition() -> None:
     p = Primitive("vmap_test.square_and_sum")
     p.def_abstract_eval(lambda x: x)
     p.def_decomposition(lambda x: lax.add(lax.mul(x, x), x))
-    found = vmap(p.bind, 1, 1)(A)
-    np.testing.assert_allclose(found, A * A + A, rtol=1e-6)
+    result = vmap(p.bind, 1, 1)(A)
+    np.testing.assert_allclose(result, A * A + A, rtol=1e-6)
 
 
 def test_a_broadcast_keeps_a_mapped_axis_in_front() -> None:

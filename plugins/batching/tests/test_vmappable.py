@@ -83,8 +83,8 @@ def test_the_length_of_an_axis_and_the_index_of_an_element() -> None:
     np.testing.assert_allclose(vmap(f, 1)(Sized(X, B)), X.T + np.arange(3)[:, None])
     with pytest.raises(ValueError, match="no argument is mapped"):
         vmap(lambda p: p.x, Spec(1))(Pair(X, B))
-    found = vmap(lambda p: p.x, Spec(-1), axis_size=3)(Pair(X, B))
-    np.testing.assert_allclose(found, X.T)
+    result = vmap(lambda p: p.x, Spec(-1), axis_size=3)(Pair(X, B))
+    np.testing.assert_allclose(result, X.T)
     with pytest.raises(ValueError, match=r"args\[1\]\[0\] has type Sized, mapped over axis 1"):
         vmap(lambda x, p: x, (0, 1))(X, [Sized(X, B)])
 

@@ -70,8 +70,8 @@ def breakpoint(
     iterators = {i: x for i, x in enumerate(leaves) if _is_iterator(x)}
 
     def stop(*values: Any) -> None:
-        found = [iterators.get(i, x) for i, x in enumerate(values)]
-        _stop(frames, tree_unflatten(tree, found))
+        result = [iterators.get(i, x) for i, x in enumerate(values)]
+        _stop(frames, tree_unflatten(tree, result))
 
     callback(stop, *[None if _is_iterator(x) else x for x in leaves], ordered=ordered)
 

@@ -63,13 +63,13 @@ class HostFunction:
         out = self.fun(*args, **kwargs)
         if self.out_tree is None:
             return []
-        found, tree = tree_flatten(out)
+        result, tree = tree_flatten(out)
         if tree != self.out_tree and not _have_equal_places(tree, self.out_tree):
             raise TypeError(
                 f"{self} returned a result of structure {tree}, but result_shape_dtypes has "
                 f"{self.out_tree}. Return what was declared, or declare what is returned."
             )
-        return found
+        return result
 
     def write(self, context: Any, ins: Sequence[Any], outs: Sequence[Any]) -> None:
         """Call the function on buffers of its arguments and results.
@@ -78,10 +78,10 @@ class HostFunction:
             TypeError: it returns something.
         """
         args, kwargs = tree_unflatten(self.in_tree, list(ins))
-        found = self.fun(context, tree_unflatten(self.out_tree, list(outs)), *args, **kwargs)
-        if found is not None:
+        result = self.fun(context, tree_unflatten(self.out_tree, list(outs)), *args, **kwargs)
+        if result is not None:
             raise TypeError(
-                f"{self} returned a {type(found).__name__}, but its results are what it writes "
+                f"{self} returned a {type(result).__name__}, but its results are what it writes "
                 "to the buffers of its second argument (numpy.asarray(out)[...] = value). "
                 "Return None."
             )
@@ -92,8 +92,8 @@ class HostFunction:
         Raises:
             TypeError: a structure, shape or dtype is another; names the function and the leaf.
         """
-        found = self(*arrays)
-        return [self._leaf(i, x, a) for i, (x, a) in enumerate(zip(found, result_avals))]
+        result = self(*arrays)
+        return [self._leaf(i, x, a) for i, (x, a) in enumerate(zip(result, result_avals))]
 
     def _leaf(self, position: int, value: Any, aval: ShapedArray) -> Any:
         array = np.asarray(value)
@@ -154,8 +154,8 @@ class _OnArrays(HostFunction):
         self.avals = tuple(avals)
 
     def __call__(self, *arrays: Any) -> list[Any]:
-        found = super().__call__(*raise_values(arrays, self.avals))
-        return [x for v in found for x in _arrays_of(v, self.what)]
+        result = super().__call__(*raise_values(arrays, self.avals))
+        return [x for v in result for x in _arrays_of(v, self.what)]
 
     def _key(self) -> Any:
         return super()._key(), self.avals

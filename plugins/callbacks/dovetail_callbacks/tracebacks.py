@@ -113,11 +113,11 @@ def _show_in_shell(
 
 
 def _hidden_in(error: BaseException | None) -> list[FrameType]:
-    found: list[FrameType] = []
+    result: list[FrameType] = []
     while error is not None:
-        found += [f for f, _ in walk_tb(error.__traceback__) if is_hidden(f)]
+        result += [f for f, _ in walk_tb(error.__traceback__) if is_hidden(f)]
         error = error.__cause__ or error.__context__
-    return found
+    return result
 
 
 traceback_filtering = config.add(

@@ -17,7 +17,7 @@ from dovetail_jit import effects_barrier, jit
 
 @pytest.fixture
 def stops(monkeypatch):
-    found = []
+    result = []
 
     def hook(*args):
         frame = sys._getframe(1)
@@ -25,10 +25,10 @@ def stops(monkeypatch):
         while "callback" in outer.f_code.co_filename or outer.f_code.co_name == "<lambda>":
             outer = outer.f_back
         variables = {k: v for k, v in frame.f_locals.items() if not k.startswith("__")}
-        found.append((frame.f_code.co_name, frame.f_lineno, variables, outer))
+        result.append((frame.f_code.co_name, frame.f_lineno, variables, outer))
 
     monkeypatch.setattr(sys, "breakpointhook", hook)
-    return found
+    return result
 
 
 def doubled(x, note="kept"):

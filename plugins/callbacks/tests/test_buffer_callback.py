@@ -65,9 +65,9 @@ def test_what_the_function_gets():
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "complex64", "uint8"])
 def test_types(dtype):
     x = dnp.arange(4).astype(dtype)
-    found = buffer_callback(double, ShapeDtypeStruct((4,), x.dtype))(x)
-    assert found.dtype == x.dtype
-    np.testing.assert_array_equal(np.asarray(found), np.asarray(x) * np.asarray(2, x.dtype))
+    result = buffer_callback(double, ShapeDtypeStruct((4,), x.dtype))(x)
+    assert result.dtype == x.dtype
+    np.testing.assert_array_equal(np.asarray(result), np.asarray(x) * np.asarray(2, x.dtype))
 
 
 def test_empty_and_absent_arrays():

@@ -52,8 +52,8 @@ def host_sin(x: Any) -> Any:
 def test_values_are_those_of_the_function() -> None:
     f = lambda x: lax.mul(pure_callback(host_sin, VECTOR, x), 2.0)  # noqa: E731
     program = make_jaxpr(f)(X)
-    for found in (f(X), jit(f)(X), jit(f)(X), evaluate(program, X)[0]):
-        np.testing.assert_allclose(found, 2 * np.sin(X), rtol=1e-6)
+    for result in (f(X), jit(f)(X), jit(f)(X), evaluate(program, X)[0]):
+        np.testing.assert_allclose(result, 2 * np.sin(X), rtol=1e-6)
 
 
 def test_arguments_and_results_are_trees() -> None:
@@ -63,9 +63,9 @@ def test_arguments_and_results_are_trees() -> None:
     shapes = {"a": VECTOR, "n": (ShapeDtypeStruct((), np.int32),)}
     f = lambda p: pure_callback(host, shapes, p, scale=np.float32(3))  # noqa: E731
     for g in (f, jit(f)):
-        found = g({"a": X, "n": 1})
-        np.testing.assert_allclose(found["a"], 3 * X, rtol=1e-6)
-        assert int(found["n"][0]) == 2 and found["n"][0].dtype == np.int32
+        result = g({"a": X, "n": 1})
+        np.testing.assert_allclose(result["a"], 3 * X, rtol=1e-6)
+        assert int(result["n"][0]) == 2 and result["n"][0].dtype == np.int32
 
 
 def test_results_are_narrowed_as_arrays_are() -> None:
@@ -91,8 +91,8 @@ def test_results_are_weakly_typed_where_that_is_declared() -> None:
     for f in (checked, jit(checked), vmap(checked, (None, None), axis_size=1, out_axes=None)):
         assert f(start, ok).weak_type
     for f in (counted, jit(counted)):
-        found = f(start, ok)
-        assert float(found) == 2.0 and found.dtype == np.float32
+        result = f(start, ok)
+        assert float(result) == 2.0 and result.dtype == np.float32
     for given in (start, np.int32(0), ShapeDtypeStruct((), np.int32)):  # an example is no type
         assert not pure_callback(lambda: np.int32(7), given).weak_type
     batched = vmap(lambda x: pure_callback(lambda x: x, declared, x, vmap_method="sequential"))

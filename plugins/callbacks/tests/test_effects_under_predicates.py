@@ -56,8 +56,8 @@ def test_a_predicate_that_is_not_mapped_is_no_obstacle() -> None:
         debug.callback(lambda v: seen.append(float(v)), x)
         return x * 2
 
-    found = vmap(lambda x: lax.cond(True, say, lambda x: x, x))(XS)
-    np.testing.assert_array_equal(found, XS * 2)
+    result = vmap(lambda x: lax.cond(True, say, lambda x: x, x))(XS)
+    np.testing.assert_array_equal(result, XS * 2)
     assert sorted(seen) == [1.0, 2.0, 3.0]
 
 
@@ -72,9 +72,9 @@ def test_debugging_output_of_all_branches_under_a_mapped_predicate(ordered: bool
 
         return say
 
-    found = vmap(lambda x: lax.cond(x > 1.5, branch("yes"), branch("no"), x))(XS)
+    result = vmap(lambda x: lax.cond(x > 1.5, branch("yes"), branch("no"), x))(XS)
     effects_barrier()
-    np.testing.assert_array_equal(found, [1.0, 4.0, 6.0])
+    np.testing.assert_array_equal(result, [1.0, 4.0, 6.0])
     assert sorted(seen) == sorted((name, float(x)) for name in ("yes", "no") for x in XS)
 
 
@@ -87,8 +87,8 @@ def test_debugging_output_of_a_loop_until_its_last_element_is_done(compiled: boo
         return x * 2
 
     mapped = vmap(lambda x: lax.while_loop(lambda x: x < 5.0, body, x))
-    found = (jit(mapped) if compiled else mapped)(XS)
+    result = (jit(mapped) if compiled else mapped)(XS)
     effects_barrier()
-    np.testing.assert_array_equal(found, [8.0, 8.0, 6.0])
+    np.testing.assert_array_equal(result, [8.0, 8.0, 6.0])
     # Three passes, as the first element needs: those that are done keep what they have.
     assert sorted(seen) == sorted([1.0, 2.0, 4.0, 2.0, 4.0, 8.0, 3.0, 6.0, 6.0])

@@ -104,11 +104,11 @@ class Shell:
 
 
 def names(traceback: Any) -> set[str]:
-    found: set[str] = set()
+    result: set[str] = set()
     while traceback is not None:
-        found.add(traceback.tb_frame.f_globals["__name__"].partition(".")[0])
+        result.add(traceback.tb_frame.f_globals["__name__"].partition(".")[0])
         traceback = traceback.tb_next
-    return found
+    return result
 
 
 @pytest.fixture

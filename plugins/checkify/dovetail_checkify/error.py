@@ -75,8 +75,8 @@ class Error:
         Raises:
             ValueError: the error is being traced.
         """
-        found = self.get_exception()
-        return None if found is None else str(found)
+        result = self.get_exception()
+        return None if result is None else str(result)
 
     def get_exception(self) -> JaxException | None:
         """The failure as an exception of its kind, not raised; None if there is none.
@@ -106,9 +106,9 @@ class Error:
         Raises:
             JaxRuntimeError: a check failed. ValueError: the error is being traced.
         """
-        found = self.get_exception()
-        if found is not None:
-            raise JaxRuntimeError(str(found)) from found
+        result = self.get_exception()
+        if result is not None:
+            raise JaxRuntimeError(str(result)) from result
 
     def __repr__(self) -> str:
         # Structures are printed with placeholders in place of arrays.

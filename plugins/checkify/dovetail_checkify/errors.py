@@ -34,8 +34,8 @@ class BatchedError(JaxException):
         super().__init__(self.error_mapping)
 
     def __str__(self) -> str:
-        found = self.error_mapping.items()
-        return "\n".join(f"at mapped index {','.join(map(str, at))}: {e}" for at, e in found)
+        result = self.error_mapping.items()
+        return "\n".join(f"at mapped index {','.join(map(str, at))}: {e}" for at, e in result)
 
 
 class JaxRuntimeError(ValueError):
@@ -62,13 +62,13 @@ def categories(errors: Any) -> frozenset[ErrorCategory]:
     from dovetail_base.source import called, short_repr
 
     try:
-        found = frozenset(errors)
-        fits = all(isinstance(e, type) and issubclass(e, JaxException) for e in found)
+        result = frozenset(errors)
+        fits = all(isinstance(e, type) and issubclass(e, JaxException) for e in result)
     except TypeError:
-        found, fits = frozenset(), False
+        result, fits = frozenset(), False
     if not fits:
         raise TypeError(
             f"errors must be a set of kinds of errors, got {short_repr(errors)}{called()}. Use "
             "user_checks, automatic_checks or all_checks, or join such sets with |."
         )
-    return found
+    return result

@@ -48,13 +48,13 @@ def has_nan(xs: Sequence[Any]) -> Any:
 
 
 def _any_of(xs: Sequence[Any], test: Callable[[Any], Any]) -> Any:
-    found: Any = None
+    result: Any = None
     for x in xs:
         aval: Any = typeof(x)
         if isinstance(aval, ShapedArray) and is_inexact(aval.dtype):
             one = lax.reduce_or(test(x), tuple(range(len(aval.shape))))
-            found = one if found is None else lax.bitwise_or(found, one)
-    return found
+            result = one if result is None else lax.bitwise_or(result, one)
+    return result
 
 
 def check_nan(name: str) -> CheckRule:

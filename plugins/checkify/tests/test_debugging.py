@@ -62,9 +62,9 @@ def test_the_line_is_that_of_this_call() -> None:
     def line_of(f: Any) -> int:
         with pytest.raises(FloatingPointError) as info:
             f()
-        found = re.search(r"test_debugging\.py:(\d+)", str(info.value))
-        assert found is not None
-        return int(found[1])
+        result = re.search(r"test_debugging\.py:(\d+)", str(info.value))
+        assert result is not None
+        return int(result[1])
 
     first = lambda: dnp.arccos(X * 3)  # noqa: E731
     second = lambda: dnp.arccos(X * 3)  # noqa: E731
@@ -286,12 +286,12 @@ def test_on_and_off() -> None:
     dovetail.config.update("jax_debug_nans", True)
     try:
         assert dovetail.config.debug_nans and "log" in said(f, X)
-        found: list[Any] = []
+        result: list[Any] = []
         with dovetail.debug_nans(False):
-            thread = threading.Thread(target=lambda: found.append(said(f, X)))
+            thread = threading.Thread(target=lambda: result.append(said(f, X)))
             thread.start()
             thread.join()
-        assert len(found) == 1, "the option of one thread is not another's"
+        assert len(result) == 1, "the option of one thread is not another's"
     finally:
         dovetail.config.update("jax_debug_nans", False)
     assert np.isnan(f(X)[1])

@@ -91,9 +91,9 @@ def orders(f: Read) -> dict[str, Read]:
 def test_each_order_finds_what_a_loop_finds(name: str) -> None:
     f, one = READS[name], checkify(READS[name], index_checks)
     for at in (INSIDE, OUTSIDE):
-        found = [one(dnp.asarray(X), dnp.asarray(i)) for i in at]
-        failing = any(e.get() is not None for e, _ in found)
-        wanted = np.stack([np.asarray(y) for _, y in found])
+        result = [one(dnp.asarray(X), dnp.asarray(i)) for i in at]
+        failing = any(e.get() is not None for e, _ in result)
+        wanted = np.stack([np.asarray(y) for _, y in result])
         forms = orders(f) if name in IN_EVERY_ORDER else dict([*orders(f).items()][:3])
         for order, g in forms.items():
             error, out = g(dnp.asarray(X), dnp.asarray(at))

@@ -35,12 +35,12 @@ def positive(x: Any) -> Any:
 
 def failures(f: Any, *args: Any) -> str | None:
     """What failed, the same evaluated and compiled, and where among the devices."""
-    found: list[str | None] = []
+    result: list[str | None] = []
     for g in (checkify.checkify(f), dovetail.jit(checkify.checkify(f))):
         said = g(*args)[0].get()
-        found.append(said and re.sub(r" \(`check` failed\) at [^(]*\([^)]*\)", "", said))
-    assert found[0] == found[1]
-    return found[0]
+        result.append(said and re.sub(r" \(`check` failed\) at [^(]*\([^)]*\)", "", said))
+    assert result[0] == result[1]
+    return result[0]
 
 
 @pytest.mark.parametrize("check_vma", [True, False])

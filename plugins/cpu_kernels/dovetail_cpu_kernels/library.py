@@ -33,9 +33,9 @@ def _library() -> ctypes.CDLL:
             f"{FILE} is not there: the kernels of dovetail_cpu_kernels were not built. Install the "
             "wheel of dovetail-cpu-kernels, or build it: pip install ./plugins/cpu_kernels."
         )
-    found = ctypes.CDLL(str(FILE))
-    found.dovetail_cpu_limit(SETS.index(cpu_kernels_isa.value))
-    return found
+    result = ctypes.CDLL(str(FILE))
+    result.dovetail_cpu_limit(SETS.index(cpu_kernels_isa.value))
+    return result
 
 
 def targets() -> dict[str, Any]:

@@ -25,14 +25,14 @@ def both():
         def compiled(*xs):
             return function(*xs)
 
-        found = []
+        result = []
         for used in (True, False):
             with cpu_kernels(used):
                 lowered = dovetail.jit(compiled).lower(*args)
                 assert ("dovetail_cpu_" in lowered.as_text()) is used
                 out = lowered.compile()(*args)
-            found.append([np.asarray(x) for x in dovetail.tree.leaves(out)])
-        return found
+            result.append([np.asarray(x) for x in dovetail.tree.leaves(out)])
+        return result
 
     return run
 

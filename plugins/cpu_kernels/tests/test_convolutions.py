@@ -60,13 +60,13 @@ def test_of_each_channel(rng, layout, channels):
             out, pull = dovetail.vjp(conv, x, kernel)
             return out, pull(dnp.cos(out))
 
-        found = []
+        result = []
         for used in (True, False):
             with cpu_kernels(used):
                 compiled = dovetail.jit(lambda *xs: everything(*xs)).lower(x, kernel)
                 assert used or "dovetail_cpu" not in compiled.as_text()
-                found.append(dovetail.tree.leaves(compiled.compile()(x, kernel)))
-        for mine, xla in zip(*found):
+                result.append(dovetail.tree.leaves(compiled.compile()(x, kernel)))
+        for mine, xla in zip(*result):
             assert mine.shape == xla.shape and np.allclose(mine, xla, rtol=1e-11, atol=1e-11)
 
 
@@ -122,13 +122,13 @@ def test_groups_of_batches_are_written_as_groups_of_features(rng):
                 x, kernel, (1, 2), "SAME", dimension_numbers=layout, batch_group_count=4
             )
 
-        found = []
+        result = []
         for used in (True, False):
             with cpu_kernels(used):
                 lowered = dovetail.jit(lambda *xs: conv(*xs)).lower(x, kernel)
                 assert ("batch_group_count = 4" in lowered.as_text()) is not used
-                found.append(lowered.compile()(x, kernel))
-        assert np.allclose(*found, rtol=1e-11, atol=1e-11)
+                result.append(lowered.compile()(x, kernel))
+        assert np.allclose(*result, rtol=1e-11, atol=1e-11)
 
 
 def test_bytes_wrap_around(rng):
@@ -140,13 +140,13 @@ def test_bytes_wrap_around(rng):
             x, kernel, (1, 1), "SAME", dimension_numbers=LAYOUTS["channels last"]
         )
 
-    found = []
+    result = []
     for used in (True, False):
         with cpu_kernels(used):
             lowered = dovetail.jit(lambda *xs: conv(*xs)).lower(x, kernel)
             assert ("xi32>" in lowered.as_text()) is used
-            found.append(np.asarray(lowered.compile()(x, kernel)))
-    assert found[0].dtype == np.int8 and np.array_equal(*found)
+            result.append(np.asarray(lowered.compile()(x, kernel)))
+    assert result[0].dtype == np.int8 and np.array_equal(*result)
 
 
 def test_what_has_no_kernel_is_left_to_xla(rng):

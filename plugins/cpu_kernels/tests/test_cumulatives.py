@@ -40,20 +40,20 @@ def test_sums_are_rounded_no_worse_than_one_by_one(both, rng, dtype, reverse):
             turned = np.flip(x, axis) if reverse else x
             exact = np.cumsum(turned.astype(np.longdouble), axis=axis)
             scale = np.cumsum(abs(turned.astype(np.longdouble)), axis=axis)
-            found, _ = both(lambda x, axis=axis: lax.cumsum(x, axis=axis, reverse=reverse), x)
-            found = np.flip(found[0], axis) if reverse else found[0]
+            result, _ = both(lambda x, axis=axis: lax.cumsum(x, axis=axis, reverse=reverse), x)
+            result = np.flip(result[0], axis) if reverse else result[0]
             steps = 8 + np.arange(shape[axis]).reshape(
                 [-1 if a == axis else 1 for a in range(x.ndim)]
             )
             assert np.all(
-                abs(found - exact) <= np.minimum(steps, 4096) * np.finfo(dtype).eps * scale
+                abs(result - exact) <= np.minimum(steps, 4096) * np.finfo(dtype).eps * scale
             )
 
 
 def test_products(both, rng):
     x = 1 + 1e-3 * rng.standard_normal(9000)
-    (found,), (xla,) = both(lambda x: lax.cumprod(x), x)
-    assert np.allclose(found, np.cumprod(x), rtol=1e-11) and np.allclose(xla, found, rtol=1e-11)
+    (result,), (xla,) = both(lambda x: lax.cumprod(x), x)
+    assert np.allclose(result, np.cumprod(x), rtol=1e-11) and np.allclose(xla, result, rtol=1e-11)
 
 
 def test_special_values(same_bits):
@@ -64,15 +64,15 @@ def test_special_values(same_bits):
     y = np.r_[x[:15], np.nan, x[15:]].astype(np.float32)
     for operation in OPERATIONS:
         with np.errstate(all="ignore"):
-            found = np.asarray(dovetail.jit(operation)(y))
-            assert np.isnan(found[15:]).all()
+            result = np.asarray(dovetail.jit(operation)(y))
+            assert np.isnan(result[15:]).all()
 
 
 def test_derivatives_and_batches(rng):
     x = rng.standard_normal((3, 5000))
     w = rng.standard_normal(5000)
-    found = dovetail.jit(dovetail.vmap(dovetail.grad(lambda x: (dnp.cumsum(x) * w).sum())))(x)
-    assert np.allclose(found, np.cumsum(w[::-1])[::-1], rtol=1e-9, atol=1e-9)
+    result = dovetail.jit(dovetail.vmap(dovetail.grad(lambda x: (dnp.cumsum(x) * w).sum())))(x)
+    assert np.allclose(result, np.cumsum(w[::-1])[::-1], rtol=1e-9, atol=1e-9)
 
 
 def test_the_number_of_threads_changes_nothing(rng):

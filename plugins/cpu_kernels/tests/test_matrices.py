@@ -38,10 +38,10 @@ def _of_the_lower_triangle(a):
 def test_cholesky(both, matrices, n):
     a = matrices(n)
     a = a @ a.swapaxes(-1, -2) + np.eye(n, dtype=a.dtype)
-    (found,), (lapack,) = both(_of_the_lower_triangle, a + np.triu(a, 1))
-    assert np.array_equal(found, np.tril(found))
-    _near(found @ found.swapaxes(-1, -2), a)
-    _near(found, lapack, 100)
+    (result,), (lapack,) = both(_of_the_lower_triangle, a + np.triu(a, 1))
+    assert np.array_equal(result, np.tril(result))
+    _near(result @ result.swapaxes(-1, -2), a)
+    _near(result, lapack, 100)
 
 
 @pytest.mark.parametrize("n", [2, 7, 16])
@@ -49,10 +49,10 @@ def test_cholesky_takes_the_mean_with_the_transpose_as_it_reads(both, matrices, 
     a = matrices(n)
     a = a @ a.swapaxes(-1, -2) + 3 * np.eye(n, dtype=a.dtype) + np.triu(a, 1) / n
     mean = (a + a.swapaxes(-1, -2)) / 2
-    (found,), (lapack,) = both(dnp.linalg.cholesky, a)
+    (result,), (lapack,) = both(dnp.linalg.cholesky, a)
     (apart,), _ = both(_of_the_lower_triangle, mean)
-    assert found.tobytes() == apart.tobytes()
-    _near(found, lapack, 100)
+    assert result.tobytes() == apart.tobytes()
+    _near(result, lapack, 100)
     taken = lambda f: "symmetrized = true" in dovetail.jit(f).lower(a).as_text()  # noqa: E731
     assert taken(dnp.linalg.cholesky) and not taken(_of_the_lower_triangle)
     turn = lambda x: x.swapaxes(-1, -2)  # noqa: E731
@@ -63,27 +63,27 @@ def test_cholesky_takes_the_mean_with_the_transpose_as_it_reads(both, matrices, 
 def test_cholesky_of_what_is_not_positive_definite(both, matrices):
     a = np.eye(5) + 0 * matrices(5)
     a[3, 2, 2], a[7, 4, 4], a[9, 0, 0] = -1, 0, np.nan
-    (found,), (lapack,) = both(lax.linalg.cholesky, a)
-    assert np.array_equal(np.isnan(found), np.isnan(lapack)) and np.isnan(found[3, 0, 0])
-    assert np.array_equal(found[[0, 1, 2]], a[[0, 1, 2]])
+    (result,), (lapack,) = both(lax.linalg.cholesky, a)
+    assert np.array_equal(np.isnan(result), np.isnan(lapack)) and np.isnan(result[3, 0, 0])
+    assert np.array_equal(result[[0, 1, 2]], a[[0, 1, 2]])
 
 
 @pytest.mark.parametrize("n", SIZES)
 def test_lu(both, matrices, n):
     a = matrices(n)
-    (found, pivots, order), (_, *others) = both(lax.linalg.lu, a)
+    (result, pivots, order), (_, *others) = both(lax.linalg.lu, a)
     assert np.array_equal(pivots, others[0]) and np.array_equal(order, others[1])
-    lower = np.tril(found, -1) + np.eye(n, dtype=a.dtype)
-    _near(lower @ np.triu(found), np.take_along_axis(a, order[..., None], 1))
+    lower = np.tril(result, -1) + np.eye(n, dtype=a.dtype)
+    _near(lower @ np.triu(result), np.take_along_axis(a, order[..., None], 1))
     assert np.abs(lower).max() <= 1
 
 
 def test_lu_of_singular_matrices(both, rng):
     a = rng.integers(-1, 2, (64, 4, 4)).astype(np.float64)
     a[:8] = 0
-    (found, pivots, order), (lapack, *others) = both(lax.linalg.lu, a)
+    (result, pivots, order), (lapack, *others) = both(lax.linalg.lu, a)
     assert np.array_equal(pivots, others[0]) and np.array_equal(order, others[1])
-    assert np.allclose(found, lapack, atol=1e-14)
+    assert np.allclose(result, lapack, atol=1e-14)
 
 
 @pytest.mark.parametrize("lower", [False, True])
@@ -99,8 +99,8 @@ def test_triangular_systems(both, matrices, rng, lower, transpose, unit):
         a = matrices(n) / n + 2 * np.eye(n).astype(np.float32)
         a = a.astype(matrices(1).dtype)
         y = rng.standard_normal((130, n, columns)).astype(a.dtype)
-        (found,), (lapack,) = both(solve, a, y)
-        _near(found, lapack, 100)
+        (result,), (lapack,) = both(solve, a, y)
+        _near(result, lapack, 100)
 
 
 def test_batches_of_any_shape_and_derivatives(matrices):
@@ -111,9 +111,9 @@ def test_batches_of_any_shape_and_derivatives(matrices):
     exact = np.linalg.solve(a.astype(np.float64), y.astype(np.float64))
     condition = np.linalg.cond(a.astype(np.float64))[..., None, None]
     assert np.all(np.abs(solve(a, y) - exact) <= 100 * eps * condition * np.abs(exact).max())
-    found = dovetail.jit(dovetail.grad(lambda a: dnp.linalg.slogdet(a)[1].sum()))(a)
+    result = dovetail.jit(dovetail.grad(lambda a: dnp.linalg.slogdet(a)[1].sum()))(a)
     inverse = np.linalg.inv(a.astype(np.float64)).swapaxes(-1, -2)
-    assert np.all(np.abs(found - inverse) <= 100 * eps * condition * np.abs(inverse).max())
+    assert np.all(np.abs(result - inverse) <= 100 * eps * condition * np.abs(inverse).max())
 
 
 def test_few_or_large_matrices_are_left_to_lapack(matrices):

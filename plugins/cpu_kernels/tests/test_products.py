@@ -21,12 +21,12 @@ BATCHED = [n for n in NUMBERS if n[1][0]]
 
 
 def _both(function, *args):
-    found = []
+    result = []
     for used in (True, False):
         with cpu_kernels(used):
             lowered = dovetail.jit(lambda *xs: function(*xs)).lower(*args)
-            found.append((lowered.as_text(), np.asarray(lowered.compile()(*args))))
-    (mine, x), (plain, y) = found
+            result.append((lowered.as_text(), np.asarray(lowered.compile()(*args))))
+    (mine, x), (plain, y) = result
     return mine != plain, x, y
 
 

@@ -83,7 +83,7 @@ def test_sorted_and_equal_places(both, rng, dtype):
     for size in (3, 1000, 2048, 2100):  # the largest have one copy of the sums
         x, places, added = _job(rng, size, 70_001, dtype, outside=0.01)
         for at in (np.sort(places), np.full_like(places, size - 1), places - size):
-            mine, xla = (found for (found,) in both(_add, x, at, added))
+            mine, xla = (result for (result,) in both(_add, x, at, added))
             if np.dtype(dtype).kind != "f":
                 assert np.array_equal(mine, xla)
                 continue
@@ -97,7 +97,7 @@ def test_sorted_and_equal_places(both, rng, dtype):
 @pytest.mark.parametrize("dtype", NUMBERS, ids=lambda t: np.dtype(t).name)
 def test_many_are_added_in_chunks(both, rng, dtype):
     x, places, added = _job(rng, 1000, 1 << 17, dtype)
-    mine, xla = (found for (found,) in both(_add, x, places, added))
+    mine, xla = (result for (result,) in both(_add, x, places, added))
     if np.dtype(dtype).kind != "f":
         assert np.array_equal(mine, xla)
         return
@@ -134,8 +134,8 @@ def test_derivative_and_batches(rng):
     np.add.at(sums, places, added)
     np.testing.assert_allclose(dovetail.jit(dovetail.grad(loss))(added), 2 * sums[places])
     batched = dovetail.jit(dovetail.vmap(lambda a: _add(dnp.asarray(x), places, a)))
-    found = batched(np.stack([added] * 2))
-    np.testing.assert_allclose(found, np.stack([sums] * 2))
+    result = batched(np.stack([added] * 2))
+    np.testing.assert_allclose(result, np.stack([sums] * 2))
 
 
 def test_what_has_no_kernel_is_left_to_xla(rng):

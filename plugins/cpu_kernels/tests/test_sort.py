@@ -95,9 +95,9 @@ def test_orders_that_are_not_random(same_bits):
 def test_transformations_go_on(rng):
     x = rng.standard_normal((6, 400)).astype(np.float32)
     w = rng.standard_normal(400).astype(np.float32)
-    found = dovetail.jit(dovetail.vmap(dovetail.grad(lambda x: (dnp.sort(x) * w).sum())))(x)
+    result = dovetail.jit(dovetail.vmap(dovetail.grad(lambda x: (dnp.sort(x) * w).sum())))(x)
     ranks = np.argsort(np.argsort(x, axis=1), axis=1)
-    assert np.array_equal(found, w[ranks])
+    assert np.array_equal(result, w[ranks])
     assert np.array_equal(dovetail.jit(dnp.median)(x), np.median(x))
     assert np.array_equal(dnp.unique(dnp.round(x)), np.unique(np.round(x)))
 

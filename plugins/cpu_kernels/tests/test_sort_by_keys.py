@@ -41,8 +41,8 @@ def test_types(same_bits, rng, first):
         places = np.arange(n, dtype=np.int32)
         for second in TYPES[::2]:
             x, y = _values(rng, (n,), first), _values(rng, (n,), second)
-            found = same_bits(_sorted(2), x, y, places)
-        assert sorted(found) == list(places)
+            result = same_bits(_sorted(2), x, y, places)
+        assert sorted(result) == list(places)
 
 
 def test_three_keys_and_more_that_moves(same_bits, rng):
@@ -69,8 +69,8 @@ def test_functions(rng):
     x, y = rng.integers(0, 9, 4000), rng.standard_normal(4000)
     assert np.array_equal(dovetail.jit(lambda x, y: dnp.lexsort((y, x)))(x, y), np.lexsort((y, x)))
     rows = rng.integers(0, 3, (500, 3))
-    found = dovetail.jit(lambda x: dnp.unique(x, axis=0, size=27))(rows)
-    assert np.array_equal(found, np.unique(rows, axis=0))
+    result = dovetail.jit(lambda x: dnp.unique(x, axis=0, size=27))(rows)
+    assert np.array_equal(result, np.unique(rows, axis=0))
 
 
 def test_derivatives_and_batches(rng):
@@ -80,6 +80,6 @@ def test_derivatives_and_batches(rng):
     def loss(y, x):
         return (lax.sort((x, y), num_keys=2)[1] * w).sum()
 
-    found = dovetail.jit(dovetail.vmap(dovetail.grad(loss)))(y, x)
+    result = dovetail.jit(dovetail.vmap(dovetail.grad(loss)))(y, x)
     order = np.stack([np.lexsort(rows) for rows in zip(y, x)])
-    assert np.array_equal(np.take_along_axis(found, order, 1), np.broadcast_to(w, (4, 300)))
+    assert np.array_equal(np.take_along_axis(result, order, 1), np.broadcast_to(w, (4, 300)))

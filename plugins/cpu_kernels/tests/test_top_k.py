@@ -59,8 +59,8 @@ def test_wanted_elements_anywhere_in_long_rows(same_bits, rng, dtype):
 
 def test_derivative_and_batches(rng):
     x = rng.standard_normal((4, 2000)).astype(np.float32)
-    found = dovetail.jit(dovetail.vmap(dovetail.grad(lambda x: lax.top_k(x, 9)[0].sum())))(x)
-    assert np.array_equal(found, x >= np.sort(x)[:, -9:-8])
+    result = dovetail.jit(dovetail.vmap(dovetail.grad(lambda x: lax.top_k(x, 9)[0].sum())))(x)
+    assert np.array_equal(result, x >= np.sort(x)[:, -9:-8])
 
 
 def test_what_has_no_kernel_is_left_to_xla(rng):

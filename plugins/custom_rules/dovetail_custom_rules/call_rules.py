@@ -103,9 +103,9 @@ class JvpRule(CallRules):
         n = len(args) // 2
         primals, tangents = args[:n], [None if is_zero(t) else t for t in args[n:]]
         assert self.rules.jvp is not None
-        outs, found = self.rules.jvp(primals, tangents)
+        outs, result = self.rules.jvp(primals, tangents)
         types = [a.tangent_type() for a in self.program.out_avals]
-        return [*outs, *(SymbolicZero(a) if t is None else t for t, a in zip(found, types))]
+        return [*outs, *(SymbolicZero(a) if t is None else t for t, a in zip(result, types))]
 
     def call_wrapped(self, *in_zeros: bool) -> tuple[Jaxpr, list[Any], list[bool]]:
         """A program from arguments and tangents that are not zero to results and such tangents, the
@@ -118,9 +118,9 @@ class JvpRule(CallRules):
         def run(*xs: Any) -> list[Any]:
             rest = iter(xs[len(avals) :])
             tangents = [None if z else next(rest) for z in given]
-            outs, found = self.rules.jvp(xs[: len(avals)], tangents)  # type: ignore[misc]
-            out_zeros[:] = [t is None for t in found]
-            return [*outs, *(t for t in found if t is not None)]
+            outs, result = self.rules.jvp(xs[: len(avals)], tangents)  # type: ignore[misc]
+            out_zeros[:] = [t is None for t in result]
+            return [*outs, *(t for t in result if t is not None)]
 
         dots = [a.tangent_type() for a, z in zip(avals, given) if not z]
         jaxpr, consts = stage(run, [*avals, *dots], self.name)
@@ -184,9 +184,9 @@ class VjpBackward(_Vjp):
         assert self.rules.vjp is not None
         token, n = self.known()
         cts = [None if is_zero(ct) else ct for ct in args[n:]]
-        found = self.rules.vjp.bwd(token, args[:n], cts)
+        result = self.rules.vjp.bwd(token, args[:n], cts)
         types = [a.cotangent_type() for a in self.program.in_avals]
-        return [zeros(a) if ct is None else ct for ct, a in zip(found, types)]
+        return [zeros(a) if ct is None else ct for ct, a in zip(result, types)]
 
     def call_wrapped(self, *args: Any) -> Sequence[Any]:
         """A cotangent for each operand that is an argument."""

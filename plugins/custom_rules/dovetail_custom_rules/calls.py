@@ -51,9 +51,9 @@ class DerivativeCall(Primitive):
         }
 
     def _regions(self, params: dict[str, Any]) -> RegionInterface:
-        found = regions_of_call(params)
-        found.title = self.title(params)
-        return found
+        result = regions_of_call(params)
+        result.title = self.title(params)
+        return result
 
     def rules_of(self, params: dict[str, Any]) -> FlatRules:
         """The rules of a call.
@@ -61,13 +61,13 @@ class DerivativeCall(Primitive):
         Raises:
             TypeError: the parameters are not those of an equation, or of :meth:`get_bind_params`.
         """
-        found = params.get(self.holder)
-        if not isinstance(found, CallRules):
+        result = params.get(self.holder)
+        if not isinstance(result, CallRules):
             raise TypeError(
                 f"{self.name}: its parameter {self.holder!r} must be that of an equation, got "
-                f"{found!r}. Bind what get_bind_params makes of an equation's parameters."
+                f"{result!r}. Bind what get_bind_params makes of an equation's parameters."
             )
-        return found.rules
+        return result.rules
 
     def title(self, params: dict[str, Any]) -> str:
         """The name of the function that is called."""

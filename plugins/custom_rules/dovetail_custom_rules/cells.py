@@ -16,9 +16,9 @@ MOST = 2000
 
 def reachable(f: Any, wanted: Mapping[int, int]) -> set[int]:
     """The numbers of those objects, given by their ids, that a function closes over."""
-    found: set[int] = set()
+    result: set[int] = set()
     todo, seen = [f], set[int]()
-    while todo and len(found) < len(wanted):
+    while todo and len(result) < len(wanted):
         x = todo.pop()
         if id(x) in seen:
             continue
@@ -26,10 +26,10 @@ def reachable(f: Any, wanted: Mapping[int, int]) -> set[int]:
             return set(wanted.values())
         seen.add(id(x))
         if id(x) in wanted:
-            found.add(wanted[id(x)])
+            result.add(wanted[id(x)])
         else:
             todo += _within(x)
-    return found
+    return result
 
 
 def _within(x: Any) -> list[Any]:

@@ -50,15 +50,15 @@ def check_value(x: Any, what: str) -> Any:
         raise type(e)(f"{what}: {e}") from None
 
 
-def differences(expected: Any, found: Any) -> str:
+def differences(expected: Any, result: Any) -> str:
     """How two tree structures differ, with both of them."""
     a = tree_unflatten(expected, list(range(expected.num_leaves)))
-    b = tree_unflatten(found, list(range(found.num_leaves)))
+    b = tree_unflatten(result, list(range(result.num_leaves)))
     lines = "; ".join(tree_differences(a, b))
-    return f"{lines} (expected {expected}, got {found})"
+    return f"{lines} (expected {expected}, got {result})"
 
 
-def leaves_with_zeros(tree: Any, found: Any, repeated: bool = False) -> list[Any] | None:
+def leaves_with_zeros(tree: Any, result: Any, repeated: bool = False) -> list[Any] | None:
     """The leaves of ``found``, in which None may stand for any part of ``tree``: None for each of
     that part's leaves. Any leaf may where they are ``repeated``. None where ``found`` has another
     structure.
@@ -66,7 +66,7 @@ def leaves_with_zeros(tree: Any, found: Any, repeated: bool = False) -> list[Any
     Only structures are compared: no container of ``tree`` is made, because a class may accept or
     normalise what it is made of, and what would be filled in for leaves is none of that.
     """
-    leaves, prefix = tree_flatten(found, is_leaf=lambda x: x is None)
+    leaves, prefix = tree_flatten(result, is_leaf=lambda x: x is None)
     try:
         parts = _parts_at_leaves(prefix, tree)
     except (ValueError, TypeError):  # what classes say of their structure cannot be compared
@@ -85,13 +85,13 @@ def _parts_at_leaves(prefix: Any, tree: Any) -> list[Any] | None:
     inner, outer = treedef_children(prefix), treedef_children(tree)
     if prefix.node_data() != tree.node_data() or len(inner) != len(outer):
         return None
-    found: list[Any] = []
+    result: list[Any] = []
     for a, b in zip(inner, outer):
         parts = _parts_at_leaves(a, b)
         if parts is None:
             return None
-        found += parts
-    return found
+        result += parts
+    return result
 
 
 def _is_leaf(tree: Any) -> bool:

@@ -49,9 +49,9 @@ def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Any, l
     what = f"closure_convert of {name_of(fun)}"
 
     def flat(*xs: Any) -> list[Any]:
-        found, tree = tree_flatten(fun(*tree_unflatten(in_tree, xs)))
+        result, tree = tree_flatten(fun(*tree_unflatten(in_tree, xs)))
         out_tree[:] = [tree]
-        return found
+        return result
 
     avals = [check_value(x, f"{what}: an example argument") for x in leaves]
     jaxpr, consts = stage(flat, avals, name_of(fun))
@@ -109,9 +109,9 @@ def custom_gradient(fun: Callable[..., Any]) -> Any:
         pull_tree: list[Any] = []
 
         def flat(*xs: Any) -> list[Any]:
-            found = rule(tree_unflatten(tree, xs))
-            single = len(args) == 1 and not (isinstance(found, tuple) and len(found) == 1)  # type: ignore[arg-type]
-            leaves, pulled = tree_flatten((found,) if single else found)
+            result = rule(tree_unflatten(tree, xs))
+            single = len(args) == 1 and not (isinstance(result, tuple) and len(result) == 1)  # type: ignore[arg-type]
+            leaves, pulled = tree_flatten((result,) if single else result)
             pull_tree[:] = [pulled]
             return leaves
 
@@ -120,8 +120,8 @@ def custom_gradient(fun: Callable[..., Any]) -> Any:
         return out, _Pull(jaxpr, pull_tree[0], consts)
 
     def backward(pull: _Pull, ct: Any) -> Any:
-        found = eval_jaxpr(pull.jaxpr, pull.consts, *tree_flatten(ct)[0])
-        return tree_unflatten(pull.out_tree, found)
+        result = eval_jaxpr(pull.jaxpr, pull.consts, *tree_flatten(ct)[0])
+        return tree_unflatten(pull.out_tree, result)
 
     forward.__name__ = backward.__name__ = name_of(fun)
     made = custom_vjp(value)
@@ -129,13 +129,13 @@ def custom_gradient(fun: Callable[..., Any]) -> Any:
     return made
 
 
-def _pair(fun: Any, found: Any) -> Any:
-    if not (isinstance(found, (tuple, list)) and len(found) == 2 and callable(found[1])):  # type: ignore[arg-type]
+def _pair(fun: Any, result: Any) -> Any:
+    if not (isinstance(result, (tuple, list)) and len(result) == 2 and callable(result[1])):  # type: ignore[arg-type]
         raise TypeError(
             f"custom_gradient: {name_of(fun)} must return a pair (result, function from the "
-            f"result's cotangent to the arguments'), got {tree_structure(found)}"
+            f"result's cotangent to the arguments'), got {tree_structure(result)}"
         )
-    return found
+    return result
 
 
 class Converted:
@@ -145,11 +145,11 @@ class Converted:
         tree: list[Any] = []
 
         def flat(*xs: Any) -> list[Any]:
-            found, out_tree = tree_flatten(fun(tree_unflatten(in_tree, xs)))
+            result, out_tree = tree_flatten(fun(tree_unflatten(in_tree, xs)))
             tree[:] = [out_tree]
-            for x in found:
+            for x in result:
                 check_value(x, f"{name} returned a value that is not an array")
-            return found
+            return result
 
         self.jaxpr, self.consts = stage(flat, [typeof(x) for x in leaves], name)
         self.in_tree = in_tree
@@ -166,5 +166,5 @@ class Converted:
         return consts_to_inputs(self.jaxpr)
 
     def __call__(self, consts: Any, x: Any) -> Any:
-        found = eval_jaxpr(self.jaxpr, list(consts), *tree_flatten(x)[0])
-        return tree_unflatten(self.out_tree, found)
+        result = eval_jaxpr(self.jaxpr, list(consts), *tree_flatten(x)[0])
+        return tree_unflatten(self.out_tree, result)

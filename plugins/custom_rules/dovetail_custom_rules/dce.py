@@ -107,7 +107,7 @@ def _used_leaves(frame: Frame, what: str, out: Any, used: Flags) -> list[Any]:
             f"{differences(frame.out_tree, tree_structure(out))}. Return that structure, with "
             "None for what is not used."
         )
-    found: list[Any] = []
+    result: list[Any] = []
     for i, (x, u) in enumerate(zip(leaves, used)):
         if not u:
             continue
@@ -121,8 +121,8 @@ def _used_leaves(frame: Frame, what: str, out: Any, used: Flags) -> list[Any]:
             )
         check_type(x, want, f"{what} returned", frame.out_tree, i, f"{frame.name} returns",
                    ValueError)  # fmt: skip
-        found.append(typed(arrayed(x), want))
-    return found
+        result.append(typed(arrayed(x), want))
+    return result
 
 
 def _walk(full: Any, out: Any, leaves: list[Any]) -> bool:
@@ -222,10 +222,10 @@ def _made(
         rest = iter(used_now)
         whole = tuple(u and next(rest) for u in used)
         asked = _stage_rule(rules.name, reduce(whole), program)
-        found, wants = dce_closed(asked, [True] * sum(whole))
+        result, wants = dce_closed(asked, [True] * sum(whole))
         if any(w and not n for w, n in zip(wants, needed)):
             return lambda *args: pick(jaxpr_as_fun(smaller)(*args), used_now)
-        return lambda *args: jaxpr_as_fun(found)(*pick(args, pick(wants, needed)))
+        return lambda *args: jaxpr_as_fun(result)(*pick(args, pick(wants, needed)))
 
     left = FlatRules(
         rules.name,
@@ -244,8 +244,8 @@ def _restricted_jvp(rules: FlatRules, used: Flags) -> Any:
         return None
 
     def restricted(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-        outs, found = jvp(primals, tangents)
-        return pick(outs, used), pick(found, used)
+        outs, result = jvp(primals, tangents)
+        return pick(outs, used), pick(result, used)
 
     return restricted
 
@@ -269,15 +269,15 @@ def dce_rule(rules: FlatRules) -> DceRule:
     def rule(used: list[bool], eqn: Eqn) -> Reduced:
         if not any(used) and not lasting(eqn.effects):
             return [False] * len(eqn.invars), None
-        found = None if eqn.effects else reduction(rules, body_of(eqn.params), tuple(used))
-        if found is None:
+        result = None if eqn.effects else reduction(rules, body_of(eqn.params), tuple(used))
+        if result is None:
             return [True] * len(eqn.invars), eqn
-        return list(found.needed), eqn.replace(
-            primitive=found.primitive,
-            invars=pick(eqn.invars, found.needed),
+        return list(result.needed), eqn.replace(
+            primitive=result.primitive,
+            invars=pick(eqn.invars, result.needed),
             outvars=pick(eqn.outvars, used),
-            params={"program": found.program},
-            effects=found.program.effects,
+            params={"program": result.program},
+            effects=result.program.effects,
         )
 
     return rule

@@ -119,10 +119,10 @@ class FlatRules:
         The program is kept, so that its identity stays its own.
         """
         full = id(program), trace_key(), key
-        found = self.made.get(full)
-        if found is None:
-            found = self.made[full] = program, make()
-        return found[1]
+        result = self.made.get(full)
+        if result is None:
+            result = self.made[full] = program, make()
+        return result[1]
 
     @property
     def differentiates(self) -> bool:
@@ -201,8 +201,8 @@ class Frame:
         """The operands, among those that the function closes over, that a rule closes over, too."""
         if not self.tracers:
             return []
-        found = reachable(rule, {id(x): i for i, r in self.tracers if (x := r()) is not None})
-        return sorted(found)
+        result = reachable(rule, {id(x): i for i, r in self.tracers if (x := r()) is not None})
+        return sorted(result)
 
     def run(self, closed: Mapping[int, Any], rule: Callable[..., Any], *args: Any) -> Any:
         """``rule(*args)`` with the mapped axes in scope that were in scope where it was called.

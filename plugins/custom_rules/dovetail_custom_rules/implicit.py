@@ -71,14 +71,14 @@ def custom_root(
     )
 
     def root(consts: Any, guess: Any) -> Any:
-        found = solve(lambda x: converted(consts, x), guess)
-        if has_aux and not (isinstance(found, (tuple, list)) and len(found) == 2):  # type: ignore[arg-type]
+        result = solve(lambda x: converted(consts, x), guess)
+        if has_aux and not (isinstance(result, (tuple, list)) and len(result) == 2):  # type: ignore[arg-type]
             raise TypeError("custom_root with has_aux=True: solve must return a pair (root, aux)")
-        x = found[0] if has_aux else found
+        x = result[0] if has_aux else result
         types = [check_value(y, "custom_root: solve returned") for y in tree_leaves(x)]
         what = f"custom_root: solve ({name_of(solve)})"
         _check(what, tree_structure(x), types, tree, avals, "initial_guess")
-        return found
+        return result
 
     root.__name__ = f"root_of_{name}"
     if get_trace() is EVAL:
@@ -125,8 +125,8 @@ def _differentiable(
 
     def root_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
         values, consts = primals[:2]
-        found = made(*primals)
-        x = found[0] if has_aux else found
+        result = made(*primals)
+        x = result[0] if has_aux else result
         # What does not move is known: its zero tangent would go where it does, into references.
         moves = [not is_zero(t) for t in tangents[1]]
         given, pushed = tuple(pick(consts, moves)), tuple(pick(tangents[1], moves))
@@ -137,7 +137,7 @@ def _differentiable(
 
         _, df = jvp(moved, given, pushed)
         dx = change(values, (consts, x, tree_map(lambda t: algebra().neg(t), df)))
-        return found, (dx, tree_map(zero_from_primal, found[1])) if has_aux else dx
+        return result, (dx, tree_map(zero_from_primal, result[1])) if has_aux else dx
 
     whole.__name__ = root.__name__
     made = custom(whole)
@@ -205,10 +205,10 @@ def custom_linear_solve(
 def _solver(
     solve: Callable[..., Any], matvec: Callable[..., Any], leaves: Any, tree: Any, has_aux: bool
 ) -> Converted:
-    found = Converted(lambda x: solve(matvec, x), leaves, tree, name_of(solve))
-    x_tree, x_leaves = found.out_tree, found.jaxpr.outvars
+    result = Converted(lambda x: solve(matvec, x), leaves, tree, name_of(solve))
+    x_tree, x_leaves = result.out_tree, result.jaxpr.outvars
     if has_aux:
-        out = _unflattened(found)
+        out = _unflattened(result)
         if not (isinstance(out, (tuple, list)) and len(out) == 2):  # type: ignore[arg-type]
             raise TypeError(
                 f"custom_linear_solve with has_aux=True: {name_of(solve)} must return a pair "
@@ -218,11 +218,11 @@ def _solver(
     what = f"custom_linear_solve: solve ({name_of(solve)})"
     types, avals = [v.aval for v in x_leaves], [typeof(x) for x in leaves]
     _check(what, x_tree, types, tree, avals, "b")
-    return found
+    return result
 
 
-def _unflattened(found: Converted) -> Any:
-    return tree_unflatten(found.out_tree, found.jaxpr.outvars)
+def _unflattened(result: Converted) -> Any:
+    return tree_unflatten(result.out_tree, result.jaxpr.outvars)
 
 
 class MisfitError(TypeError, ValueError):

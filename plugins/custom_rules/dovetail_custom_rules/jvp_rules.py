@@ -48,14 +48,14 @@ def flat_lin(frame: Frame, rule: Callable[..., Any]) -> Callable[..., Any]:
 
     def jvp(operands: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         closed = frame.constants(operands)
-        found = frame.run(closed, rule, *frame.arguments(operands))
-        if not (isinstance(found, (tuple, list)) and len(found) == 2 and callable(found[1])):  # type: ignore[arg-type]
+        result = frame.run(closed, rule, *frame.arguments(operands))
+        if not (isinstance(result, (tuple, list)) and len(result) == 2 and callable(result[1])):  # type: ignore[arg-type]
             raise TypeError(
                 f"{what} must return a pair (primal_out, linear function of tangents), got "
-                f"{kind_of(found)}."
+                f"{kind_of(result)}."
             )
         _, ts = frame.parted(frame.fill(_shown_tangents(frame, operands, tangents, False)))
-        return checked_tangents(frame, what, found[0], frame.run(closed, found[1], *ts))
+        return checked_tangents(frame, what, result[0], frame.run(closed, result[1], *ts))
 
     return jvp
 
@@ -86,18 +86,18 @@ def checked_tangents(
             f"{what} returned a tangent of another structure than its primal result: "
             f"{differences(tree, tree_structure(tangent_out))}. Return one tangent per result."
         )
-    found: list[Any] = []
+    result: list[Any] = []
     for i, (x, t) in enumerate(zip(outs, tangents)):
         want = typeof(x).tangent_type()
         if t is None or isinstance(t, SymbolicZero):
-            found.append(None)
+            result.append(None)
         elif is_zero(t):
             _check_float0(t, want, what, tree, i)
-            found.append(None)
+            result.append(None)
         else:
             check_type(t, want, f"{what} returned the tangent", tree, i, "the primal result wants")
-            found.append(typed(arrayed(t), want))
-    return outs, found
+            result.append(typed(arrayed(t), want))
+    return outs, result
 
 
 def _check_float0(t: Any, want: Any, what: str, tree: Any, i: int) -> None:

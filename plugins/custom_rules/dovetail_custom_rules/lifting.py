@@ -36,12 +36,12 @@ class Lifting:
 
     def values(self, arrays: Sequence[Any], depth: int = 0) -> list[Any]:
         """Lifted operands, from their arrays."""
-        found: list[Any] = []
+        result: list[Any] = []
         at = 0
         for s, n in zip(self.ins, self.in_widths):
-            found.append(self.carrier.value(arrays[at : at + n], s, depth))
+            result.append(self.carrier.value(arrays[at : at + n], s, depth))
             at += n
-        return found
+        return result
 
     def arrays(
         self, values: Sequence[Any], structures: Sequence[Any], depth: int = 0
@@ -97,12 +97,12 @@ def lift_primitive(
     )
     arrays = lifting.arrays(args, ins)
     results = lifted.bind(*[x for xs in arrays for x in xs], **call)
-    found: list[Any] = []
+    result: list[Any] = []
     at = 0
     for s, n in zip(outs, lifting.out_widths):
-        found.append(carrier.value(results[at : at + n], s, 0))
+        result.append(carrier.value(results[at : at + n], s, 0))
         at += n
-    return found
+    return result
 
 
 def to_front(axis: Any, x: Any, dim: int | None) -> Any:
@@ -142,13 +142,13 @@ def _jvp(jvp: Callable[..., Any], lifting: Lifting) -> Callable[..., Any]:
         values += map(lifting.lift_single, tangents, lifting.ins)
 
         def flat(*xs: Any) -> list[Any]:
-            outs, found = jvp(xs[:n], xs[n:])
-            return [*outs, *found]
+            outs, result = jvp(xs[:n], xs[n:])
+            return [*outs, *result]
 
-        found = lifting.call(flat, values)
+        result = lifting.call(flat, values)
         m = len(lifting.outs)
-        outs = [lifting.single(v, s) for v, s in zip(found[:m], lifting.outs)]
-        return outs, [lifting.single(v, s) for v, s in zip(found[m:], lifting.outs)]
+        outs = [lifting.single(v, s) for v, s in zip(result[:m], lifting.outs)]
+        return outs, [lifting.single(v, s) for v, s in zip(result[m:], lifting.outs)]
 
     return lifted
 
@@ -164,11 +164,11 @@ def _vjp(vjp: Backward, lifting: Lifting) -> Backward:
             token[:] = [inner]
             return [*outs, *residuals]
 
-        found = lifting.call(flat, lifting.values(primals))
+        result = lifting.call(flat, lifting.values(primals))
         m = len(lifting.outs)
-        outs = [lifting.single(v, s) for v, s in zip(found[:m], lifting.outs)]
-        structures = tuple(carrier.structure(v, 0) for v in found[m:])
-        residuals = [lifting.single(v, s) for v, s in zip(found[m:], structures)]
+        outs = [lifting.single(v, s) for v, s in zip(result[:m], lifting.outs)]
+        structures = tuple(carrier.structure(v, 0) for v in result[m:])
+        residuals = [lifting.single(v, s) for v, s in zip(result[m:], structures)]
         return outs, residuals, (token[0], structures)
 
     def bwd(token: Any, residuals: Sequence[Any], cts: Sequence[Any]) -> list[Any]:
@@ -176,8 +176,8 @@ def _vjp(vjp: Backward, lifting: Lifting) -> Backward:
         n = len(structures)
         values = [*map(lifting.lift_single, residuals, structures)]
         values += map(lifting.lift_single, cts, lifting.outs)
-        found = lifting.call(lambda *xs: vjp.bwd(inner, xs[:n], xs[n:]), values)
-        return _collected(lifting, found)
+        result = lifting.call(lambda *xs: vjp.bwd(inner, xs[:n], xs[n:]), values)
+        return _collected(lifting, result)
 
     return Backward(fwd, bwd, vjp.name, vjp.lean)
 
@@ -195,8 +195,8 @@ def _transpose(transpose: Transposed, lifting: Lifting) -> Transposed:
         n = len(operands)
         values = [*map(lifting.lift_single, operands, lifting.ins)]
         values += map(lifting.lift_single, cts, lifting.outs)
-        found = lifting.call(lambda *xs: transpose.apply(xs[:n], xs[n:]), values)
-        return _collected(lifting, found)
+        result = lifting.call(lambda *xs: transpose.apply(xs[:n], xs[n:]), values)
+        return _collected(lifting, result)
 
     return Transposed(transpose.linear, apply)
 
@@ -210,8 +210,8 @@ def _reduce(reduce: Callable[[Flags], Any], lifting: Lifting) -> Callable[[Flags
         f = reduce(wanted)
 
         def run(*arrays: Any) -> list[Any]:
-            found = lifting.call(lambda *xs: f(*xs), lifting.values(arrays))
-            parts = lifting.arrays(found, pick(lifting.outs, wanted))
+            result = lifting.call(lambda *xs: f(*xs), lifting.values(arrays))
+            parts = lifting.arrays(result, pick(lifting.outs, wanted))
             flags = [fs for fs, w in zip(each, wanted) if w]
             return [x for xs, fs in zip(parts, flags) for x in pick(xs, fs)]
 
@@ -234,12 +234,12 @@ def _batch(batch: Callable[..., Any], lifting: Lifting) -> Callable[..., Any]:
         out_dims: list[Any] = []
 
         def run(*xs: Any) -> list[Any]:
-            outs, found = batch(axis, xs, inner)
-            out_dims[:] = found
+            outs, result = batch(axis, xs, inner)
+            out_dims[:] = result
             return outs
 
-        found = lifting.call(run, lifting.values(arrays, 1))
-        parts = lifting.arrays(found, lifting.outs, 1)
+        result = lifting.call(run, lifting.values(arrays, 1))
+        parts = lifting.arrays(result, lifting.outs, 1)
         return (
             [x for xs in parts for x in xs],
             [d for xs, d in zip(parts, out_dims) for _ in xs],

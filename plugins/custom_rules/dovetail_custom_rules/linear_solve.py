@@ -161,8 +161,8 @@ def _transpose(cotangents: Sequence[Any], *args: Any, **params: Any) -> list[Any
         return nothing + [None] * len(rhs)
     full = [zeros(typeof(b)) if ct is None else ct for b, ct in zip(rhs, given)]
     turned = {"const_lengths": lengths.transpose(), "jaxprs": jaxprs.transpose()}
-    found = linear_solve_p.bind(*joined(groups.transpose(), full), **turned)
-    return nothing + [ct if is_linear(b) else None for b, ct in zip(rhs, found)]
+    result = linear_solve_p.bind(*joined(groups.transpose(), full), **turned)
+    return nothing + [ct if is_linear(b) else None for b, ct in zip(rhs, result)]
 
 
 def _dce(used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:

@@ -38,13 +38,13 @@ def lift(carrier: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]
         const_lengths=LinearSolveTuple(*map(len, arrays)),
         jaxprs=programs,
     )
-    found: list[Any] = []
+    result: list[Any] = []
     at = 0
     for aval, s in zip(params["jaxprs"].solve.out_avals, (*x, *aux)):
         n = len(carrier.types(aval, s))
-        found.append(carrier.value(outs[at : at + n], s, 0))
+        result.append(carrier.value(outs[at : at + n], s, 0))
         at += n
-    return found
+    return result
 
 
 def _arrays(carrier: Any, values: Sequence[Any], structures: Structures) -> list[Any]:
@@ -70,16 +70,16 @@ def _programs(
     carrier: Any, programs: LinearSolveTuple, ins: LinearSolveTuple, x: Structures
 ) -> tuple[LinearSolveTuple, Structures]:
     """The lifted programs, and the structures of the solver's further results."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     further: dict[str, Structures] = {}
     for name, program, consts in zip(LinearSolveTuple._fields, programs, ins):
         if program is None:
-            found[name] = None
+            result[name] = None
             continue
         outs = lift_program(carrier, program, consts + x)[1]
         further[name] = outs[len(x) :]
-        found[name] = lift_program(carrier, program, consts + x, x + further[name])[0]
-    return LinearSolveTuple(**found), further["solve"]
+        result[name] = lift_program(carrier, program, consts + x, x + further[name])[0]
+    return LinearSolveTuple(**result), further["solve"]
 
 
 linear_solve_p.lift = lift

@@ -87,17 +87,17 @@ def _rules(primitive: Primitive, rules: FlatRules) -> Rules:
     die with the last use.
     """
     run: Any = primitive.decomposition
-    found: Rules = {"eval": run}
+    result: Rules = {"eval": run}
     if primitive.regions is not None:
-        found["backends.stablehlo"] = lowered
+        result["backends.stablehlo"] = lowered
     if rules.transpose is None:
-        found["ad.partial_eval"] = _opened(primitive)
+        result["ad.partial_eval"] = _opened(primitive)
     for maker in makers:
-        found.update(maker(primitive, rules))
-    found.update(rules.table_rules)
+        result.update(maker(primitive, rules))
+    result.update(rules.table_rules)
     if "backends.stablehlo" in rules.table_rules and "eval" not in rules.table_rules:
-        found["eval"] = _compiled(primitive)
-    return found
+        result["eval"] = _compiled(primitive)
+    return result
 
 
 def _opened(primitive: Primitive) -> Callable[..., Any]:

@@ -33,8 +33,8 @@ def pullback(
         rest = iter(xs)
         return pick(f(*[next(rest) if m else x for x, m in zip(operands, mask)]), used)
 
-    found = vjp(of_differentiable, *pick(operands, mask))[1](list(cts))
-    return [None if is_zero(x) else x for x in found]
+    result = vjp(of_differentiable, *pick(operands, mask))[1](list(cts))
+    return [None if is_zero(x) else x for x in result]
 
 
 def pullback_primitive(rules: FlatRules, program: ClosedJaxpr, mask: Flags, used: Flags) -> Bound:
@@ -62,8 +62,8 @@ def _pullback_primitive(rules: FlatRules, program: ClosedJaxpr, mask: Flags, use
     n = len(mask)
     wanted = pick(program.in_avals, mask)
 
-    def dense(found: Sequence[Any]) -> list[Any]:
-        return [zeros(a.cotangent_type()) if x is None else x for x, a in zip(found, wanted)]
+    def dense(result: Sequence[Any]) -> list[Any]:
+        return [zeros(a.cotangent_type()) if x is None else x for x, a in zip(result, wanted)]
 
     body = jaxpr_as_fun(program)
     avals = [*program.in_avals, *(a.cotangent_type() for a in pick(program.out_avals, used))]
@@ -82,11 +82,11 @@ def _pullback_primitive(rules: FlatRules, program: ClosedJaxpr, mask: Flags, use
             outs, out_dims = rules.batch(axis, xs, places[:n])
             return [to_front(axis, x, d) for x, d in zip(outs, out_dims)]
 
-        found = pullback(mapped, mask, used, every[:n], every[n:])
+        result = pullback(mapped, mask, used, every[:n], every[n:])
         return [
             zeros(a.cotangent_type().update(shape=(axis.size, *a.shape))) if x is None else x
-            for x, a in zip(found, wanted)
-        ], [0] * len(found)
+            for x, a in zip(result, wanted)
+        ], [0] * len(result)
 
     fixed = ("",) * len(avals)
     own = FlatRules(f"{rules.name}_pull", rules.origin, fixed, batch=batch)
@@ -113,8 +113,8 @@ def _reducible_linear(rules: FlatRules, mask: Flags, program: Any) -> Primitive:
 
     @linear.def_decomposition
     def run(*args: Any) -> list[Any]:
-        _, found = under.run(jvp_values, body, args[:n], spread(args[n:], mask))
-        return [zeros(a) if t is None else t for t, a in zip(pick(found, live), types)]
+        _, result = under.run(jvp_values, body, args[:n], spread(args[n:], mask))
+        return [zeros(a) if t is None else t for t, a in zip(pick(result, live), types)]
 
     def transpose(cotangents: Sequence[Any], *args: Any) -> list[Any]:
         given = spread([ct is not None for ct in cotangents], live)
@@ -133,14 +133,14 @@ def _pull_back(
     """Cotangents of the operands in ``mask``, through the function reduced to what is given."""
     used = tuple(bool(g) for g in given)
     cts = [ct for ct in cotangents if ct is not None]
-    found = reduction(rules, program, used)
-    if found is None and rules.batch is not None:
+    result = reduction(rules, program, used)
+    if result is None and rules.batch is not None:
         return pullback_primitive(rules, program, mask, used).bind(*primals, *cts)
-    if found is None:
+    if result is None:
         return pullback(jaxpr_as_fun(program), mask, used, primals, cts)
-    needed = found.needed
+    needed = result.needed
     left = tuple(pick(mask, needed))
-    f, wanted = jaxpr_as_fun(found.program), (True,) * sum(used)
+    f, wanted = jaxpr_as_fun(result.program), (True,) * sum(used)
     args = f, left, wanted, pick(primals, needed), cts
     pulled = iter(running(rules, program, used, pullback, *args))
     return pick([next(pulled) if m and n else None for m, n in zip(mask, needed)], mask)
@@ -153,12 +153,14 @@ def _dce(rules: FlatRules, mask: Flags, program: Any, live: Sequence[bool]) -> A
         if eqn.effects:
             return [True] * len(eqn.invars), eqn
         wanted = tuple(bool(u) for u in spread(used, live))
-        found = reduction(rules, program, wanted)
-        if found is None:
+        result = reduction(rules, program, wanted)
+        if result is None:
             return [True] * len(eqn.invars), eqn
-        left = tuple(pick(mask, found.needed))
-        smaller = reducible_linear(found.primitive, found.rules, left, {"program": found.program})
-        needed = [*found.needed, *pick(found.needed, mask)]
+        left = tuple(pick(mask, result.needed))
+        smaller = reducible_linear(
+            result.primitive, result.rules, left, {"program": result.program}
+        )
+        needed = [*result.needed, *pick(result.needed, mask)]
         return needed, eqn.replace(
             primitive=smaller,
             invars=pick(eqn.invars, needed),

@@ -110,15 +110,15 @@ class _Late:
     ) -> tuple[Sequence[Any], Sequence[Any]]:
         rules = self.rules
         if rules.jvp is not None:
-            outs, found = rules.jvp(primals, tangents)
+            outs, result = rules.jvp(primals, tangents)
         elif rules.vjp is not None:
             outs, residuals, token = rules.vjp.fwd(primals, self.mask)
             avals = [typeof(x) for x in outs]
-            found = tangents_by_transposition(rules, token, residuals, avals, tangents)
+            result = tangents_by_transposition(rules, token, residuals, avals, tangents)
         else:
             body: Any = self.primitive.decomposition
-            outs, found = jvp_values(lambda *xs: body(*xs, **params), primals, tangents)
-        return self.at_types(outs), found
+            outs, result = jvp_values(lambda *xs: body(*xs, **params), primals, tangents)
+        return self.at_types(outs), result
 
     def split(
         self, nonzero: Sequence[bool], primals: Sequence[Any], params: dict[str, Any]
@@ -146,8 +146,8 @@ class _Late:
             return None
 
         def on_tangents(*tangents: Any) -> list[Any]:
-            found = linear.bind(*known, *pick(tangents, self.mask))
-            return spread(found, [has_tangent(a) for a in avals])
+            result = linear.bind(*known, *pick(tangents, self.mask))
+            return spread(result, [has_tangent(a) for a in avals])
 
         return outs, on_tangents
 
@@ -208,16 +208,16 @@ def pushed_dce_rule(
             needs, reduced = dce_rule(rules)(outs, plain)
             return [*needs, *[False] * (len(eqn.invars) - n)], reduced
         wanted = tuple(bool(o or t) for o, t in zip(outs, tangents))
-        found = None if rules.differentiates else reduction(rules, program, wanted)
+        result = None if rules.differentiates else reduction(rules, program, wanted)
         every = [True] * len(eqn.invars)
-        if found is None and all(used):
+        if result is None and all(used):
             return every, eqn
-        if found is None:
+        if result is None:
             smaller = selected(this(), tuple(used))
             return every, eqn.replace(primitive=smaller, outvars=pick(eqn.outvars, used))
-        left = tuple(pick(mask, found.needed))
-        smaller = pushforward(found.primitive, found.rules, left, {"program": found.program})
-        needed = [*found.needed, *pick(found.needed, mask)]
+        left = tuple(pick(mask, result.needed))
+        smaller = pushforward(result.primitive, result.rules, left, {"program": result.program})
+        needed = [*result.needed, *pick(result.needed, mask)]
         variables: list[Var] = []
         for w, o, t in zip(wanted, result_vars, tangent_vars):
             variables += [x for x in (o, t) if w and x is not None]

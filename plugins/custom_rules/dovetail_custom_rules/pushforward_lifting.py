@@ -46,14 +46,14 @@ def _pushforward_of_lifted(
     def of_arrays(*arrays: Any) -> list[Any]:
         values = [carrier.value([x], s, 0) for x, s in zip(arrays, ins)]
         # Through the carrier's trace: a primitive may have a rule of its own in its table.
-        found = lift_call(carrier, lambda *xs: primitive.bind(*xs, **params), values)
-        outs[:] = [carrier.structure(v, 0) for v in found]
-        return [carrier.arrays(v, s, 0)[0] for v, s in zip(found, outs)]
+        result = lift_call(carrier, lambda *xs: primitive.bind(*xs, **params), values)
+        outs[:] = [carrier.structure(v, 0) for v in result]
+        return [carrier.arrays(v, s, 0)[0] for v, s in zip(result, outs)]
 
     primals = [carrier.arrays(v, s, 0)[0] for v, s in zip(args, ins)]
     dots = [None if t is None else carrier.arrays(t, s, 0)[0] for t, s in zip(tangents, ins)]
-    results, found = jvp_values(of_arrays, primals, dots)
-    joined = in_turns(results, found)
+    results, result = jvp_values(of_arrays, primals, dots)
+    joined = in_turns(results, result)
     each = [s for s, x in zip(outs, results) for _ in range(1 + has_tangent(typeof(x)))]
     return [carrier.value([x], s, 0) for x, s in zip(joined, each)]
 
@@ -89,8 +89,8 @@ def _pushed_reduce(
 
         def run(*args: Any) -> list[Any]:
             outs, tangents = jvp_values(f, args[:n], spread(args[n:], mask))
-            found = in_turns([typed(x, a) for x, a in zip(outs, pick(avals, wanted))], tangents)
-            return pick(found, [u for flags in pick(each, wanted) for u in flags])
+            result = in_turns([typed(x, a) for x, a in zip(outs, pick(avals, wanted))], tangents)
+            return pick(result, [u for flags in pick(each, wanted) for u in flags])
 
         return run
 

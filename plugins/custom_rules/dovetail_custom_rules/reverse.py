@@ -39,8 +39,8 @@ def transpose_rule(transposed: Transposed, name: str) -> Callable[..., Any]:
                     "linear: its transpose rule only speaks of its linear arguments."
                 )
         known = [None if is_linear(x) else x for x in args]
-        found = transposed.apply(known, cotangents)
-        return [ct if is_linear(x) else None for ct, x in zip(found, args)]
+        result = transposed.apply(known, cotangents)
+        return [ct if is_linear(x) else None for ct, x in zip(result, args)]
 
     return rule
 
@@ -91,7 +91,7 @@ def tangents_by_transposition(
     types = [a.cotangent_type() for a in pick(out_avals, live)]
     residuals = [_copied(x) for x in residuals]
     try:
-        found = transposed_call(
+        result = transposed_call(
             lambda *cts: vjp.bwd(token, residuals, spread(cts, live)), types, tangents
         )
     except (MissingRule, TracedValueError, UnexpectedTracerError) as e:
@@ -106,7 +106,7 @@ def tangents_by_transposition(
             f"transposed: {why} Give {rules.name} a rule of forward mode (def_jvp), or "
             "differentiate in reverse mode (grad, vjp)."
         ) from e
-    return spread(found, live)
+    return spread(result, live)
 
 
 def _copied(x: Any) -> Any:
@@ -144,8 +144,8 @@ def linear_primitive(
 
     @linear.def_decomposition
     def run(*args: Any) -> list[Any]:
-        found = under.run(on_tangents, args)
-        return [zeros(t) if x is None else x for x, t in zip(pick(found, live), types)]
+        result = under.run(on_tangents, args)
+        return [zeros(t) if x is None else x for x, t in zip(pick(result, live), types)]
 
     def transpose(cotangents: Sequence[Any], *args: Any) -> list[Any]:
         cts = vjp.bwd(token, args[:residuals], spread(cotangents, live))

@@ -138,17 +138,17 @@ class Rules:
                     f"{', '.join(parameters) or 'no signature that Python knows'}{here()}"
                 )
         count = len(parameters) if self._signature is None else _positional(self._signature)
-        found = {n + count if n < 0 else n for n in given}
+        result = {n + count if n < 0 else n for n in given}
         # One that has no position keeps its value, and rules know nothing of it.
-        found |= {parameters.index(n) for n in named if not self._is_keyword_only(n)}
-        if self._plain is not None and not found <= set(range(self._plain)):
+        result |= {parameters.index(n) for n in named if not self._is_keyword_only(n)}
+        if self._plain is not None and not result <= set(range(self._plain)):
             raise ValueError(
                 f"{what}: {self.name} has {self._plain} positional arguments, but argument "
-                f"{max(found)} was named{here()}"
+                f"{max(result)} was named{here()}"
             )
-        self.inert |= found
+        self.inert |= result
         if strict:
-            self.strict |= found
+            self.strict |= result
 
     def _is_keyword_only(self, name: str) -> bool:
         assert self._signature is not None
@@ -258,8 +258,8 @@ def _lowering(frame: Frame, name: str, rule: Callable[..., Any]) -> Callable[...
 
     def lower(b: Any, *operands: Any, program: ClosedJaxpr) -> Any:
         wanted = [_spell(a) for a in b.outs]
-        found = rule(b, *operands[n:])
-        results: list[Any] = [*found] if isinstance(found, (list, tuple)) else [found]
+        result = rule(b, *operands[n:])
+        results: list[Any] = [*result] if isinstance(result, (list, tuple)) else [result]
         got = [_spell(x.aval) if hasattr(x, "aval") else repr(x) for x in results]
         if got != wanted:
             raise RegistryError(

@@ -30,19 +30,19 @@ def call_functions(
         (jvp,) = rules
 
         def forward_mode(primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-            found = list(jvp.call_wrapped(*primals, *tangents))
-            return found[: len(found) // 2], found[len(found) // 2 :]
+            result = list(jvp.call_wrapped(*primals, *tangents))
+            return result[: len(result) // 2], result[len(result) // 2 :]
 
         call.def_jvp(forward_mode, symbolic)
         return call(*args)
     fwd, bwd = rules
 
     def forward(*xs: Any) -> Any:
-        found = list(fwd.call_wrapped(*[y for x in xs for y in (x, True)]))
+        result = list(fwd.call_wrapped(*[y for x in xs for y in (x, True)]))
         operands = params["out_trees"]()[2]
         n = sum(i is None for i in operands)
-        rest = iter(found[:n])
-        return found[n:], [next(rest) if i is None else xs[i] for i in operands]
+        rest = iter(result[:n])
+        return result[n:], [next(rest) if i is None else xs[i] for i in operands]
 
     def backward(residuals: Sequence[Any], cotangents: Sequence[Any]) -> Any:
         return tuple(bwd.call_wrapped(*residuals, *cotangents))

@@ -76,9 +76,9 @@ def flat_vjp(
             for ct, a in zip(cts, token.out_avals)
         ]
         shown_tree = tree_unflatten(token.out_tree, shown)
-        found = frame.run(dict(zip(closed, values[m:])), bwd, *inert, residuals, shown_tree)
+        result = frame.run(dict(zip(closed, values[m:])), bwd, *inert, residuals, shown_tree)
         checked = checked_cotangents(frame, f"the backward rule {name_of(bwd)} of {frame.name}",
-                                     found, token.in_avals)  # fmt: skip
+                                     result, token.in_avals)  # fmt: skip
         return [*[None] * frame.closed, *checked]
 
     return Backward(flat_fwd, flat_bwd, name_of(bwd), lean)
@@ -131,19 +131,19 @@ def _marked(frame: Frame, operands: Sequence[Any], mask: Flags) -> list[Any]:
     return frame.fill(leaves)
 
 
-def checked_cotangents(frame: Frame, what: str, found: Any, in_avals: Sequence[Any]) -> list[Any]:
+def checked_cotangents(frame: Frame, what: str, result: Any, in_avals: Sequence[Any]) -> list[Any]:
     """One cotangent per leaf of the arguments, None for zeros.
 
     Raises:
         TypeError: structures disagree. ValueError: types do. Names rule, argument, path and both.
     """
     positions = [i for i in range(frame.count) if i not in frame.inert]
-    if not isinstance(found, (tuple, list)) or len(found) != len(positions):  # type: ignore[arg-type]
+    if not isinstance(result, (tuple, list)) or len(result) != len(positions):  # type: ignore[arg-type]
         raise TypeError(
             f"{what} must return a tuple with one cotangent per differentiated argument "
-            f"({len(positions)}), got {kind_of(found)}."
+            f"({len(positions)}), got {kind_of(result)}."
         )
-    given: dict[int, Any] = dict(zip(positions, found))  # type: ignore[arg-type]
+    given: dict[int, Any] = dict(zip(positions, result))  # type: ignore[arg-type]
     cts: list[Any] = []
     at = 0
     for i, tree in zip(frame.dynamic, treedef_children(frame.in_tree)):
@@ -201,10 +201,10 @@ def _leaves_up_to(what: str, i: int, tree: Any, ct: Any) -> list[Any]:
     """The leaves of ``ct``, in which None or a leaf may stand for any part of ``tree``."""
     leaves = leaves_with_zeros(tree, ct, repeated=True)
     if leaves is None:
-        found = tree_structure(ct)
+        result = tree_structure(ct)
         raise TypeError(
             f"{what} returned a cotangent of another structure than argument {i}: "
-            f"{differences(tree, found)}. Return the argument's structure, with None for zeros."
+            f"{differences(tree, result)}. Return the argument's structure, with None for zeros."
         )
     return leaves
 
@@ -230,8 +230,8 @@ def flat_transpose(frame: Frame, rule: Callable[..., Any], in_avals: Sequence[An
             for ct, a in zip(cts, frame.out_avals)
         ]
         cotangent = tree_unflatten(frame.out_tree, shown)
-        found = frame.run(frame.constants(operands), rule, *arguments[:last], cotangent)
-        cotangents = argument_cotangents(what, last, tree, found, avals)
+        result = frame.run(frame.constants(operands), rule, *arguments[:last], cotangent)
+        cotangents = argument_cotangents(what, last, tree, result, avals)
         return [*[None] * (len(operands) - n), *cotangents]
 
     return Transposed(linear, apply)

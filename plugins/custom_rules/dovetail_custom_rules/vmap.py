@@ -35,12 +35,12 @@ def flat_vmap(frame: Frame, rule: Callable[..., Any]) -> Callable[..., Any]:
         flags = frame.fill([d is not None for d in dims[n:]])
         batched = [False if i in frame.statics else x for i, x in enumerate(flags)]
         closed = frame.constants(operands)
-        found = frame.run(closed, rule, axis.size, batched, *frame.arguments(operands))
-        if not (isinstance(found, (tuple, list)) and len(found) == 2):  # type: ignore[arg-type]
+        result = frame.run(closed, rule, axis.size, batched, *frame.arguments(operands))
+        if not (isinstance(result, (tuple, list)) and len(result) == 2):  # type: ignore[arg-type]
             raise TypeError(
-                f"{what} must return a pair (result, out_batched), got {type(found).__name__}."
+                f"{what} must return a pair (result, out_batched), got {type(result).__name__}."
             )
-        return _checked(frame, what, axis, found[0], found[1])
+        return _checked(frame, what, axis, result[0], result[1])
 
     return batch
 
@@ -114,8 +114,8 @@ def _batched(
 
     def run(*xs: Any) -> list[Any]:
         assert rules.batch is not None
-        found, out_dims = rules.batch(axis, xs, dims)
-        return [to_front(axis, x, d) for x, d in zip(found, out_dims)]
+        result, out_dims = rules.batch(axis, xs, dims)
+        return [to_front(axis, x, d) for x, d in zip(result, out_dims)]
 
     body = stage_closed(run, [typeof(x) for x in args], f"the vmap rule of {rules.name}")
     body = ClosedJaxpr(body.jaxpr.replace(name=rules.name), body.consts)

@@ -19,9 +19,9 @@ from dovetail_core import RegistryError, UnexpectedTracerError
 
 
 def raises(kind: type[Exception], text: str, f: Callable[..., Any], *args: Any, **kw: Any) -> None:
-    with pytest.raises(kind) as found:
+    with pytest.raises(kind) as result:
         f(*args, **kw)
-    assert text in str(found.value), str(found.value)
+    assert text in str(result.value), str(result.value)
 
 
 # What is decorated, and what it is called with.

@@ -111,8 +111,8 @@ def test_a_rule_of_batching_closes_over_a_value_that_is_not_mapped(around: str) 
         return g
 
     call, total = AROUND[around]
-    found = dt.vmap(lambda z: call(make, z))(dnp.array([1.0, 3.0]))
-    np.testing.assert_allclose(found, [10 * total, 90 * total], rtol=1e-6)
+    result = dt.vmap(lambda z: call(make, z))(dnp.array([1.0, 3.0]))
+    np.testing.assert_allclose(result, [10 * total, 90 * total], rtol=1e-6)
 
 
 def test_functions_of_the_library_take_values_that_a_rule_closes_over() -> None:

@@ -70,11 +70,11 @@ every_form = pytest.mark.parametrize("form", FORMS.values(), ids=list(FORMS))
 
 
 def under_each(f: Callable[[], Any]) -> list[Any]:
-    found: list[Any] = []
+    result: list[Any] = []
     for value in SCALES:
         with scale(value):
-            found.append(f())
-    return found
+            result.append(f())
+    return result
 
 
 @every_form
@@ -84,11 +84,11 @@ def test_backward_rules_follow_the_context_of_the_pullback(form: Any) -> None:
         with scale(forward):
             value, pullback = dt.vjp(h, 2.0)
         assert value == 2 * forward
-        found = under_each(lambda: float(pullback(1.0)[0]))  # noqa: B023
-        assert found == [10 * forward + s for s in SCALES]
-        assert under_each(lambda: float(dt.jit(pullback)(1.0)[0])) == found  # noqa: B023
+        result = under_each(lambda: float(pullback(1.0)[0]))  # noqa: B023
+        assert result == [10 * forward + s for s in SCALES]
+        assert under_each(lambda: float(dt.jit(pullback)(1.0)[0])) == result  # noqa: B023
         mapped = under_each(lambda: dt.vmap(pullback)(dnp.ones(2))[0].tolist())  # noqa: B023
-        assert mapped == [[s, s] for s in found]
+        assert mapped == [[s, s] for s in result]
 
 
 @every_form
@@ -144,8 +144,8 @@ def test_mapped_programs_follow_the_context_of_their_call(form: Any) -> None:
 def test_a_program_that_is_kept_follows_the_context_in_which_it_is_transformed(form: Any) -> None:
     program = dt.make_jaxpr(form(by_vjp()))(2.0)
     call = jaxpr_as_fun(program)
-    found = under_each(lambda: float(dt.grad(lambda x: call(x)[0])(2.0)))
-    assert found == [11 * s for s in SCALES]
+    result = under_each(lambda: float(dt.grad(lambda x: call(x)[0])(2.0)))
+    assert result == [11 * s for s in SCALES]
 
 
 @every_form
@@ -168,9 +168,9 @@ def test_rules_see_the_precision_of_products(form: Any) -> None:
             pullback(1.0)
     with dt.default_matmul_precision("tensorfloat32"):
         pullback(1.0)
-    found = list(dict.fromkeys(seen))  # what was derived under one is used again
-    assert ["HIGHEST" in s for s in found] == [True, False, False]
-    assert len(found) == 3
+    result = list(dict.fromkeys(seen))  # what was derived under one is used again
+    assert ["HIGHEST" in s for s in result] == [True, False, False]
+    assert len(result) == 3
 
 
 @every_form
@@ -184,11 +184,11 @@ def test_rules_see_the_mode_of_64_bit_types(form: Any) -> None:
 
     f.defvjp(lambda x: (f(x), None), backward)
     _, pullback = dt.vjp(form(f), np.float32(2.0))
-    found: list[Any] = []
+    result: list[Any] = []
     for wide in (False, True, False):
         with enable_x64(wide):
-            found.append(float(pullback(np.float32(1.0))[0]))
-    assert found == [32, 64, 32]
+            result.append(float(pullback(np.float32(1.0))[0]))
+    assert result == [32, 64, 32]
 
 
 def test_rules_see_the_names_of_axes_around_the_pullback() -> None:
@@ -200,27 +200,27 @@ def test_rules_see_the_names_of_axes_around_the_pullback() -> None:
     for form in FORMS.values():
         _, pullback = dt.vjp(form(f), 1.0)
         for n in (3, 4, 3):
-            found = dt.vmap(pullback, axis_name="i")(dnp.ones(n))[0]
-            assert found.tolist() == [n] * n
+            result = dt.vmap(pullback, axis_name="i")(dnp.ones(n))[0]
+            assert result.tolist() == [n] * n
 
 
 def test_threads_have_derived_programs_of_their_own_contexts() -> None:
     h = dt.jit(by_vjp())
     with scale(1.0):
         _, pullback = dt.vjp(h, 2.0)
-    begin, found = Barrier(4), dict[float, list[float]]()
+    begin, result = Barrier(4), dict[float, list[float]]()
 
     def run(value: float) -> None:
         with scale(value):
             begin.wait(60)
-            found[value] = [float(pullback(1.0)[0]) for _ in range(5)]
+            result[value] = [float(pullback(1.0)[0]) for _ in range(5)]
 
     threads = [Thread(target=run, args=(float(i),)) for i in range(4)]
     for t in threads:
         t.start()
     for t in threads:
         t.join()
-    assert found == {float(i): [10.0 + i] * 5 for i in range(4)}
+    assert result == {float(i): [10.0 + i] * 5 for i in range(4)}
 
 
 def test_what_is_derived_is_derived_once_for_each_context() -> None:

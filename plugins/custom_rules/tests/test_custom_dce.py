@@ -32,22 +32,22 @@ def kernel() -> Any:
 
 def operations(program: ClosedJaxpr) -> set[str]:
     """Names of what a program does at last: calls inlined, nothing removed any more."""
-    found: set[str] = set()
+    result: set[str] = set()
     for eqn in program.eqns:
         if eqn.primitive.anonymous:
             run: Any = eqn.primitive.decomposition
-            found |= operations(
+            result |= operations(
                 stage_closed(
                     lambda *xs, run=run, eqn=eqn: run(*xs, **eqn.params),
                     [v.aval for v in eqn.invars],
                 )
             )
             continue
-        found.add(eqn.primitive.name)
+        result.add(eqn.primitive.name)
         for inner in programs_in(eqn.params):
             assert isinstance(inner, ClosedJaxpr)
-            found |= operations(inner)
-    return found
+            result |= operations(inner)
+    return result
 
 
 def reduced(f: Callable[..., Any], *args: Any) -> ClosedJaxpr:
@@ -99,8 +99,8 @@ def without_rule(x: Any, y: Any) -> Any:
 
 @pytest.mark.parametrize("use", USES)
 def test_only_what_is_used_is_computed(use: Callable[[Any, Any], Any]) -> None:
-    found = operations(reduced(lambda x: use(x, kernel()), 0.3))
-    assert "tan" not in found and "exp" in found
+    result = operations(reduced(lambda x: use(x, kernel()), 0.3))
+    assert "tan" not in result and "exp" in result
     np.testing.assert_allclose(use(0.3, kernel()), use(0.3, without_rule), rtol=1e-5)
     jitted = dt.jit(lambda x: use(x, kernel()))(0.3)
     np.testing.assert_allclose(jitted, use(0.3, without_rule), rtol=1e-5)

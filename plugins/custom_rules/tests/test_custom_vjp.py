@@ -277,12 +277,14 @@ def test_numbers_among_residuals_are_as_they_were(use: str, optimize: bool) -> N
     seen: list[Any] = []
     slope = USES[use](scaled(known, seen, optimize))
     assert seen and float(slope) == 7.0
-    for found in seen:
-        assert found.keys() == known.keys() and found["none"] is None
+    for result in seen:
+        assert result.keys() == known.keys() and result["none"] is None
         for name, kind in (("flag", bool), ("n", int), ("rate", float), ("complex", complex)):
-            assert type(found[name]) is kind and found[name] == known[name]
-        assert found["numpy"].dtype == np.float32 and found["numpy"] == 2.0 and found["numpy flag"]
-        assert found["array"].shape == (2,)
+            assert type(result[name]) is kind and result[name] == known[name]
+        assert (
+            result["numpy"].dtype == np.float32 and result["numpy"] == 2.0 and result["numpy flag"]
+        )
+        assert result["array"].shape == (2,)
     assert float(dt.grad(scaled({**known, "flag": False}, seen))(1.0)) == 9.0
 
 
@@ -369,9 +371,9 @@ def test_none_stands_for_an_argument_whose_class_is_particular() -> None:
     )
     how = {"schedule": _Schedule(np.float32(3)), "weight": np.float32(1)}
     for f in (scaled, dt.jit(scaled), lambda x, h: dt.vmap(scaled, (0, None))(x[None], h)[0]):
-        found = dt.grad(f, argnums=(0, 1))(np.float32(2), how)
-        assert float(found[0]) == 3 and float(found[1]["weight"]) == 1
-        assert float(found[1]["schedule"].target) == 0
+        result = dt.grad(f, argnums=(0, 1))(np.float32(2), how)
+        assert float(result[0]) == 3 and float(result[1]["weight"]) == 1
+        assert float(result[1]["schedule"].target) == 0
 
     wrong = dt.custom_vjp(lambda x, how: x * how[0])
     wrong.defvjp(lambda x, how: (x, None), lambda _, ct: (ct, (ct, ct, None)))

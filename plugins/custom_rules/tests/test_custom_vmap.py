@@ -136,6 +136,6 @@ def test_tangents_mapped_beside_primals_that_are_not():
     x, ts = np.float32(0.5), np.array([1, -2, 3], np.float32)
     program = dt.make_jaxpr(dt.vmap(lambda t: dt.jvp(lambda v: f(v)[0], (x,), (t,))[1]))(ts)
     reduced = dce_closed(program, [True])[0]
-    (found,) = eval_jaxpr(reduced.jaxpr, reduced.consts, ts)
-    np.testing.assert_allclose(found, np.cos(x) * ts, rtol=1e-6)
+    (result,) = eval_jaxpr(reduced.jaxpr, reduced.consts, ts)
+    np.testing.assert_allclose(result, np.cos(x) * ts, rtol=1e-6)
     np.testing.assert_allclose(dt.jacfwd(lambda v: f(v)[0])(x), np.cos(x), rtol=1e-6)

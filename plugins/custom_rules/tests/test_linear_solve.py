@@ -30,8 +30,8 @@ def solved(a: Any, b: Any, **options: Any) -> Any:
 
 
 def equation(f: Any, *args: Any) -> Any:
-    found = [e for e in dt.make_jaxpr(f)(*args).eqns if e.primitive is linear_solve_p]
-    return found[0] if len(found) == 1 else found
+    result = [e for e in dt.make_jaxpr(f)(*args).eqns if e.primitive is linear_solve_p]
+    return result[0] if len(result) == 1 else result
 
 
 def test_its_equation_has_four_programs() -> None:

@@ -37,9 +37,9 @@ def test_a_lowering_returns_its_result_or_a_list(wrap: Any) -> None:
 def test_results_of_any_structure() -> None:
     f = dt.custom(lambda x, y: {"sum": x + y, "none": None, "pair": (x, y)})
     f.def_lower(lambda b, x, y: [x, y, b.op("stablehlo.multiply", [x, y], b.outs[2])])
-    found = dt.jit(f)(X, X + 1)
-    np.testing.assert_array_equal(found["sum"], X * (X + 1))
-    assert found["none"] is None
+    result = dt.jit(f)(X, X + 1)
+    np.testing.assert_array_equal(result["sum"], X * (X + 1))
+    assert result["none"] is None
     empty = dt.custom(lambda x: ())
     empty.def_lower(lambda b, x: [])
     assert dt.jit(empty)(X) == ()
@@ -96,9 +96,9 @@ def test_types_of_any_kind_and_structure() -> None:
             "a": ShapedArray(tree["z"].shape, np.dtype(np.float32)),
         }
     )
-    found = dt.jit(f)({"table": X, "z": 3})
-    assert found["a"] == 3.0 and found["a"].dtype == np.float32
-    np.testing.assert_array_equal(found["b"], -X)
+    result = dt.jit(f)({"table": X, "z": 3})
+    assert result["a"] == 3.0 and result["a"].dtype == np.float32
+    np.testing.assert_array_equal(result["b"], -X)
     g = dt.custom(no_body)
     g.def_abstract_eval(lambda x: "float32")
     with pytest.raises(TypeError, match=r"type rule of no_body returned 'float32' at .*no type of"):

@@ -168,22 +168,22 @@ def under(layers: tuple[str, ...], f: Function) -> Function:
 
 def uses(program: ClosedJaxpr) -> Counter[str]:
     """How often each rule is used in a program whose dead code is gone, calls inlined."""
-    found: Counter[str] = Counter()
+    result: Counter[str] = Counter()
     for eqn in program.eqns:
         if eqn.primitive is mark_p:
-            found[eqn.params["rule"]] += 1
+            result[eqn.params["rule"]] += 1
         elif eqn.primitive.anonymous:
             run: Any = eqn.primitive.decomposition
             opened = stage_closed(
                 lambda *xs, run=run, eqn=eqn: run(*xs, **eqn.params), [v.aval for v in eqn.invars]
             )
             used = [True] * len(opened.out_avals)
-            found += uses(dce_closed(opened, used)[0])
+            result += uses(dce_closed(opened, used)[0])
         else:
             for inner in programs_in(eqn.params):
                 assert isinstance(inner, ClosedJaxpr)
-                found += uses(inner)
-    return found
+                result += uses(inner)
+    return result
 
 
 def staged(layers: tuple[str, ...], f: Function) -> ClosedJaxpr:
@@ -235,9 +235,9 @@ ORDERS = [" ".join(p) for p in itertools.permutations(["jvp", "vjp", "dce", "vma
 @pytest.mark.parametrize("order", ORDERS)
 def test_decorators_in_any_order_give_one_behaviour(order: str) -> None:
     for layers in [("vmap",), ("jvp",), ("grad",), ("dce",), ("grad", "vmap", "dce")]:
-        found, want = staged(layers, make(order)), staged(layers, make())
-        assert uses(found) == uses(want)
-        np.testing.assert_allclose(evaluate(found, X), evaluate(want, X), rtol=1e-5)
+        result, want = staged(layers, make(order)), staged(layers, make())
+        assert uses(result) == uses(want)
+        np.testing.assert_allclose(evaluate(result, X), evaluate(want, X), rtol=1e-5)
 
 
 def test_compiled_and_eager_calls_agree() -> None:

@@ -104,8 +104,8 @@ def test_closed_over(kind: str) -> None:
         if order == "jacrev(jit)" and kind in ("backward rule writes", "backward rule adds"):
             continue  # cotangents are mapped: each would be written to the one place
         ref = dovetail.new_ref(f32(5.0))
-        found = transform(closing_over(ref, kind))(f32(0.5))
-        assert (float(found), float(ref[...])) == (3 * slope, after), order
+        result = transform(closing_over(ref, kind))(f32(0.5))
+        assert (float(result), float(ref[...])) == (3 * slope, after), order
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -138,8 +138,8 @@ def test_closed_over_and_used_beside_it() -> None:
                 ref[...] += 0.5
                 return y
 
-            found = transform(wrap(g))(f32(0.5))
-            assert (float(found), float(ref[...])) == (6.0 * 11.0, 11.5)
+            result = transform(wrap(g))(f32(0.5))
+            assert (float(result), float(ref[...])) == (6.0 * 11.0, 11.5)
 
 
 def test_values_are_the_bodys() -> None:
@@ -147,8 +147,8 @@ def test_values_are_the_bodys() -> None:
         for wrap in (lambda f: f, jit, in_scan, in_cond, in_while, in_fori, dovetail.checkpoint):
             for under in (lambda f: f, jit):
                 ref = dovetail.new_ref(f32(5.0))
-                found = under(wrap(closing_over(ref, kind)))(f32(0.5))
-                assert (float(found), float(ref[...])) == (1.5 * factor, after)
+                result = under(wrap(closing_over(ref, kind)))(f32(0.5))
+                assert (float(result), float(ref[...])) == (1.5 * factor, after)
 
 
 def test_the_program_is_differentiated_for_each_reference() -> None:
@@ -392,8 +392,8 @@ def test_references_that_hold_tangents() -> None:
 def test_slices_of_what_is_mapped() -> None:
     x = np.arange(6, dtype=f32).reshape(2, 3)
     ref = dovetail.new_ref(np.zeros((3, 2), f32))
-    found = grad(lambda x: vmap(by_rows(stash), (0, 1))(x, ref).sum())(x)
-    np.testing.assert_array_equal(found, 6 * x)
+    result = grad(lambda x: vmap(by_rows(stash), (0, 1))(x, ref).sum())(x)
+    np.testing.assert_array_equal(result, 6 * x)
     np.testing.assert_array_equal(ref[...], np.full((3, 2), 3))
     with pytest.raises(
         TypeError, match=r"Ref\{f32\[2,3\]\} is mapped along axis 0, and a loop at .*"

@@ -153,14 +153,14 @@ def loops(body: Function, scheme: Any) -> list[Function]:
     def step(c: Any, _: Any) -> tuple[Any, None]:
         return body(c), None
 
-    found: list[Function] = [
+    result: list[Function] = [
         lambda x: lax.scan(step, x, None, length=3, **how)[0],
         lambda x: lax.fori_loop(0, 3, lambda i, c: body(c), x, **how),
     ]
     if isinstance(scheme, dovetail.Online):
         counted = lambda c: (c[0] + 1, body(c[1]))  # noqa: E731
-        found.append(lambda x: lax.while_loop(lambda c: c[0] < 3, counted, (0, x), **how)[1])
-    return found
+        result.append(lambda x: lax.while_loop(lambda c: c[0] < 3, counted, (0, x), **how)[1])
+    return result
 
 
 @pytest.mark.parametrize("scheme", [None, *SCHEMES], ids=repr)

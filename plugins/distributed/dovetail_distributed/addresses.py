@@ -35,20 +35,20 @@ def listen(host: str, port: int) -> socket.socket:
         RuntimeError: the port is in use, or the host is none of this machine's.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    result = socket.socket(family, socket.SOCK_STREAM)
+    result.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        found.bind((host, port))
-        found.listen(128)
+        result.bind((host, port))
+        result.listen(128)
     except (OSError, OverflowError) as e:
-        found.close()
+        result.close()
         taken = getattr(e, "errno", 0) == errno.EADDRINUSE
         why = "the port is in use, by another job perhaps" if taken else str(e)
         raise RuntimeError(
             f"process 0 cannot listen at {spell(host, port)}{here()}: {why}. Give another "
             "coordinator_address (to all processes)."
         ) from None
-    return found
+    return result
 
 
 def free_port(host: str) -> int:
@@ -61,10 +61,10 @@ def free_port(host: str) -> int:
 def reserve(host: str) -> socket.socket:
     """A socket that keeps a free port, at which :func:`listen` may listen meanwhile: the system
     gives it to nobody who asks for any port."""
-    found = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    found.bind((host, 0))
-    return found
+    result = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    result.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    result.bind((host, 0))
+    return result
 
 
 def connect(host: str, port: int, seconds: float) -> socket.socket:
@@ -76,10 +76,10 @@ def connect(host: str, port: int, seconds: float) -> socket.socket:
     until = time.monotonic() + seconds
     while True:
         try:
-            found = socket.create_connection((host, port), max(until - time.monotonic(), 0.1))
-            if found.getsockname() != found.getpeername():
-                return found
-            found.close()  # it has met itself: nobody listens, and the system chose this very port
+            result = socket.create_connection((host, port), max(until - time.monotonic(), 0.1))
+            if result.getsockname() != result.getpeername():
+                return result
+            result.close()  # it has met itself: nobody listens, and the system chose this very port
         except OSError as e:
             if time.monotonic() + 0.1 > until:
                 raise TimeoutError(str(e)) from None

@@ -46,10 +46,10 @@ def compare_program(what: str, text: str, devices: Iterable[Any]) -> None:
         return
     name, digest = _name_of(group), _digest(text.encode())
     if (name, digest) not in _known:
-        found = _exchange(group, digest, f"runs {what}")
-        if found:
+        result = _exchange(group, digest, f"runs {what}")
+        if result:
             raise RuntimeError(
-                f"processes run different programs{here()}: {found}. On devices that they share, "
+                f"processes run different programs{here()}: {result}. On devices that they share, "
                 "all processes must run the same programs in the same order (the option "
                 "compare_processes)."
             )
@@ -68,10 +68,10 @@ def compare_value(what: str, value: np.ndarray[Any, Any], devices: Iterable[Any]
     data = np.ascontiguousarray(value)
     digest = _digest(f"{data.dtype}{data.shape}".encode(), data.view(np.uint8).data)
     text = np.array2string(data, threshold=8, edgeitems=2).replace("\n", "")
-    found = _exchange(group, digest, f"gives {what} {text:.200} of {data.dtype}{list(data.shape)}")
-    if found:
+    result = _exchange(group, digest, f"gives {what} {text:.200} of {data.dtype}{list(data.shape)}")
+    if result:
         raise AssertionError(
-            f"{what}{here()}: the value is not the same in all processes: {found}. Give the same "
+            f"{what}{here()}: the value is not the same in all processes: {result}. Give the same "
             "in each, or the parts that differ to make_array_from_process_local_data."
         )
 
@@ -85,8 +85,8 @@ def _group(devices: Iterable[Any]) -> list[int] | None:
     """The processes of some devices; None where there is nothing to compare."""
     if global_state.client is None or not compare_processes.value:
         return None
-    found = sorted({d.process_index for d in devices})
-    return found if len(found) > 1 and global_state.process_id in found else None
+    result = sorted({d.process_index for d in devices})
+    return result if len(result) > 1 and global_state.process_id in result else None
 
 
 def _name_of(group: list[int]) -> str:
@@ -116,8 +116,8 @@ def _exchange(group: list[int], digest: str, what: str) -> str:
     if same < len(group):  # others may have come since
         same = _store.increment(f"{place}-{digest}", 0)
     if same < len(group):
-        found: list[list[str]] = [json.loads(v) for v in _store.items(place).values()]
-        return _different(found)
+        result: list[list[str]] = [json.loads(v) for v in _store.items(place).values()]
+        return _different(result)
     if me == group[0] and number > 1:  # all have read what was said before
         before = f"{name}/{number - 1}"
         _store.delete(before)

@@ -59,11 +59,11 @@ def find_place(given: Place, method: str | None, timeout: float) -> Place:
     Raises:
         ValueError: it is not complete after all.
     """
-    found = given
+    result = given
     if not (given.is_complete and given.local_device_ids is not None) and method != "deactivate":
-        found = _completed(given, method, timeout)
-    _check(found)
-    return found
+        result = _completed(given, method, timeout)
+    _check(result)
+    return result
 
 
 def _completed(given: Place, method: str | None, timeout: float) -> Place:
@@ -89,13 +89,13 @@ def _detector(method: str | None) -> tuple[str, Detector | None]:
                 f"cluster_detection_method is {method!r}{here()}; there are "
                 f"{', '.join(sorted(names))} and deactivate."
             )
-        found: Detector = registry().member(COLLECTION, method)()
-        if not found.is_present():
+        result: Detector = registry().member(COLLECTION, method)()
+        if not result.is_present():
             raise ValueError(
                 f"cluster_detection_method is {method!r}{here()}, and this process was not started "
                 "by that: its environment variables are not set."
             )
-        return method, found
+        return method, result
     made: list[tuple[str, Detector]] = [(n, registry().member(COLLECTION, n)()) for n in names]
     for name, detector in sorted(made, key=lambda m: (m[1].rank, m[0])):
         if not detector.only_named and detector.is_present():

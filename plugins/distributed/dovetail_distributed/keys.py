@@ -88,8 +88,8 @@ class KeyValueStore:
     def items(self, folder: str) -> dict[str, bytes]:
         """The keys below a folder (``folder/...``), without it, and their values."""
         start = self._key(folder) + "/"
-        found = client().key_value_dir_get_bytes(self._key(folder))
-        return {k.removeprefix(start): v for k, v in found}
+        result = client().key_value_dir_get_bytes(self._key(folder))
+        return {k.removeprefix(start): v for k, v in result}
 
     def wait_for_all(self, name: str, timeout: float) -> None:
         """Wait until all processes wait under this name, which is used once.

@@ -122,7 +122,7 @@ def me() -> str:
 
 def where_others_are(member: Member) -> str:
     """Where the other processes are, as far as process 0 knows."""
-    found = member.where_are()
-    found.pop(member.process, None)
-    others = [f"{name} is at {at or 'its end'}" for name, at in found.values()]
+    result = member.where_are()
+    result.pop(member.process, None)
+    others = [f"{name} is at {at or 'its end'}" for name, at in result.values()]
     return "; ".join(others) or "nothing is known of them"

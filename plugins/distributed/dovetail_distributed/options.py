@@ -17,10 +17,10 @@ def _collectives(value: Any) -> str:
 
 
 def _seconds(value: Any) -> float:
-    found = float(value)
-    if not found > 0:
+    result = float(value)
+    if not result > 0:
         raise ValueError(f"expected a number of seconds above 0, got {value!r}")
-    return found
+    return result
 
 
 cpu_collectives_implementation = config.add(

@@ -75,8 +75,8 @@ def process_allgather(in_tree: Any, tiled: bool = False) -> Any:
         value = np.asarray(device_get(x))
         if process_count() == 1:
             return value if tiled else value[np.newaxis]
-        found = _gathered(value)
-        return found.reshape(-1, *value.shape[1:]) if tiled and value.ndim else found
+        result = _gathered(value)
+        return result.reshape(-1, *value.shape[1:]) if tiled and value.ndim else result
 
     return tree_map(gathered, in_tree)
 
@@ -105,9 +105,9 @@ def assert_equal(in_tree: Any, fail_message: str = "") -> None:
 
 def _same(problem: str, what: str, *data: bytes) -> None:
     if global_state.client is not None and process_count() > 1:
-        found = compare_text(what, *data)
-        if found:
-            raise AssertionError(f"{problem}: {found}.")
+        result = compare_text(what, *data)
+        if result:
+            raise AssertionError(f"{problem}: {result}.")
 
 
 def reached_preemption_sync_point(step_id: int) -> bool:

@@ -32,17 +32,17 @@ class Runtime:
         """Further options of an accelerator's client, and the coordination service's client."""
         if global_state.client is None:
             return {}, None
-        found: dict[str, Any] = {
+        result: dict[str, Any] = {
             "node_id": global_state.process_id,
             "num_nodes": global_state.num_processes,
         }
         if global_state.partition_index is not None:
-            found["partition_index"] = global_state.partition_index
+            result["partition_index"] = global_state.partition_index
         if global_state.local_device_ids is not None:
-            found["visible_devices"] = list(global_state.local_device_ids)
+            result["visible_devices"] = list(global_state.local_device_ids)
         if platform == "tpu":  # its library finds the other processes by itself
-            found = {}
-        return found, global_state.client
+            result = {}
+        return result, global_state.client
 
     def compare_program(self, what: str, text: str, devices: Iterable[Any]) -> None:
         """See :func:`dovetail_distributed.comparing.compare_program`."""

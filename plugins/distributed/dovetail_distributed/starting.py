@@ -161,8 +161,8 @@ def _member(host: str, port: int, seconds: dict[str, Any], job: str | None) -> M
     def look() -> None:
         if orphan():
             threading.Thread(target=_end_orphan, daemon=True).start()
-        if (found := waiting.look()) is not None:
-            threading.Thread(target=_end_waiting, args=(found,), daemon=True).start()
+        if (result := waiting.look()) is not None:
+            threading.Thread(target=_end_waiting, args=(result,), daemon=True).start()
 
     return Member(connection, state.process_id, state.num_processes, beat, _on_failure, look, job)
 
@@ -215,14 +215,14 @@ def _absent(host: str, port: int, limit: float, what: str) -> TimeoutError:
     )
 
 
-def _on_failure(found: dict[str, Any]) -> None:
+def _on_failure(result: dict[str, Any]) -> None:
     me, count = global_state.process_id, global_state.num_processes
     # Without process 0, and its coordination service, nobody can go on.
-    if enable_recoverability.value and found["process"] not in (me, 0):
-        say(text_of(found, me, count, goes_on=True))
+    if enable_recoverability.value and result["process"] not in (me, 0):
+        say(text_of(result, me, count, goes_on=True))
     else:
         hub = global_state.hub
-        end(found, me, count, int if hub is None else hub.others)
+        end(result, me, count, int if hub is None else hub.others)
 
 
 def _check_time() -> None:

@@ -79,8 +79,8 @@ def _ends(
                 p.kill()
                 p.wait()
     for i in made:
-        found = ended.setdefault(i, Ended(-99, "", time.time()))
-        found.text = files[i].read_text()
+        result = ended.setdefault(i, Ended(-99, "", time.time()))
+        result.text = files[i].read_text()
     assert not late, f"after {seconds} s there run {late}: {[ended[i].text for i in made]}"
     return [ended[i] for i in range(count)]
 

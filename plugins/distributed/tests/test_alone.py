@@ -36,10 +36,10 @@ def x(mesh):
 
 def test_gathering(x):
     tree = {"a": WHOLE, "b": dnp.ones(3), "c": 2, "x": x}
-    for found in (m.broadcast_one_to_all(tree), m.broadcast_one_to_all(tree, is_source=False)):
-        assert all(type(v) is np.ndarray for v in found.values())
-        assert found["c"].shape == ()
-        np.testing.assert_array_equal(found["x"], WHOLE)
+    for result in (m.broadcast_one_to_all(tree), m.broadcast_one_to_all(tree, is_source=False)):
+        assert all(type(v) is np.ndarray for v in result.values())
+        assert result["c"].shape == ()
+        np.testing.assert_array_equal(result["x"], WHOLE)
     stacked, joined = m.process_allgather(tree), m.process_allgather(tree, tiled=True)
     shapes = {k: (stacked[k].shape, joined[k].shape) for k in tree}
     assert shapes == {

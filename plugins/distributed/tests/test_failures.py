@@ -194,7 +194,7 @@ def measure_all(folder: Path) -> list[tuple[Scenario, float, list[str]]]:
 
 
 def test_failures(tmp_path):
-    wrong = [w for _, _, found in measure_all(tmp_path) for w in found]
+    wrong = [w for _, _, result in measure_all(tmp_path) for w in result]
     assert not wrong, "\n\n".join(wrong)
 
 

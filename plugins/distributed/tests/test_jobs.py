@@ -42,5 +42,5 @@ def test_a_port_is_kept_for_who_listens_there():
             connect(host, port, 0.3)  # it is kept, and nobody listens
         with socket.socket() as other, pytest.raises(OSError):
             other.bind((host, port))
-        with listen(host, port) as listening, connect(host, port, 10) as found:
-            assert found.getpeername() == listening.getsockname()
+        with listen(host, port) as listening, connect(host, port, 10) as result:
+            assert result.getpeername() == listening.getsockname()

@@ -28,12 +28,12 @@ def with_layout_constraint(x: Any, layouts: Any) -> Any:
         TypeError: something else is given than a layout.
     """
     leaves, structure = tree_flatten(x)
-    wanted, found = tree_flatten(layouts, is_leaf=lambda v: isinstance(v, Layout))
+    wanted, result = tree_flatten(layouts, is_leaf=lambda v: isinstance(v, Layout))
     if isinstance(layouts, Layout):
         wanted = [layouts] * len(leaves)
-    elif found != structure:
+    elif result != structure:
         raise ValueError(
-            f"with_layout_constraint{here()}: layouts have the structure {found}, and x "
+            f"with_layout_constraint{here()}: layouts have the structure {result}, and x "
             f"{structure}; give one layout, or one for each array of x."
         )
     outs = [_constrained(a, layout) for a, layout in zip(leaves, wanted)]

@@ -57,10 +57,10 @@ def test_what_is_put_lies_as_it_was_told():
 def test_trees_of_formats():
     x = dnp.asarray(HOST)
     tree = {"a": x, "b": (x, x)}
-    found = device_put(tree, {"a": turned(x).format, "b": x.sharding})
-    assert [order(v) for v in dovetail.tree.leaves(found)] == [(1, 0), (0, 1), (0, 1)]
-    found = device_put(tree, turned(x).format)
-    assert {order(v) for v in dovetail.tree.leaves(found)} == {(1, 0)}
+    result = device_put(tree, {"a": turned(x).format, "b": x.sharding})
+    assert [order(v) for v in dovetail.tree.leaves(result)] == [(1, 0), (0, 1), (0, 1)]
+    result = device_put(tree, turned(x).format)
+    assert {order(v) for v in dovetail.tree.leaves(result)} == {(1, 0)}
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "bool", "complex64", "int4"])

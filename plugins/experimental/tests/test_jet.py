@@ -42,17 +42,17 @@ def nested(f, order):
     """The derivatives of t -> f(x + t v), by differentiating the derivative."""
 
     def derivatives(x, v):
-        g, found = lambda t: f(x + t * v), []
+        g, result = lambda t: f(x + t * v), []
         for _ in range(order + 1):
-            found.append(g(0.0))
+            result.append(g(0.0))
             g = lambda t, g=g: jvp(g, (t,), (1.0,))[1]  # noqa: E731
-        return found
+        return result
 
     return derivatives
 
 
-def same(found, wanted, rtol=1e-9):
-    for x, y in zip(found, wanted, strict=True):
+def same(result, wanted, rtol=1e-9):
+    for x, y in zip(result, wanted, strict=True):
         np.testing.assert_allclose(x, y, rtol=rtol, atol=rtol)
 
 
@@ -167,9 +167,9 @@ def test_zero_to_a_power():
 def test_curved_paths():
     """The formula of Faà di Bruno, of third order."""
     x, d1, d2, d3 = 0.3, 0.7, -0.4, 1.5
-    found = taylor(dnp.sin, 3)(x, d1, d2, d3)
+    result = taylor(dnp.sin, 3)(x, d1, d2, d3)
     s, c = np.sin(x), np.cos(x)
-    same(found, [s, c * d1, c * d2 - s * d1**2, c * d3 - 3 * s * d1 * d2 - c * d1**3])
+    same(result, [s, c * d1, c * d2 - s * d1**2, c * d3 - 3 * s * d1 * d2 - c * d1**3])
 
 
 def test_structures_of_arguments_and_results():
@@ -223,8 +223,8 @@ def programs(order):
 
 def test_programs_grow_with_the_square_of_the_order():
     """Second differences of the number of equations are constant; nested, they double."""
-    found, other = zip(*[programs(k) for k in range(2, 7)])
-    assert len(set(np.diff(found, 2))) == 1
+    result, other = zip(*[programs(k) for k in range(2, 7)])
+    assert len(set(np.diff(result, 2))) == 1
     assert np.all(np.diff(other)[1:] > 1.7 * np.diff(other)[:-1])
 
 
@@ -275,10 +275,10 @@ def test_series_keep_the_digits_of_small_derivatives():
     """The first derivatives of tanh and logistic where these are rounded to 1."""
     x = np.array([25.0, 40.0])
     e = np.exp(-2 * x)
-    found = taylor(dnp.tanh, 2)(x, np.ones(2))[1:]
-    same([y / e for y in found], [np.full(2, 4.0), np.full(2, -8.0)], 1e-12)
-    found = taylor(lax.logistic, 2)(2 * x, np.ones(2))[1:]
-    same([y / e for y in found], [np.ones(2), -np.ones(2)], 1e-12)
+    result = taylor(dnp.tanh, 2)(x, np.ones(2))[1:]
+    same([y / e for y in result], [np.full(2, 4.0), np.full(2, -8.0)], 1e-12)
+    result = taylor(lax.logistic, 2)(2 * x, np.ones(2))[1:]
+    same([y / e for y in result], [np.ones(2), -np.ones(2)], 1e-12)
 
 
 def test_errors():
@@ -359,8 +359,8 @@ def test_rules_of_ones_own_primitives():
     ]:
         define(p)
         wanted = jet(f, (x,), (terms,))
-        found = jet(p.bind, (x,), (terms,))
-        same([found[0], *found[1]], [wanted[0], *wanted[1]])
+        result = jet(p.bind, (x,), (terms,))
+        same([result[0], *result[1]], [wanted[0], *wanted[1]])
         assert p in jet_rules
 
 

@@ -22,8 +22,8 @@ V = np.array([0.5, -0.3, 1.2])
 ORDER = 4
 
 
-def same(found, wanted, rtol=1e-9):
-    for x, y in zip(found, wanted, strict=True):
+def same(result, wanted, rtol=1e-9):
+    for x, y in zip(result, wanted, strict=True):
         np.testing.assert_allclose(x, y, rtol=rtol, atol=rtol)
 
 
@@ -103,13 +103,13 @@ def total(g):
 
 
 def test_control_flow(f):
-    found, wanted = (taylor(g, ORDER)(X, V) for g in (f, plain))
-    for a, b in zip(found, wanted):
+    result, wanted = (taylor(g, ORDER)(X, V) for g in (f, plain))
+    for a, b in zip(result, wanted):
         same(a, b)
 
 
 def test_predicates_that_move():
-    found = taylor(counted, ORDER)(X, V)
+    result = taylor(counted, ORDER)(X, V)
 
     def written_out(x):
         y = x
@@ -121,7 +121,7 @@ def test_predicates_that_move():
     while value < 6:
         value, count = value * value + 1, count + 1
     assert count == 3
-    for a, b in zip(found, taylor(written_out, ORDER)(X, V)):
+    for a, b in zip(result, taylor(written_out, ORDER)(X, V)):
         same(a, b)
 
 
@@ -170,9 +170,9 @@ def test_grad_of_series(g):
 
 def test_series_of_gradients(g):
     """Derivatives of the gradient along v: the first is the Hessian times v."""
-    found = taylor(grad(total(g)), 3)(X, V)
-    same(found, taylor(grad(total(plain)), 3)(X, V))
-    same(found[1:2], [dovetail.hessian(total(plain))(X) @ V])
+    result = taylor(grad(total(g)), 3)(X, V)
+    same(result, taylor(grad(total(plain)), 3)(X, V))
+    same(result[1:2], [dovetail.hessian(total(plain))(X) @ V])
 
 
 def test_jvp_of_series_and_series_of_jvp(f):

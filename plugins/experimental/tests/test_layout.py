@@ -56,8 +56,8 @@ def test_pytrees():
 
 def test_formats_of_compiled_programs():
     compiled = jit(lambda x: dnp.sin(x)).lower(X).compile()
-    ((found,), _), out = compiled.input_formats, compiled.output_formats
-    assert isinstance(found, Format) and found.layout == out.layout == Layout((0, 1))
+    ((result,), _), out = compiled.input_formats, compiled.output_formats
+    assert isinstance(result, Format) and result.layout == out.layout == Layout((0, 1))
 
 
 def test_errors():

@@ -39,48 +39,50 @@ def pendulum(y: Any, t: Any, friction: Any, weight: Any) -> Any:
 
 
 def test_decay_is_exponential():
-    found = odeint(decay, 1.0, TIMES.astype(np.float32))
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, np.exp(-TIMES), rtol=1e-5)
+    result = odeint(decay, 1.0, TIMES.astype(np.float32))
+    assert result.dtype == np.float32
+    np.testing.assert_allclose(result, np.exp(-TIMES), rtol=1e-5)
 
 
 def test_pytrees_against_scipy():
     with enable_x64():
-        found = odeint(pendulum, (0.3, np.array(-0.1)), TIMES, 0.25, 5.0, rtol=1e-10, atol=1e-10)
+        result = odeint(pendulum, (0.3, np.array(-0.1)), TIMES, 0.25, 5.0, rtol=1e-10, atol=1e-10)
         wanted = solve_ivp(
             lambda t, y: (y[1], -0.25 * y[1] - 5.0 * np.sin(y[0]) + np.cos(t)),
             (0.0, 2.0), [0.3, -0.1], "DOP853", TIMES, rtol=1e-12, atol=1e-12,
         )  # fmt: skip
-        assert isinstance(found, tuple)
-        np.testing.assert_allclose(found, wanted.y, atol=1e-8)
+        assert isinstance(result, tuple)
+        np.testing.assert_allclose(result, wanted.y, atol=1e-8)
 
 
 def test_a_system_of_any_shape_and_complex_numbers():
     turn = np.array([[0.0, 1.0], [-1.0, 0.0]])
     with enable_x64():
-        found = odeint(lambda y, t: dnp.dot(turn, y), np.eye(2), TIMES)
+        result = odeint(lambda y, t: dnp.dot(turn, y), np.eye(2), TIMES)
         c, s = np.cos(TIMES), np.sin(TIMES)
-        np.testing.assert_allclose(found, np.array([[c, s], [-s, c]]).transpose(2, 0, 1), atol=1e-7)
-        found = odeint(lambda y, t: 1j * y, 1.0 + 0j, TIMES)
-        np.testing.assert_allclose(found, c + 1j * s, atol=1e-7)
+        np.testing.assert_allclose(
+            result, np.array([[c, s], [-s, c]]).transpose(2, 0, 1), atol=1e-7
+        )
+        result = odeint(lambda y, t: 1j * y, 1.0 + 0j, TIMES)
+        np.testing.assert_allclose(result, c + 1j * s, atol=1e-7)
 
 
 def test_dtypes_of_leaves_stay():
     y0 = {"half": np.ones(2, np.float16), "single": np.ones(3, np.float32), "whole": 1}
-    found = odeint(
+    result = odeint(
         lambda y, t: tree_map(lambda x: -x, y), y0, TIMES.astype(np.float32), rtol=1e-3, atol=1e-3
     )
-    assert [(x.shape, x.dtype) for x in tree_leaves(found)] == [
+    assert [(x.shape, x.dtype) for x in tree_leaves(result)] == [
         ((5, 2), np.float16), ((5, 3), np.float32), ((5,), np.float32)
     ]  # fmt: skip
-    np.testing.assert_allclose(found["half"][:, 0], np.exp(-TIMES), rtol=1e-2)
+    np.testing.assert_allclose(result["half"][:, 0], np.exp(-TIMES), rtol=1e-2)
 
 
 def test_jit_and_vmap():
     rates = np.array([0.5, 1.0, 4.0])
     with enable_x64():
-        found = vmap(jit(lambda k: odeint(decay, 1.0, TIMES, k)))(rates)
-        np.testing.assert_allclose(found, np.exp(-rates[:, None] * TIMES), atol=1e-7)
+        result = vmap(jit(lambda k: odeint(decay, 1.0, TIMES, k)))(rates)
+        np.testing.assert_allclose(result, np.exp(-rates[:, None] * TIMES), atol=1e-7)
         slopes = jit(vmap(grad(lambda k: odeint(decay, 1.0, TIMES, k)[-1])))(rates)
         np.testing.assert_allclose(slopes, -2 * np.exp(-2 * rates), atol=1e-6)
 
@@ -90,12 +92,12 @@ def test_gradients_against_finite_differences():
         def f(y: Any, t: Any, friction: Any, weights: Any) -> Any:
             return tree_map(lambda x: closed * x, pendulum(y, t, friction, weights["w"]))
 
-        found = odeint(f, (y0[0], y0[1]), t, friction, {"w": weight}, rtol=1e-11, atol=1e-11)
-        return sum(((i + 1) * x**2).sum() for i, x in enumerate(found))
+        result = odeint(f, (y0[0], y0[1]), t, friction, {"w": weight}, rtol=1e-11, atol=1e-11)
+        return sum(((i + 1) * x**2).sum() for i, x in enumerate(result))
 
     with enable_x64():
         at = [np.array([0.3, -0.1]), TIMES + 0.1, np.array(0.25), np.array(5.0), np.array(0.7)]
-        found = grad(loss, argnums=(0, 1, 2, 3, 4))(*at)
+        result = grad(loss, argnums=(0, 1, 2, 3, 4))(*at)
         run = jit(loss)
         for i, x in enumerate(at):
             for j in np.ndindex(x.shape):
@@ -104,7 +106,7 @@ def test_gradients_against_finite_differences():
                 up, down = [*at], [*at]
                 up[i], down[i] = x + e, x - e
                 wanted = (run(*up) - run(*down)) / 2e-5
-                np.testing.assert_allclose(found[i][j], wanted, rtol=1e-6, atol=1e-6)
+                np.testing.assert_allclose(result[i][j], wanted, rtol=1e-6, atol=1e-6)
 
 
 def test_second_derivatives():
@@ -124,18 +126,18 @@ def test_arguments_without_derivatives():
 
 
 def test_equal_times_repeat_and_one_time_is_the_start():
-    found = odeint(decay, 1.0, np.array([0.0, 0.0, 1.0, 1.0], np.float32))
-    np.testing.assert_allclose(found, [1.0, 1.0, np.exp(-1.0), np.exp(-1.0)], rtol=1e-5)
+    result = odeint(decay, 1.0, np.array([0.0, 0.0, 1.0, 1.0], np.float32))
+    np.testing.assert_allclose(result, [1.0, 1.0, np.exp(-1.0), np.exp(-1.0)], rtol=1e-5)
     np.testing.assert_array_equal(odeint(decay, 2.0, np.zeros(1, np.float32)), [2.0])
 
 
 def test_states_that_are_not_reached_are_nan():
     t = TIMES.astype(np.float32)
-    found = odeint(decay, 1.0, t, mxstep=1)
-    assert found[0] == 1 and np.isnan(found[1:]).all()
-    found = odeint(lambda y, t: y * y, 1.0, t)  # infinite at 1
-    np.testing.assert_allclose(found[:2], [1.0, 2.0], rtol=1e-5)
-    assert np.isnan(found[3:]).all()
+    result = odeint(decay, 1.0, t, mxstep=1)
+    assert result[0] == 1 and np.isnan(result[1:]).all()
+    result = odeint(lambda y, t: y * y, 1.0, t)  # infinite at 1
+    np.testing.assert_allclose(result[:2], [1.0, 2.0], rtol=1e-5)
+    assert np.isnan(result[3:]).all()
     assert np.isnan(odeint(decay, 1.0, t[::-1])[1:]).all()
 
 
@@ -166,11 +168,11 @@ def test_a_step_is_of_order_five_and_its_polynomial_of_four():
         assert k.shape == (7, 1) and error.shape == (1,)
         wanted = np.poly1d([3.0, -2.0, 1.0, 4.0, 2.0])
         slope = wanted.deriv()
-        found = ode.fit_4th_order_polynomial(
+        result = ode.fit_4th_order_polynomial(
             *(dnp.asarray(x) for x in (wanted(0), wanted(1), wanted(0.5))),
             dnp.asarray(slope(0) / 2), dnp.asarray(slope(1) / 2), 2.0,
         )  # fmt: skip
-        np.testing.assert_allclose(found, wanted.coef, atol=1e-12)
+        np.testing.assert_allclose(result, wanted.coef, atol=1e-12)
         middle = ode.interp_fit_dopri(y0, y1, k, dt)
         np.testing.assert_allclose(dnp.polyval(middle, 1.0), y1, rtol=1e-12)
 

@@ -98,9 +98,9 @@ def test_steps_follow_the_formula(formula: Any):
         gradients = tree_map(lambda x: np.float32(slope(np.asarray(x))), get_params(state))
         state = update(i, gradients, state)
         wanted = [formula(x, slope(x), i, s) for x, s in zip(wanted, memory)]
-    found = get_params(state)
-    assert tree_structure(found) == tree_structure(PARAMS)
-    for x, y in zip(tree_leaves(found), wanted):
+    result = get_params(state)
+    assert tree_structure(result) == tree_structure(PARAMS)
+    for x, y in zip(tree_leaves(result), wanted):
         assert x.shape == y.shape and x.dtype == np.float32
         np.testing.assert_allclose(x, y, rtol=2e-5, atol=2e-6)
 
@@ -108,16 +108,16 @@ def test_steps_follow_the_formula(formula: Any):
 def test_schedules():
     o, i = optimizers, np.arange(6)
     np.testing.assert_allclose([o.constant(2.0)(k) for k in i], 2.0)
-    found = [o.exponential_decay(2.0, 3, 0.5)(k) for k in i]
-    np.testing.assert_allclose(found, 2 * 0.5 ** (i / 3), rtol=1e-6)
-    found = [o.inverse_time_decay(2.0, 3, 0.5)(k) for k in i]
-    np.testing.assert_allclose(found, 2 / (1 + 0.5 * i / 3), rtol=1e-6)
-    found = [o.inverse_time_decay(2.0, 3, 0.5, staircase=True)(k) for k in i]
-    np.testing.assert_allclose(found, 2 / (1 + 0.5 * (i // 3)), rtol=1e-6)
-    found = [o.polynomial_decay(2.0, 3, 0.5, 2.0)(k) for k in i]
-    np.testing.assert_allclose(found, 1.5 * (1 - np.minimum(i, 3) / 3) ** 2 + 0.5, rtol=1e-6)
-    found = [o.piecewise_constant([1, 4], [3.0, 2.0, 1.0])(k) for k in i]
-    np.testing.assert_allclose(found, [3, 3, 2, 2, 2, 1])
+    result = [o.exponential_decay(2.0, 3, 0.5)(k) for k in i]
+    np.testing.assert_allclose(result, 2 * 0.5 ** (i / 3), rtol=1e-6)
+    result = [o.inverse_time_decay(2.0, 3, 0.5)(k) for k in i]
+    np.testing.assert_allclose(result, 2 / (1 + 0.5 * i / 3), rtol=1e-6)
+    result = [o.inverse_time_decay(2.0, 3, 0.5, staircase=True)(k) for k in i]
+    np.testing.assert_allclose(result, 2 / (1 + 0.5 * (i // 3)), rtol=1e-6)
+    result = [o.polynomial_decay(2.0, 3, 0.5, 2.0)(k) for k in i]
+    np.testing.assert_allclose(result, 1.5 * (1 - np.minimum(i, 3) / 3) ** 2 + 0.5, rtol=1e-6)
+    result = [o.piecewise_constant([1, 4], [3.0, 2.0, 1.0])(k) for k in i]
+    np.testing.assert_allclose(result, [3, 3, 2, 2, 2, 1])
     schedule = o.constant(1.0)
     assert o.make_schedule(schedule) is schedule and o.make_schedule(0.5)(7) == 0.5
 
@@ -150,8 +150,8 @@ def test_norms_and_clipping():
     assert optimizers.l2_norm(tree) == 5
     short = tree_map(lambda x: x / 5, tree)
     for limit, wanted in (1.0, short), (9.0, tree):
-        found = optimizers.clip_grads(tree, limit)
-        for x, y in zip(tree_leaves(found), tree_leaves(wanted)):
+        result = optimizers.clip_grads(tree, limit)
+        for x, y in zip(tree_leaves(result), tree_leaves(wanted)):
             np.testing.assert_allclose(x, y, rtol=1e-6)
 
 

@@ -35,19 +35,19 @@ def counted(f, *args, **options):
 
 
 def unfused(f, *args):
-    found = counted(f, *args)
-    return found.unfused_flops, found.unfused_hbm_bytes
+    result = counted(f, *args)
+    return result.unfused_flops, result.unfused_hbm_bytes
 
 
 def test_a_product():
-    out, found = roofline(product)(A, B)
+    out, result = roofline(product)(A, B)
     assert out == ShapeDtypeStruct((8, 4), f32)
     moved = READ_A + READ_B + WRITTEN
-    assert found == RooflineResult(
+    assert result == RooflineResult(
         flops=PRODUCT, unfused_flops=PRODUCT, hbm_bytes=moved, unfused_hbm_bytes=moved,
         peak_hbm_bytes=READ_A + READ_B,
     )  # fmt: skip
-    assert found == counted(jit(product), A, B) == counted(product, np.ones((8, 16), f32), B)
+    assert result == counted(jit(product), A, B) == counted(product, np.ones((8, 16), f32), B)
 
 
 def test_pinned_operands_are_not_read():
@@ -56,10 +56,10 @@ def test_pinned_operands_are_not_read():
 
 
 def test_other_operations_are_fused():
-    found = counted(lambda a, b: dnp.tanh(dnp.sin(a) @ b), A, B)
-    assert (found.flops, found.hbm_bytes) == (PRODUCT, READ_A + READ_B + WRITTEN)
-    assert found.unfused_flops == PRODUCT + N + 8 * 4
-    assert found.unfused_hbm_bytes == found.hbm_bytes + 2 * READ_A + 2 * WRITTEN
+    result = counted(lambda a, b: dnp.tanh(dnp.sin(a) @ b), A, B)
+    assert (result.flops, result.hbm_bytes) == (PRODUCT, READ_A + READ_B + WRITTEN)
+    assert result.unfused_flops == PRODUCT + N + 8 * 4
+    assert result.unfused_hbm_bytes == result.hbm_bytes + 2 * READ_A + 2 * WRITTEN
 
 
 @pytest.mark.parametrize(
@@ -69,8 +69,8 @@ def test_other_operations_are_fused():
      (lambda a: dnp.sin(dnp.cos(a)), 2 * N, 16 * N)],
 )  # fmt: skip
 def test_single_operations(f, flops, moved):
-    found = counted(f, A)
-    assert (found.flops, found.hbm_bytes) == (0, 0)
+    result = counted(f, A)
+    assert (result.flops, result.hbm_bytes) == (0, 0)
     assert unfused(f, A) == (flops, moved)
 
 
@@ -100,12 +100,12 @@ def test_transformed_functions():
 
 
 def test_derivatives():
-    found = counted(product, A, B, vjp=True)
-    assert found.flops == 3 * PRODUCT  # one forwards, one for each operand
-    assert found.hbm_bytes == 3 * (READ_A + READ_B + WRITTEN)
+    result = counted(product, A, B, vjp=True)
+    assert result.flops == 3 * PRODUCT  # one forwards, one for each operand
+    assert result.hbm_bytes == 3 * (READ_A + READ_B + WRITTEN)
     out, forwards, backwards = roofline_and_grad(product, None, None, None)(A, B)
     assert out == ShapeDtypeStruct((8, 4), f32) and forwards == counted(product, A, B)
-    assert backwards.flops == 3 * PRODUCT and 2 * backwards.hbm_bytes == found.hbm_bytes
+    assert backwards.flops == 3 * PRODUCT and 2 * backwards.hbm_bytes == result.hbm_bytes
     pinned = roofline_and_grad(product, None, None, None, pin_lhs_in_vmem=True)(A, B)
     assert pinned[1].hbm_bytes == READ_B + WRITTEN
 
@@ -134,9 +134,9 @@ def test_rules_of_ones_own(kernel):
             flops=7, unfused_flops=9, ici_bytes={"x": 4}, peak_hbm_bytes=9999, hbm_bytes=1
         )
 
-    found = counted(lambda a: dnp.sin(kernel.bind(kernel.bind(a, k=3), k=3)), A)
-    assert (found.flops, found.unfused_flops, found.hbm_bytes) == (14, 18 + N, 2)
-    assert (found.ici_bytes, found.peak_hbm_bytes) == ({"x": 8}, 9999)
+    result = counted(lambda a: dnp.sin(kernel.bind(kernel.bind(a, k=3), k=3)), A)
+    assert (result.flops, result.unfused_flops, result.hbm_bytes) == (14, 18 + N, 2)
+    assert (result.ici_bytes, result.peak_hbm_bytes) == ({"x": 8}, 9999)
     ctx, shapes, k = seen[0]
     assert isinstance(ctx, RooflineRuleContext) and ctx.primitive is kernel and k == 3
     assert shapes == (RooflineShape(shape=(8, 16), dtype=np.dtype(f32)),)

@@ -51,8 +51,8 @@ LAYERS = {
 def test_layers_have_the_shape_that_they_foretell(name: str):
     (init, apply), x = LAYERS[name]
     shape, params = init(KEY, x.shape)
-    found = jit(apply)(params, x, rng=KEY)
-    assert found.shape == tuple(shape) and all(type(n) is int for n in shape)
+    result = jit(apply)(params, x, rng=KEY)
+    assert result.shape == tuple(shape) and all(type(n) is int for n in shape)
     unknown, again = init(KEY, (-1, *x.shape[1:]))
     assert tuple(unknown) == (-1, *shape[1:])
     assert tree_structure(again) == tree_structure(params)
@@ -79,15 +79,15 @@ def test_convolutions_are_sums_over_windows():
 def test_pools_against_numpy():
     windows = np.lib.stride_tricks.sliding_window_view(IMAGES, (2, 3), (1, 2))
     for pool, numpy in (stax.MaxPool, np.max), (stax.SumPool, np.sum), (stax.AvgPool, np.mean):
-        found = pool((2, 3))[1]((), IMAGES)
-        np.testing.assert_allclose(found, numpy(windows, (-2, -1)), rtol=1e-4, atol=1e-5)
+        result = pool((2, 3))[1]((), IMAGES)
+        np.testing.assert_allclose(result, numpy(windows, (-2, -1)), rtol=1e-4, atol=1e-5)
         turned = pool((2, 3), spec="CHWN")[1]((), IMAGES.transpose(3, 1, 2, 0))
-        np.testing.assert_array_equal(np.transpose(turned, (3, 1, 2, 0)), found)
+        np.testing.assert_array_equal(np.transpose(turned, (3, 1, 2, 0)), result)
 
 
 def test_means_leave_padding_out():
-    found = stax.AvgPool((3, 3), padding="SAME")[1]((), np.ones_like(IMAGES))
-    np.testing.assert_allclose(found, np.ones_like(IMAGES), rtol=1e-6)
+    result = stax.AvgPool((3, 3), padding="SAME")[1]((), np.ones_like(IMAGES))
+    np.testing.assert_allclose(result, np.ones_like(IMAGES), rtol=1e-6)
 
 
 @pytest.mark.parametrize("center", [True, False])
@@ -104,8 +104,8 @@ def test_normalized_batches(center: bool, scale: bool):
 
 def test_dropout_keeps_a_part_and_the_mean():
     _, apply = stax.Dropout(0.8)
-    found = np.asarray(apply((), np.ones(4000, np.float32), rng=KEY))
-    assert set(found) == {0.0, np.float32(1.25)} and abs(found.mean() - 1) < 0.05
+    result = np.asarray(apply((), np.ones(4000, np.float32), rng=KEY))
+    assert set(result) == {0.0, np.float32(1.25)} and abs(result.mean() - 1) < 0.05
     np.testing.assert_array_equal(stax.Dropout(0.8, "test")[1]((), ROWS, rng=KEY), ROWS)
     with pytest.raises(ValueError, match=r"Dropout is applied without a random key at .*py:"):
         apply((), ROWS)

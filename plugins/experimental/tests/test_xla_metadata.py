@@ -16,12 +16,12 @@ from dovetail.experimental.xla_metadata import set_xla_metadata
 
 def marks(f, *args):
     """The operations of the module that have attributes, with these."""
-    found = []
+    result = []
     for line in jit(f).lower(*args).as_text().splitlines():
         if m := re.search(r"mhlo\.frontend_attributes = \{([^}]*)\}", line):
             name = re.search(r'(?:= |^ *\}+\) *)"?(?:stablehlo\.)?(\w+)', line)
-            found.append((name[1] if name and "})" not in line else "region", m[1]))
-    return found
+            result.append((name[1] if name and "})" not in line else "region", m[1]))
+    return result
 
 
 def twice(x):
@@ -38,9 +38,9 @@ def test_operations_of_a_context():
 
 
 def test_derivatives_and_mapped_functions():
-    found = marks(grad(twice), 1.0)
-    assert [op for op, _ in found] == ["sine", "cosine", "multiply", "multiply", "multiply"]
-    assert {text for _, text in found} == {ALL}
+    result = marks(grad(twice), 1.0)
+    assert [op for op, _ in result] == ["sine", "cosine", "multiply", "multiply", "multiply"]
+    assert {text for _, text in result} == {ALL}
     assert ("sine", ALL) in marks(vmap(twice), dnp.ones(2))
     np.testing.assert_allclose(jit(grad(twice))(0.5), grad(lambda x: dnp.cos(2 * dnp.sin(x)))(0.5))
 

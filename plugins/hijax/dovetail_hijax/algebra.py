@@ -188,11 +188,11 @@ class Pick(HiPrimitive):
 
     def transpose(self, cotangent: Any, index: Any, *cases: Any) -> Any:
         none = zeros(typeof(cotangent))
-        found: list[Any] = [None]
+        result: list[Any] = [None]
         for i, case in enumerate(cases):
             only = [cotangent if i == j else none for j in range(len(cases))]
-            found.append(self.bind(index, *only) if is_linear(case) else None)
-        return found
+            result.append(self.bind(index, *only) if is_linear(case) else None)
+        return result
 
 
 def _whole(aval: HiType, size: int, spec: Any) -> Any:

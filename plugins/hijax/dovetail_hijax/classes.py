@@ -111,13 +111,13 @@ def _flags(op: HiOperation, needs: Any) -> list[bool]:
 def _check_rest(op: Any, rest: Any, needed: Sequence[bool], used: Sequence[bool]) -> None:
     takes = [a for a, n in zip(op.in_flat, needed) if n]
     gives = [a for a, u in zip(op.out_flat, used) if u]
-    for what, found, wanted in (
+    for what, result, wanted in (
         ("takes", rest.in_flat, takes), ("returns", rest.out_flat, gives)
     ):  # fmt: skip
-        if found != wanted:
+        if result != wanted:
             raise TypeError(
                 f"{op!r}.dce: the operation {rest!r} that it returned {what} values of types "
-                f"({_spell(found)}); those that are used are of types ({_spell(wanted)})."
+                f"({_spell(result)}); those that are used are of types ({_spell(wanted)})."
             )
 
 
@@ -183,9 +183,9 @@ class Mapped(VJPHiPrimitive):
         def on_elements(*xs: Any) -> list[Any]:
             rest = iter(xs)
             full = [self._element(x) if x.__class__ is Zero else next(rest) for x in leaves]
-            found, out_tree = tree_flatten(f(*tree_unflatten(tree, full)))
+            result, out_tree = tree_flatten(f(*tree_unflatten(tree, full)))
             out_trees[:] = [out_tree]
-            return [x.instantiate() if x.__class__ is Zero else x for x in found]
+            return [x.instantiate() if x.__class__ is Zero else x for x in result]
 
         dims = [carrier.value((x,), True, 0)[1] for x in live]
         outs = batch_values(on_elements, self.axis, live, dims)
@@ -223,9 +223,9 @@ def _vjp_bwd_retval(self: Mapped, res: Any, outgrad: Any, /) -> Any:
 
     def on_elements(res: Any, outgrad: Any) -> Any:
         cts = tree_flatten(outgrad)[0]
-        found = op.pulled_back(res, cts, [True] * len(op.in_flat))
+        result = op.pulled_back(res, cts, [True] * len(op.in_flat))
         types = [a.cotangent_type() for a in op.in_flat]
-        return op.arguments([Zero(a) if ct is None else ct for ct, a in zip(found, types)])
+        return op.arguments([Zero(a) if ct is None else ct for ct, a in zip(result, types)])
 
     return self.over_axis(on_elements, res, outgrad)
 

@@ -49,17 +49,17 @@ def apply_late(
     """The rule of ``ad.jvp`` of an operation that can be split."""
     nonzero = tuple(t is not None for t in tangents)
     given = [t for t in tangents if t is not None]
-    found = hi_jvp_p.bind(
+    result = hi_jvp_p.bind(
         *primals, *given, rule=rule, nonzero=nonzero, params=tuple(params.items())
     )
-    outs, ts = from_turns(found)
+    outs, ts = from_turns(result)
     return (outs, ts) if rule.primitive.multiple_results else (outs[0], ts[0])
 
 
 @hi_jvp_p.def_effectful_abstract_eval
 def _jvp_type(*avals: Any, rule: LateOperation, nonzero: tuple[bool, ...], params: Any) -> Any:
-    found = rule.primitive.infer(avals[: len(nonzero)], dict(params))
-    return types_in_turns(found.avals), found.effects
+    result = rule.primitive.infer(avals[: len(nonzero)], dict(params))
+    return types_in_turns(result.avals), result.effects
 
 
 class Operation(Protocol):
@@ -110,8 +110,8 @@ def pull_back(
         accums = [GradAccum(a, n, f"{op!r}.vjp_bwd") for a, n in zip(avals, nonzero)]
         op.vjp_bwd(res, outgrad, *op.arguments(accums))
         return [a.value for a, n in zip(accums, nonzero) if n]
-    found = op.vjp_bwd_retval(res, outgrad)
-    leaves = checked(f"{op!r}.vjp_bwd_retval", found, op.arguments(avals), none=True)
+    result = op.vjp_bwd_retval(res, outgrad)
+    leaves = checked(f"{op!r}.vjp_bwd_retval", result, op.arguments(avals), none=True)
     return [plain(ct) for ct, n in zip(leaves, nonzero) if n]
 
 
@@ -125,8 +125,8 @@ def tangent_of(
     """Tangents of the results, None for those that have none."""
     leaves, tree = tree_flatten(res)
     given = [t for t, n in zip(tangents, nonzero) if n]
-    found = iter(tangent_p.bind(*leaves, *given, op=op, tree=tree, nonzero=nonzero))
-    return [next(found) if has_tangent(a) else None for a in op.out_flat]
+    result = iter(tangent_p.bind(*leaves, *given, op=op, tree=tree, nonzero=nonzero))
+    return [next(result) if has_tangent(a) else None for a in op.out_flat]
 
 
 @tangent_p.def_abstract_eval
@@ -141,7 +141,7 @@ def _push_forward(*args: Any, op: Operation, tree: Any, nonzero: tuple[bool, ...
     res = tree_unflatten(tree, args[:n])
     avals = [a.cotangent_type() for a in op.out_flat if has_tangent(a)]
     try:
-        found = transposed_call(
+        result = transposed_call(
             lambda *cts: pull_back(op, res, _full(op, cts), nonzero), avals, args[n:]
         )
     except MissingRule as e:
@@ -150,7 +150,7 @@ def _push_forward(*args: Any, op: Operation, tree: Any, nonzero: tuple[bool, ...
             f"transposed: {e} Define jvp, or lin and linearized, of {type(op).__name__}."
         ) from None
     types = _tangent_type(op=op, tree=tree, nonzero=nonzero)
-    return [zeros(a) if t is None else t for t, a in zip(found, types)]
+    return [zeros(a) if t is None else t for t, a in zip(result, types)]
 
 
 def _transpose(
@@ -159,9 +159,9 @@ def _transpose(
     n = tree.num_leaves
     types = [a.cotangent_type() for a in op.out_flat if has_tangent(a)]
     cts = [zeros(a) if ct is None else ct for ct, a in zip(cotangents, types)]
-    found = pull_back(op, tree_unflatten(tree, args[:n]), _full(op, cts), nonzero)
+    result = pull_back(op, tree_unflatten(tree, args[:n]), _full(op, cts), nonzero)
     live = [is_linear(x) for x in args[n:]]
-    return [None] * n + [ct if use else None for ct, use in zip(found, live)]
+    return [None] * n + [ct if use else None for ct, use in zip(result, live)]
 
 
 tangent_p.rules = {"ad.transpose": _transpose}

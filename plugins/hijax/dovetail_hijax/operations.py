@@ -160,18 +160,18 @@ class HiOperation:
     def _tangents(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, ...]:
         return self.arguments(symbolic(primals, tangents))
 
-    def _pair(self, rule: str, found: Any) -> tuple[Any, Any]:
-        if not isinstance(found, tuple) or len(found) != 2:  # type: ignore[arg-type]
+    def _pair(self, rule: str, result: Any) -> tuple[Any, Any]:
+        if not isinstance(result, tuple) or len(result) != 2:  # type: ignore[arg-type]
             raise TypeError(
-                f"{self!r}.{rule} must return a pair, got {found!r}"
+                f"{self!r}.{rule} must return a pair, got {result!r}"
                 f"{describe_source(current_source())}."
             )
-        return found  # type: ignore[return-value]
+        return result  # type: ignore[return-value]
 
     def _values(self, rule: str, out: Any) -> list[Any]:
         return checked(f"{self!r}.{rule}", out, self.out_aval)
 
     def _out_tangents(self, rule: str, tangent: Any) -> list[Any]:
         types = tree_unflatten(self.out_tree, [a.tangent_type() for a in self.out_flat])
-        found = checked(f"{self!r}.{rule} (its tangent)", tangent, types, none=True)
-        return [plain(t) if has_tangent(a) else None for t, a in zip(found, self.out_flat)]
+        result = checked(f"{self!r}.{rule} (its tangent)", tangent, types, none=True)
+        return [plain(t) if has_tangent(a) else None for t, a in zip(result, self.out_flat)]

@@ -55,8 +55,8 @@ class HiPrimitive:
         if get_trace() is EVAL:
             return self.primitive.bind(*args, **params)
         # A primitive says once for all whether it makes places; this may depend on its parameters.
-        found = self.primitive.infer(tuple([typeof(x) for x in args]), params).avals
-        makes = any(isinstance(a, Stated) for a in found)
+        result = self.primitive.infer(tuple([typeof(x) for x in args]), params).avals
+        makes = any(isinstance(a, Stated) for a in result)
         return (self._making if makes else self.primitive).bind(*args, **params)
 
     def is_high(self, **params: Any) -> bool:
@@ -132,8 +132,8 @@ class HiPrimitive:
         many = self.multiple_results
 
         def on_tangents(*tangents: Any) -> list[Any]:
-            found = linear(*symbolic(primals, tangents))
-            return [plain(t) for t in (found if many else [found])]
+            result = linear(*symbolic(primals, tangents))
+            return [plain(t) for t in (result if many else [result])]
 
         return (out if many else [out]), on_tangents
 

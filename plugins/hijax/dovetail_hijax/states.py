@@ -181,20 +181,20 @@ def infer_with_states(
     """An operation's result types and effects where operands may have a state, which it changes."""
     states = {i: MutableState(a.state) for i, a in enumerate(avals) if isinstance(a, Stated)}
     given = [AvalMutableQDD(a.plain, states[i]) if i in states else a for i, a in enumerate(avals)]
-    found = rule(*given, **params)
+    result = rule(*given, **params)
     effects: set[Effect] = set()
-    if isinstance(found, tuple) and len(found) == 2 and isinstance(found[1], (set, frozenset)):
-        found, said = found
+    if isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], (set, frozenset)):
+        result, said = result
         effects.update(said)
-    many = isinstance(found, (list, tuple))
-    outs = [with_state(a.aval, a.qdd) if isinstance(a, AvalQDD) else a for a in _all(found, many)]
+    many = isinstance(result, (list, tuple))
+    outs = [with_state(a.aval, a.qdd) if isinstance(a, AvalQDD) else a for a in _all(result, many)]
     if any(a.is_mutable for a in (*avals, *outs)):
         effects = _on_places(avals, states, bool(effects))
     return (outs if many else outs[0]), effects
 
 
-def _all(found: Any, many: bool) -> Sequence[Any]:
-    return found if many else [found]
+def _all(result: Any, many: bool) -> Sequence[Any]:
+    return result if many else [result]
 
 
 def _on_places(avals: Sequence[Any], states: dict[int, MutableState], acts: bool) -> set[Effect]:
@@ -240,15 +240,15 @@ def discharge_with_states(
         for i, place in places.items():
             aval: Any = place.aval
             values[i] = aval.plain.new_from_loval(aval.state, *place.contents)
-        found = to_lo(*values, **params)
+        result = to_lo(*values, **params)
         for i, place in places.items():
             _update(place, values[i])
-        return found
+        return result
 
-    found = run_under(inside, run)
-    if isinstance(found, (list, tuple)):
-        return [_result(trace, inside, x) for x in found]
-    return _result(trace, inside, found)
+    result = run_under(inside, run)
+    if isinstance(result, (list, tuple)):
+        return [_result(trace, inside, x) for x in result]
+    return _result(trace, inside, result)
 
 
 def _update(place: LocalValue, value: Any) -> None:

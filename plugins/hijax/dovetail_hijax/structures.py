@@ -23,7 +23,7 @@ is_undefined_primal = alias(is_linear, "is_undefined_primal", __name__)  # as JA
 
 def checked(
     rule: str,
-    found: Any,
+    result: Any,
     wanted: Any,
     none: bool = False,
     said: tuple[str, str] = ("returned", "result"),
@@ -38,14 +38,14 @@ def checked(
         TypeError: structure or types differ; names the rule, the path and both types.
     """
     if none:
-        found = _none_as_zero(found, wanted)
-    leaves, tree = tree_flatten(found)
+        result = _none_as_zero(result, wanted)
+    leaves, tree = tree_flatten(result)
     avals, wanted_tree = tree_flatten(wanted)
     where = describe_source(current_source())
     if tree != wanted_tree:
         raise TypeError(
             f"{rule} {said[0]} another structure than it must{where}: "
-            f"{'; '.join(tree_differences(found, wanted)) or f'{tree}, not {wanted_tree}'}."
+            f"{'; '.join(tree_differences(result, wanted)) or f'{tree}, not {wanted_tree}'}."
         )
     for i, (x, want) in enumerate(zip(leaves, avals)):
         if x.__class__ is Zero:
@@ -60,16 +60,16 @@ def checked(
     return leaves
 
 
-def _none_as_zero(found: Any, wanted: Any) -> Any:
+def _none_as_zero(result: Any, wanted: Any) -> Any:
     """``found`` with zeros in place of None, where ``wanted`` has a leaf or a subtree."""
-    if found is None:
+    if result is None:
         leaves, tree = tree_flatten(wanted)
         return tree_unflatten(tree, [Zero(a) for a in leaves])
-    if isinstance(found, (tuple, list)) and isinstance(wanted, (tuple, list)):
-        items: Sequence[Any] = found
+    if isinstance(result, (tuple, list)) and isinstance(wanted, (tuple, list)):
+        items: Sequence[Any] = result
         if len(items) == len(wanted):
             return type(wanted)([_none_as_zero(f, w) for f, w in zip(items, wanted)])
-    return found
+    return result
 
 
 def symbolic(primals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:

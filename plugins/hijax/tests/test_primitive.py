@@ -221,5 +221,5 @@ def test_mutable_values_are_taken():
         ref[...] = before + 1
         return before, doubled.bind(ref)
 
-    for found, wanted in zip(f(dovetail.new_ref(x)), ([0, 2, 4], [2, 6, 10])):
-        np.testing.assert_array_equal(found, wanted)
+    for result, wanted in zip(f(dovetail.new_ref(x)), ([0, 2, 4], [2, 6, 10])):
+        np.testing.assert_array_equal(result, wanted)

@@ -65,11 +65,11 @@ def test_the_gradient_is_that_of_the_numbers(quantized, q, wrap):
     def loss(q, x):
         return ((x @ quantized.dequantize(q)) ** 2).sum()
 
-    found = dovetail.grad(wrap(loss))(q, X)
-    near(found, 2 * X.T @ (X @ dense(q)), 1e-4)
+    result = dovetail.grad(wrap(loss))(q, X)
+    near(result, 2 * X.T @ (X @ dense(q)), 1e-4)
     _, tangent = dovetail.jvp(lambda q: wrap(loss)(q, X), (q,), (np.ones_like(W),))
-    near(tangent, found.sum(), 1e-3)
-    near(dovetail.jit(dovetail.grad(wrap(loss)))(q, X), found, 1e-4)
+    near(tangent, result.sum(), 1e-3)
+    near(dovetail.jit(dovetail.grad(wrap(loss)))(q, X), result, 1e-4)
 
 
 def test_straight_through(quantized):
@@ -194,9 +194,9 @@ def test_a_sharding_spec_of_a_high_value(quantized, q):
 
     spec = Replicated()
     assert spec.to_ct_spec() is spec and spec.device_set == {dovetail.devices()[0]}
-    found = dovetail.jit(lambda q: quantized.dequantize(q), in_shardings=(spec,))(q)
-    near(found, dense(q))
-    assert found.devices() == {dovetail.devices()[0]}
+    result = dovetail.jit(lambda q: quantized.dequantize(q), in_shardings=(spec,))(q)
+    near(result, dense(q))
+    assert result.devices() == {dovetail.devices()[0]}
     with pytest.raises(
         NotImplementedError, match=r"HiPspec .* has no method to_lo, which is needed"
     ):

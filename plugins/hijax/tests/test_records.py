@@ -23,10 +23,10 @@ def f(r):
 def test_a_gradient_is_a_record(records):
     r = records.record(x=X, y=2.0)
     for wrap in (lambda g: g, dovetail.jit, dovetail.remat):
-        found = dovetail.grad(wrap(f))(r)
-        assert type(found) is records.Record
-        near(found["x"], 2 * np.cos(X))
-        near(found["y"], np.sin(X).sum())
+        result = dovetail.grad(wrap(f))(r)
+        assert type(result) is records.Record
+        near(result["x"], 2 * np.cos(X))
+        near(result["y"], np.sin(X).sum())
         value, tangent = dovetail.jvp(wrap(f), (r,), (records.record(x=X, y=0.0),))
         near(value, f(r))
         near(tangent, (2 * X * np.cos(X)).sum())
@@ -47,10 +47,10 @@ def test_tangents_of_other_types_are_refused(records):
 
 
 def test_unused_records_have_zero_gradients(records):
-    found = dovetail.grad(lambda r, s: s)(records.record(x=X), 1.0)
-    near(found["x"], 0 * X)
-    found = dovetail.jit(dovetail.grad(lambda r, s: s))(records.record(x=X), 1.0)
-    near(found["x"], 0 * X)
+    result = dovetail.grad(lambda r, s: s)(records.record(x=X), 1.0)
+    near(result["x"], 0 * X)
+    result = dovetail.jit(dovetail.grad(lambda r, s: s))(records.record(x=X), 1.0)
+    near(result["x"], 0 * X)
 
 
 def test_hessian_vector_products(records):
@@ -65,9 +65,9 @@ def test_specs_with_an_axis_per_field(records):
     spec = {"x": 0, "y": None}
     near(dovetail.vmap(f, in_axes=(spec,))(r), np.sin(X).sum(1) * 2)
     near(dovetail.jit(dovetail.vmap(f, in_axes=({"x": 1, "y": None},)))(r), np.sin(X).sum(0) * 2)
-    found = dovetail.vmap(dovetail.grad(f), in_axes=(spec,))(r)
-    near(found["x"], 2 * np.cos(X))
-    near(found["y"], np.sin(X).sum(1))
+    result = dovetail.vmap(dovetail.grad(f), in_axes=(spec,))(r)
+    near(result["x"], 2 * np.cos(X))
+    near(result["y"], np.sin(X).sum(1))
     total = dovetail.grad(lambda r: dovetail.vmap(f, in_axes=(spec,))(r).sum())(r)
     near(total["y"], np.sin(X).sum())
     out = dovetail.vmap(lambda x, y: records.record(x=x, y=y), (0, None), {"x": 1, "y": 0})(X, 2.0)
@@ -121,9 +121,9 @@ def test_a_differentiated_loop_keeps_records_as_residuals(records):
 
     r = records.record(a=2.0, b=3.0)
     for wrap in (lambda g: g, dovetail.jit):
-        found = wrap(dovetail.grad(last))(r)
-        near(found["a"], 3 * 4 * 5)
-        near(found["b"], 2 * (4 * 5 + 3 * 5 + 3 * 4))
+        result = wrap(dovetail.grad(last))(r)
+        near(result["a"], 3 * 4 * 5)
+        near(result["b"], 2 * (4 * 5 + 3 * 5 + 3 * 4))
     many = records.record(a=np.array([1.0, 2.0], np.float32), b=np.array([3.0, 4.0], np.float32))
     near(dovetail.vmap(dovetail.grad(last))(many)["a"], [60, 120])
 
@@ -134,8 +134,8 @@ def test_differentiated_branches(records, flag):
         return lax.cond(flag, lambda r: r, lambda r: records.record(x=r["x"] ** 2, y=r["y"]), r)
 
     r = records.record(x=X, y=2.0)
-    found = dovetail.grad(lambda r: f(choose(flag, r)))(r)
-    near(found["x"], 2 * np.cos(X) if flag else 2 * np.cos(X**2) * 2 * X, 1e-4)
+    result = dovetail.grad(lambda r: f(choose(flag, r)))(r)
+    near(result["x"], 2 * np.cos(X) if flag else 2 * np.cos(X**2) * 2 * X, 1e-4)
     both = dovetail.vmap(lambda flag, r: f(choose(flag, r)), (0, None))
     flags = np.array([True, False])
     near(both(flags, r), [f(r), f(choose(False, r))])
@@ -161,9 +161,9 @@ def test_custom_rules_with_high_arguments(records):
     r = records.record(x=X, y=2.0)
     for wrap in (lambda g: g, dovetail.jit):
         near(wrap(g)(r), f(r))
-        found = dovetail.grad(wrap(g))(r)
-        near(found["x"], X)
-        near(found["y"], 7.0)
+        result = dovetail.grad(wrap(g))(r)
+        near(result["x"], X)
+        near(result["y"], 7.0)
 
     @dovetail.custom_jvp
     def h(r):

@@ -77,9 +77,9 @@ def test_a_name_says_the_same_axis_under_another_map():
     """Of two maps, the inner one moves its axis while the outer one's stands in front."""
     array = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
     inner = dovetail.vmap(twice_p.bind, in_axes=("b",), out_axes="b")
-    found = dovetail.vmap(inner, in_axes=("a",), out_axes="a")(Letters(dnp.asarray(array), "abc"))
-    assert found.letters == "abc"
-    np.testing.assert_array_equal(found.array, 2 * array)
+    result = dovetail.vmap(inner, in_axes=("a",), out_axes="a")(Letters(dnp.asarray(array), "abc"))
+    assert result.letters == "abc"
+    np.testing.assert_array_equal(result.array, 2 * array)
     shared = dovetail.vmap(inner, in_axes=(None,), out_axes="a", axis_size=2)
     repeated = dovetail.vmap(shared, in_axes=("c",), out_axes="c")(
         Letters(dnp.asarray(array[0]), "bc")

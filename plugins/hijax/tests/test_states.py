@@ -205,8 +205,8 @@ def test_operators_and_attributes_of_traced_ones():
         assert hasattr(cell, "__jax_array__") and not hasattr(cell, "__absent__")
         return cell + 1, cell[...], cell.twice(), cell.half, named.of_a, dnp.sin(cell)
 
-    found = dovetail.jit(f)(Cell(X, "c"), Cell({"a": X}))
-    for a, b in zip(found, (X + 1, X, 2 * X, X / 2, X, np.sin(X))):
+    result = dovetail.jit(f)(Cell(X, "c"), Cell({"a": X}))
+    for a, b in zip(result, (X + 1, X, 2 * X, X / 2, X, np.sin(X))):
         near(a, b)
 
 

@@ -23,8 +23,8 @@ def stone(units):
 
 @pytest.mark.parametrize("wrap", [lambda f: f, dovetail.jit, dovetail.remat])
 def test_units_of_results_and_gradients(units, stone, wrap):
-    found = wrap(energy)(*stone)
-    assert float(found.numbers) == 9.0 and found.unit == JOULE
+    result = wrap(energy)(*stone)
+    assert float(result.numbers) == 9.0 and result.unit == JOULE
     mass, speed = dovetail.grad(lambda m, v: units.split(wrap(energy)(m, v))[0], (0, 1))(*stone)
     assert float(speed.numbers) == 6.0 and speed.unit == (("m", -1), ("s", 1))
     assert float(mass.numbers) == 4.5 and mass.unit == (("kg", -1),)
@@ -38,8 +38,8 @@ def test_tangents_have_the_unit_of_their_primal(units, stone):
 
 
 def test_an_unused_quantity_has_a_gradient_in_its_unit(units, stone):
-    found = dovetail.grad(lambda v, x: x)(stone[1], 1.0)
-    assert found.unit == (("m", -1), ("s", 1)) and float(found.numbers) == 0.0
+    result = dovetail.grad(lambda v, x: x)(stone[1], 1.0)
+    assert result.unit == (("m", -1), ("s", 1)) and float(result.numbers) == 0.0
     _, pull = dovetail.vjp(lambda v, x: x, stone[1], 1.0)
     assert pull(np.float32(1.0))[0].unit == (("m", -1), ("s", 1))
 

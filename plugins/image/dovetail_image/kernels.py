@@ -75,11 +75,11 @@ def repeating_cubic(distances: Any) -> Any:
     ``distances`` are those of inputs (rows, one element apart) below outputs (columns).
     """
     n = distances.shape[0]
-    found = cubic(dnp.abs(distances), -0.75)
+    result = cubic(dnp.abs(distances), -0.75)
     for step in (1, 2):  # as far beyond the border as the kernel reaches from within
-        found = found.at[0].add(cubic(dnp.abs(distances[0] + step), -0.75))
-        found = found.at[n - 1].add(cubic(dnp.abs(distances[n - 1] - step), -0.75))
-    return found
+        result = result.at[0].add(cubic(dnp.abs(distances[0] + step), -0.75))
+        result = result.at[n - 1].add(cubic(dnp.abs(distances[n - 1] - step), -0.75))
+    return result
 
 
 def cubic(x: Any, a: float) -> Any:

@@ -114,23 +114,23 @@ def _inexact(x: Any) -> Any:
 
 
 def _axes(x: Any, given: tuple[int, ...]) -> list[int]:
-    found = [i + x.ndim if i < 0 else i for i in given]
-    if len(set(found)) != len(found) or any(not 0 <= i < x.ndim for i in found):
+    result = [i + x.ndim if i < 0 else i for i in given]
+    if len(set(result)) != len(result) or any(not 0 <= i < x.ndim for i in result):
         raise ValueError(
             f"scale_and_translate: spatial_dims {given} are not different axes of an image of "
             f"shape {x.shape}{here()}"
         )
-    return found
+    return result
 
 
 def _vector(name: str, value: Any, length: int) -> list[Any]:
-    found = dnp.asarray(value)
-    if found.shape != (length,):
+    result = dnp.asarray(value)
+    if result.shape != (length,):
         raise ValueError(
             f"scale_and_translate: {name} must be one number for each of the {length} spatial "
-            f"axes, got shape {found.shape}{here()}"
+            f"axes, got shape {result.shape}{here()}"
         )
-    return [found[i] for i in range(length)]
+    return [result[i] for i in range(length)]
 
 
 def _nearest(x: Any, sizes: Sequence[int], axes: Sequence[int]) -> Any:
@@ -165,16 +165,16 @@ def _weights(
     centers = (places + 0.5 - move) * step - 0.5
     if method is ResizeMethod.AREA:
         low = dnp.maximum(centers + 0.5 - step / 2, inputs)
-        found = dnp.maximum(0, dnp.minimum(centers + 0.5 + step / 2, inputs + 1) - low)
+        result = dnp.maximum(0, dnp.minimum(centers + 0.5 + step / 2, inputs + 1) - low)
     else:
         reach = dnp.maximum(step, 1) if antialias else 1
         repeats = method is ResizeMethod.CUBIC_PYTORCH and not antialias
         distances = centers - inputs
-        found = (
+        result = (
             repeating_cubic(distances) if repeats else KERNELS[method](dnp.abs(distances) / reach)
         )
-    total = found.sum(0, keepdims=True)
+    total = result.sum(0, keepdims=True)
     is_reached = dnp.abs(total) > 1000 * float(dtypes.finfo(dtype).eps)
     is_inside = (centers >= -0.5) & (centers <= n - 0.5)
-    found = dnp.where(is_reached, found / dnp.where(is_reached, total, 1), 0)
-    return dnp.where(is_inside, found, 0).astype(dtype)
+    result = dnp.where(is_reached, result / dnp.where(is_reached, total, 1), 0)
+    return dnp.where(is_inside, result, 0).astype(dtype)

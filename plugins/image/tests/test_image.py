@@ -28,9 +28,9 @@ def centers(n: int, m: int) -> Any:
 
 @pytest.mark.parametrize("m", [1, 3, 5, 11])
 def test_linear_interpolation_is_that_of_numpy(m: int):
-    found = image.resize(X, (4, m, 3), "bilinear", antialias=False)
+    result = image.resize(X, (4, m, 3), "bilinear", antialias=False)
     wanted = np.apply_along_axis(lambda row: np.interp(centers(5, m), np.arange(5), row), 1, X)
-    np.testing.assert_allclose(found, wanted, atol=1e-6)
+    np.testing.assert_allclose(result, wanted, atol=1e-6)
 
 
 def test_the_nearest_element_keeps_integers():
@@ -43,8 +43,8 @@ def test_the_nearest_element_keeps_integers():
 
 def test_areas_are_means():
     x = np.arange(48.0, dtype=np.float32).reshape(6, 8)
-    found = image.resize(x, (2, 4), "area")
-    np.testing.assert_allclose(found, x.reshape(2, 3, 4, 2).mean((1, 3)), rtol=1e-6)
+    result = image.resize(x, (2, 4), "area")
+    np.testing.assert_allclose(result, x.reshape(2, 3, 4, 2).mean((1, 3)), rtol=1e-6)
 
 
 @pytest.mark.parametrize("method", SMOOTH)
@@ -54,10 +54,10 @@ def test_constants_stay_and_the_order_of_axes_does_not_matter(method, shape, ant
     ones = image.resize(np.ones_like(X), shape, method, antialias)
     np.testing.assert_allclose(ones, np.ones(shape), rtol=1e-5)
     turned = image.resize(X.transpose(2, 1, 0), shape[::-1], method, antialias)
-    found = image.resize(X, shape, method, antialias)
-    np.testing.assert_allclose(found, turned.transpose(2, 1, 0), atol=2e-6)
+    result = image.resize(X, shape, method, antialias)
+    np.testing.assert_allclose(result, turned.transpose(2, 1, 0), atol=2e-6)
     np.testing.assert_allclose(jit(image.resize, static_argnums=(1, 2, 3))(X, shape, method,
-                               antialias), found, atol=2e-6)  # fmt: skip
+                               antialias), result, atol=2e-6)  # fmt: skip
 
 
 @pytest.mark.parametrize("method", ["linear", "cubic", "cubic-pytorch", "lanczos3", "lanczos5"])
@@ -96,8 +96,8 @@ def test_cubic_convolution_of_pytorch_repeats_the_border(m: int):
             near, far = (1.25 * x - 2.25) * x * x + 1, -0.75 * (((x - 5) * x + 8) * x - 4)
             weights[min(max(i, 0), 6), j] += near if x < 1 else far if x < 2 else 0
     for method in ("cubic-pytorch", "bicubic-pytorch"):
-        found = image.resize(np.eye(7, dtype=np.float32), (7, m), method, antialias=False)
-        np.testing.assert_allclose(found, weights, atol=3e-6)
+        result = image.resize(np.eye(7, dtype=np.float32), (7, m), method, antialias=False)
+        np.testing.assert_allclose(result, weights, atol=3e-6)
 
 
 def test_frequencies_that_would_alias_are_taken_away():
@@ -107,11 +107,11 @@ def test_frequencies_that_would_alias_are_taken_away():
 
 
 def test_images_move_by_whole_elements():
-    found = image.scale_and_translate(X, (4, 5, 3), (0, -2), np.ones(2), np.array([1.0, -2.0]),
+    result = image.scale_and_translate(X, (4, 5, 3), (0, -2), np.ones(2), np.array([1.0, -2.0]),
                                       "cubic")  # fmt: skip
     wanted = np.zeros_like(X)
     wanted[1:, :3] = X[:-1, 2:]
-    np.testing.assert_allclose(found, wanted, atol=1e-6)
+    np.testing.assert_allclose(result, wanted, atol=1e-6)
     same = image.scale_and_translate(X, (8, 5, 3), [0], np.array([2.0]), np.zeros(1), "linear")
     np.testing.assert_allclose(same, image.resize(X, (8, 5, 3), "linear"), atol=1e-6)
 
@@ -127,14 +127,14 @@ def test_derivatives_in_the_image_and_where_it_goes():
 
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.complex64])
 def test_element_types_stay(dtype: Any):
-    found = image.resize(X.astype(dtype), (8, 10, 3), "cubic")
-    assert found.dtype == dtype
-    np.testing.assert_allclose(found, image.resize(X, (8, 10, 3), "cubic"), atol=0.05)
+    result = image.resize(X.astype(dtype), (8, 10, 3), "cubic")
+    assert result.dtype == dtype
+    np.testing.assert_allclose(result, image.resize(X, (8, 10, 3), "cubic"), atol=0.05)
 
 
 def test_images_are_resized_in_batches():
-    found = vmap(lambda x: image.resize(x, (3, 3), "linear"), in_axes=2, out_axes=2)(X)
-    np.testing.assert_allclose(found, image.resize(X, (3, 3, 3), "linear"), atol=1e-6)
+    result = vmap(lambda x: image.resize(x, (3, 3), "linear"), in_axes=2, out_axes=2)(X)
+    np.testing.assert_allclose(result, image.resize(X, (3, 3, 3), "linear"), atol=1e-6)
 
 
 def test_empty_shapes():

@@ -45,6 +45,6 @@ def public(module: str, name: str) -> Any:
     """
     if not name.startswith("_"):
         for each in _PUBLIC.get(module, ()):
-            if name in names_of(each) and hasattr(found := import_module(home(each)), name):
-                return getattr(found, name)
+            if name in names_of(each) and hasattr(result := import_module(home(each)), name):
+                return getattr(result, name)
     raise absent(module, name, 3)

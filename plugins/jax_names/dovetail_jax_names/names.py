@@ -36,8 +36,8 @@ def _given(path: str) -> str:
     start, below = path, ""
     while start:
         if start in members:
-            found = members[start] + below
-            return found if not below or _exists(found) else ""
+            result = members[start] + below
+            return result if not below or _exists(result) else ""
         start, _, last = start.rpartition(".")
         below = f".{last}{below}"
     return ""

@@ -17,7 +17,7 @@ def text_of_asked() -> str:
         ("private modules of jax, emulated", asked.private_modules),
         ("options of jax without effect here", asked.idle_options),
     )
-    return "\n".join(text for title, found in sections if (text := _section(title, found)))
+    return "\n".join(text for title, result in sections if (text := _section(title, result)))
 
 
 def _why(name: str) -> str:
@@ -25,9 +25,9 @@ def _why(name: str) -> str:
     return reason(module, last)
 
 
-def _section(title: str, found: Mapping[str, str]) -> str:
-    if not found:
+def _section(title: str, result: Mapping[str, str]) -> str:
+    if not result:
         return ""
-    width = max(map(len, found))
-    lines = (f"  {name:<{width}}  {where}" for name, where in sorted(found.items()))
+    width = max(map(len, result))
+    lines = (f"  {name:<{width}}  {where}" for name, where in sorted(result.items()))
     return "\n".join([f"dovetail: {title}", *lines])

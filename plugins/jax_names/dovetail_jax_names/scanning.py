@@ -75,9 +75,9 @@ def scan_file(path: Path) -> list[Use]:
         SyntaxError, ValueError: it is no Python source.
     """
     tree = ast.parse(path.read_bytes(), str(path))
-    found = _Scan(str(path))
-    found.visit(tree)
-    return sorted(set(found.uses), key=lambda use: (use.line, use.name))
+    result = _Scan(str(path))
+    result.visit(tree)
+    return sorted(set(result.uses), key=lambda use: (use.line, use.name))
 
 
 class _Scan(ast.NodeVisitor):
@@ -213,9 +213,9 @@ def _is_module(name: str) -> bool:
     return name == "jax" or names.is_module(name) or bool(names.home(name))
 
 
-def problems(found: Sequence[Use]) -> list[Problem]:
+def problems(result: Sequence[Use]) -> list[Problem]:
     """What is to be said of some uses, where the import hook answers for ``jax``."""
-    told = [(use, _told(use.name)) for use in found]
+    told = [(use, _told(use.name)) for use in result]
     return [Problem(use, kind, why) for use, (kind, why) in told if kind]
 
 
@@ -246,11 +246,11 @@ def _told_of_option(name: str) -> tuple[str, str]:
 def _is_there(name: str) -> bool:
     """Whether a program would find the name."""
     parts = name.split(".")
-    found: Any = import_module("jax")
+    result: Any = import_module("jax")
     for i, part in enumerate(parts[1:], 2):
         below = ".".join(parts[:i])
         try:
-            found = import_module(below) if names.home(below) else getattr(found, part)
+            result = import_module(below) if names.home(below) else getattr(result, part)
         except (AttributeError, ImportError):
             return False
     return True
@@ -260,5 +260,5 @@ def _is_empty(name: str) -> bool:
     """Whether a name that is there is a module of which nothing is there yet."""
     if not is_expected(name):
         return False
-    found = import_module(name) if names.home(name) else None
-    return isinstance(found, ModuleType) and not found.__all__
+    result = import_module(name) if names.home(name) else None
+    return isinstance(result, ModuleType) and not result.__all__

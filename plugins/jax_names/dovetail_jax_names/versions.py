@@ -62,12 +62,12 @@ def check(module: str) -> None:
 
     library = LIBRARIES[module]
     try:
-        found = version(library.distribution)
+        result = version(library.distribution)
     except PackageNotFoundError:  # of a folder of sources, whose version nobody knows
         return
-    if _series(found) != _series(library.tested):
+    if _series(result) != _series(library.tested):
         warnings.warn(
-            f"{library.distribution} {found} runs on Dovetail untested: {library.tested} is what "
+            f"{library.distribution} {result} runs on Dovetail untested: {library.tested} is what "
             "Dovetail is tested with (docs/ecosystem.md). If something fails that does not fail on "
             f"JAX, try {library.distribution}=={library.tested}, and report it. To silence this: "
             'warnings.filterwarnings("ignore", category=dovetail.jax.UntestedVersion).',

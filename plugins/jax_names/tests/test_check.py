@@ -52,18 +52,18 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_names_through_aliases(project: Path) -> None:
-    found = scan([project / "a.py"])
-    assert {u.name for u in found if u.line < 12} == {
+    result = scan([project / "a.py"])
+    assert {u.name for u in result if u.line < 12} == {
         "jax", "jax.numpy", "jax.lax", "jax.random", "jax.numpy.linalg", "jax.numpy.sin",
         "jax._src.core", "jax.experimental.fused.fused", "jax.lax.add", "jax.numpy.ones",
         "jax.numpy.linalg.norm",
     }  # fmt: skip
-    assert {u.name for u in found if u.line == 14} == {"jax.Array", "jax.random.key"}
-    assert [u for u in found if u.is_probed] == [
+    assert {u.name for u in result if u.line == 14} == {"jax.Array", "jax.random.key"}
+    assert [u for u in result if u.is_probed] == [
         Use(str(project / "a.py"), 17, "jax.lib.xla_bridge", True),
         Use(str(project / "a.py"), 18, "jax.experimental.pallas.BlockSpec", True),
     ]
-    assert {u.line: u.name for u in found if u.line in (20, 21, 25, 26)} == {
+    assert {u.line: u.name for u in result if u.line in (20, 21, 25, 26)} == {
         20: "jax_logging_level", 21: "JAX_CHECK_STATIC_INDICES", 26: "jax.export",
     }  # fmt: skip
 

@@ -73,8 +73,8 @@ RESULTS = {
 
 @pytest.mark.parametrize("form", RESULTS)
 def test_forms_of_results(form: str) -> None:
-    found = np.asarray(run(primitive(RESULTS[form]), X))
-    assert found.tolist() in (X.tolist(), (2 * X).tolist())
+    result = np.asarray(run(primitive(RESULTS[form]), X))
+    assert result.tolist() in (X.tolist(), (2 * X).tolist())
 
 
 def test_several_results() -> None:
@@ -140,8 +140,8 @@ def test_helpers_of_one_name_that_differ() -> None:
         return func().CallOp(made, [x]).results
 
     p = primitive(rule)
-    found = dovetail.jit(lambda x: p.bind(p.bind(x, by=2.0), by=3.0))(X)
-    np.testing.assert_array_equal(found, 6 * X)
+    result = dovetail.jit(lambda x: p.bind(p.bind(x, by=2.0), by=3.0))(X)
+    np.testing.assert_array_equal(result, 6 * X)
 
 
 def test_one_platform_only() -> None:
@@ -173,8 +173,8 @@ def test_with_other_rules_under_transformations() -> None:
     )
     batch_rules.register(p)(lambda axis, args, dims: (p.bind(*args), dims[0]))
     np.testing.assert_array_equal(dovetail.vmap(p.bind)(X), X * X)
-    found = dovetail.jit(dovetail.grad(lambda x: p.bind(x).sum()))(X)
-    np.testing.assert_array_equal(found, 2 * X)
+    result = dovetail.jit(dovetail.grad(lambda x: p.bind(x).sum()))(X)
+    np.testing.assert_array_equal(result, 2 * X)
     looped = dovetail.jit(lambda x: lax.fori_loop(0, 2, lambda i, y: p.bind(y), x))
     np.testing.assert_array_equal(looped(X), X**4)
 
@@ -241,9 +241,9 @@ def test_programs_and_functions_within_a_rule() -> None:
         return [a, b, c, d, e, f]
 
     p = primitive(rule, multiple=True, type_rule=lambda x: [x] * 6)
-    found = run(p, X)
+    result = run(p, X)
     wanted = [np.sin(X), X + np.arange(3), np.sin(X), np.cos(X), 2 * X, -X]
-    for x, y in zip(found, wanted):
+    for x, y in zip(result, wanted):
         np.testing.assert_allclose(x, y, rtol=1e-6)
 
 
@@ -251,14 +251,14 @@ def test_python_functions() -> None:
     kept = object()
 
     def rule(ctx: Any, x: Any) -> Any:
-        found, token, keepalive = mlir.emit_python_callback(
+        result, token, keepalive = mlir.emit_python_callback(
             ctx, lambda a: (np.asarray(a) * 2,), None, [x], ctx.avals_in, ctx.avals_out,
             has_side_effect=False, sharding=None,
         )  # fmt: skip
         ctx.module_context.add_keepalive(keepalive)
         ctx.module_context.add_keepalive(kept)
         assert token is None
-        return found
+        return result
 
     p = primitive(rule)
     np.testing.assert_array_equal(dovetail.jit(lambda x: p.bind(p.bind(x)))(X), 4 * X)
@@ -274,12 +274,12 @@ def test_ordered_effects() -> None:
             said.append(name)
             return (np.asarray(a),)
 
-        found, token, _ = mlir.emit_python_callback(
+        result, token, _ = mlir.emit_python_callback(
             ctx, say, ctx.tokens_in.get(effect), [x], ctx.avals_in, ctx.avals_out,
             has_side_effect=True,
         )  # fmt: skip
         ctx.set_tokens_out(mlir.TokenSet({effect: token}))
-        return found
+        return result
 
     p = primitive(rule)
     p.def_effectful_abstract_eval(lambda x, name: (x, {effect}))
@@ -322,14 +322,14 @@ def test_errors_name_the_rule_and_its_place(case: str) -> None:
 
 def test_modules() -> None:
     program = dovetail.make_jaxpr(lambda x: dnp.sin(x) + 1)(X)
-    found = mlir.lower_jaxpr_to_module(
+    result = mlir.lower_jaxpr_to_module(
         "named", program, num_const_args=0, in_avals=program.in_avals, ordered_effects=[],
         platforms=("cpu",), backend=None, axis_context=mlir.ShardingContext(1),
         donated_args=(False,), lowering_parameters=mlir.LoweringParameters(),
     )  # fmt: skip
-    text = mlir.module_to_string(found.module)
+    text = mlir.module_to_string(result.module)
     assert "module @named" in text and "stablehlo.sine" in text
-    assert mlir.module_to_bytecode(found.module)[:4] == b"ML\xefR"
+    assert mlir.module_to_bytecode(result.module)[:4] == b"ML\xefR"
     with mlir.make_ir_context() as context:
         one, other = (mlir.ir.Module.parse(text, context) for _ in range(2))
     assert mlir.merge_mlir_modules(one, "main", other) == "main_0"

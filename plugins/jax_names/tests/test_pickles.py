@@ -123,11 +123,11 @@ def test_the_functions_that_pickles_name(impl: str, functions: Any) -> None:
     key = random.key(3, impl=impl)
     words = functions.seed(3)
     np.testing.assert_array_equal(words, random.key_data(key))
-    for found, wanted in (
+    for result, wanted in (
         (functions.split(words, (2,)), random.key_data(random.split(key, 2))),
         (functions.fold_in(words, 5), random.key_data(random.fold_in(key, 5))),
         (functions.random_bits(words, 16, (4,)), random.bits(key, (4,), "uint16")),
     ):
-        np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(result, wanted)
     assert functions.seed.__module__.startswith("jax._src.random.")
     assert threefry2x32.__name__ == "jax._src.random.threefry2x32"

@@ -99,12 +99,12 @@ def test_lineax_names_the_primitive_of_stop_gradient() -> None:
         (5, None, ((5,), ())),
     ],
 )
-def test_e3nn_jax_infers_arguments(numbers: Any, given: Any, found: Any) -> None:
+def test_e3nn_jax_infers_arguments(numbers: Any, given: Any, result: Any) -> None:
     def f(a: Any, b: Any, /, *args: Any, c: Any = None) -> None: ...
 
     def g(a: Any, b: Any, *args: Any, c: Any = None) -> None: ...
 
-    assert api_util.infer_argnums_and_argnames(inspect.signature(g), numbers, given) == found
+    assert api_util.infer_argnums_and_argnames(inspect.signature(g), numbers, given) == result
     assert api_util.infer_argnums_and_argnames(inspect.signature(f), 0, None) == ((0,), ())
 
 
@@ -115,8 +115,8 @@ def test_flax_builds_checkify_of_its_names() -> None:
 
     error, out = checkify.checkify(f, checkify.user_checks)(-1.0)
     assert isinstance(error, checkify.Error) and out == -1
-    found = error.get_exception()
-    assert isinstance(found, checkify.JaxException) and "negative" in str(found)
+    result = error.get_exception()
+    assert isinstance(result, checkify.JaxException) and "negative" in str(result)
 
 
 def test_chex_restricts_backends(monkeypatch: Any) -> None:
@@ -283,9 +283,9 @@ def test_numbers_that_have_a_dtype() -> None:
         (literals.TypedFloat, 2.5, np.float32),
         (literals.TypedComplex, 1j, np.complex64),
     ):
-        found = made(number, dtype)
-        assert found == number and found.dtype == dtype
-        assert repr(found) == f"{made.__name__}({number}, dtype={found.dtype.name})"
+        result = made(number, dtype)
+        assert result == number and result.dtype == dtype
+        assert repr(result) == f"{made.__name__}({number}, dtype={result.dtype.name})"
 
 
 def test_the_current_trace_and_what_tracers_stand_for() -> None:

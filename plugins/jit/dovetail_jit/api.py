@@ -148,8 +148,8 @@ _methods: WeakTable[tuple[str, ...]] = WeakTable()
 
 def _added_methods() -> tuple[str, ...]:
     """The names of the methods, which are imported when they are called."""
-    found = registry()
-    return _methods.of(found, lambda: tuple(found.members(METHODS)))
+    result = registry()
+    return _methods.of(result, lambda: tuple(result.members(METHODS)))
 
 
 def _call_method(name: str, trace: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
@@ -185,10 +185,10 @@ def _clear_cache(call: ref[Any], inner: Sequence[Any], settings: Settings) -> No
     """Forget what this function was traced to, and compiled."""
     settings.known_programs.clear()
     forget(settings.fun)
-    if (found := call()) is not None:
-        clear_cache(found)
-    for found in inner:
-        clear_cache(found)
+    if (result := call()) is not None:
+        clear_cache(result)
+    for result in inner:
+        clear_cache(result)
 
 
 def _call(settings: Jitted, inner: list[Any], /, *args: Any, **kwargs: Any) -> Any:
@@ -345,5 +345,5 @@ def _trace_stage(settings: Settings, *args: Any, **kwargs: Any) -> Traced:
 
 def _described_layouts(consts: int, leaves: Sequence[Any]) -> Wanted | None:
     """The layouts that arguments have which are only described."""
-    found = [x._layout if isinstance(x, ShapeDtypeStruct) else None for x in leaves]
-    return Wanted((*[None] * consts, *found)) if any(found) else None
+    result = [x._layout if isinstance(x, ShapeDtypeStruct) else None for x in leaves]
+    return Wanted((*[None] * consts, *result)) if any(result) else None

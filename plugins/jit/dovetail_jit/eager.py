@@ -61,9 +61,9 @@ class _Flat(Callee):
 
     def program(self, arguments: Arguments, avals: Sequence[Any]) -> Program:
         if self._programs:
-            found = self._programs.get((avals, trace_context()))
-            if found is not None:
-                return found
+            result = self._programs.get((avals, trace_context()))
+            if result is not None:
+                return result
         program = self._program_for(*avals)
         tree = ONE if self._is_one else tree_structure([0] * len(program.out_avals))
         return Program(program, [], tree, 0.0, 0, program, any_mutable(program.in_avals))
@@ -201,9 +201,9 @@ def _shared_call(program: ClosedJaxpr, name: str) -> Any:
         return _callable(_AtRest(program, name, {}))
     key = name, program, tuple([e.source for p in walk(program) for e in open_program(p).eqns])
     try:
-        found = _shared.get(key)
+        result = _shared.get(key)
     except TypeError:  # an unhashable parameter
         return _callable(_AtRest(program, name, {}))
-    if found is None:
-        found = _shared[key] = _callable(_AtRest(program, name, {}))
-    return found
+    if result is None:
+        result = _shared[key] = _callable(_AtRest(program, name, {}))
+    return result

@@ -102,10 +102,10 @@ def fused(
                     return f(*args, **kwargs), None, True
                 return miss(callee, args, kwargs)[:3]
             except StandsForArray:
-                found = _converted((args, kwargs))
-                if found is None:
+                result = _converted((args, kwargs))
+                if result is None:
                     raise
-            return _on_miss(*found[0], **found[1])[0], None, True
+            return _on_miss(*result[0], **result[1])[0], None, True
 
         call = make_call(
             f.__name__, f, _on_miss, static_argnums=callee.static_nums, static_argnames=static,

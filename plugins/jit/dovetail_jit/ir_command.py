@@ -62,8 +62,8 @@ def example_call(named: str, given: Sequence[str], example: str) -> tuple[Any, l
     Raises:
         DovetailError: there is no such script or function, or it takes other arguments.
     """
-    function, found = _load(named, example)
-    arguments = [parse_argument(text, example) for text in given] or found
+    function, result = _load(named, example)
+    arguments = [parse_argument(text, example) for text in given] or result
     try:
         inspect.signature(function).bind(*arguments)
     except ValueError:  # it has no signature
@@ -84,15 +84,15 @@ def _load(named: str, example: str) -> tuple[Any, list[Any]]:
     if not Path(path).is_file():
         raise DovetailError(f"there is no file {path!r}; for example: {example}")
     sys.path.insert(0, str(Path(path).resolve().parent))
-    found: dict[str, Any] = runpy.run_path(path)
-    if not callable(found.get(name)):
-        functions = sorted(n for n, v in found.items() if callable(v) and not n.startswith("_"))
+    result: dict[str, Any] = runpy.run_path(path)
+    if not callable(result.get(name)):
+        functions = sorted(n for n, v in result.items() if callable(v) and not n.startswith("_"))
         raise DovetailError(
             f"{path} has no function {name!r}; it has {', '.join(functions) or 'none'}"
         )
-    given: Any = found.get(f"{name}_args", found.get("EXAMPLE_ARGS", ()))
+    given: Any = result.get(f"{name}_args", result.get("EXAMPLE_ARGS", ()))
     made: Any = given() if callable(given) else given
-    return found[name], list(made)
+    return result[name], list(made)
 
 
 _KINDS = {"f": "float", "bf": "bfloat", "i": "int", "u": "uint", "c": "complex"}
@@ -122,7 +122,7 @@ def _dtype(name: str) -> Any:
     import ml_dtypes
     import numpy as np
 
-    found = np.dtype(getattr(ml_dtypes, name, name))
-    if found.name != name:
+    result = np.dtype(getattr(ml_dtypes, name, name))
+    if result.name != name:
         raise TypeError("one of NumPy's abbreviations")
-    return found
+    return result

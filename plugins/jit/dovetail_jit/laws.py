@@ -22,12 +22,12 @@ def backend_law(platform: str) -> Law:
 
     def check(sample: Sample) -> None:
         try:
-            found = jit(sample.flat, backend=platform)(*sample.args)
+            result = jit(sample.flat, backend=platform)(*sample.args)
         except MissingRule as e:
             skip(f"{platform} has no rule: {e}")
         if not sample.infer().is_high:
-            assert_types(found, sample.infer().avals, f"on {platform}")
-        for got, want in zip(arrays_of(found), _expected(sample), strict=True):
+            assert_types(result, sample.infer().avals, f"on {platform}")
+        for got, want in zip(arrays_of(result), _expected(sample), strict=True):
             assert_close(got, want, f"on {platform}", factor=256, scale=sample.scale)
 
     return Law(f"backend {platform}", check, frozenset({"random"}), mixed=False)

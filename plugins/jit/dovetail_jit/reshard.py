@@ -31,8 +31,8 @@ def resharded(x: Any, sharding: Any) -> Any:
         if after.spelled(own, ndim) is not None:
             return _mover(sharding)(_spelled_as(x, after.sharding_of(_parts(own, ndim), ndim)))
         if before.spelled(sharding, ndim) is not None:
-            found = _mover(before.sharding_of(_parts(sharding, ndim), ndim))(x)
-            return _spelled_as(found, sharding)
+            result = _mover(before.sharding_of(_parts(sharding, ndim), ndim))(x)
+            return _spelled_as(result, sharding)
     elif set(own._internal_device_list) == set(sharding._internal_device_list):
         there = _mover(_in_order(sharding, own._internal_device_list, ndim))(x)
         shards = {s._sharding._device: s for s in shards_of(there)}

@@ -60,14 +60,14 @@ class _Unpickler(pickle.Unpickler):
         self.devices = devices
 
     def persistent_load(self, pid: Any) -> Any:
-        found = self.devices.get(pid[1])
-        if found is None:
+        result = self.devices.get(pid[1])
+        if result is None:
             raise ValueError(
                 f"deserialize_and_load{here()}: the program was compiled for a device number "
                 f"{pid[1]}, which is not there; there are {sorted(self.devices)}. Give "
                 "execution_devices."
             )
-        return found
+        return result
 
 
 def serialize(compiled: Compiled) -> tuple[bytes, Any, Any]:

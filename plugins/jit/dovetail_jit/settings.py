@@ -123,13 +123,13 @@ class Settings(Callee):
         Raises:
             ValueError: a static argument is not hashable.
         """
-        found = take_apart(self.fun, args, kwargs, self.static_nums, self.static_names)
+        result = take_apart(self.fun, args, kwargs, self.static_nums, self.static_names)
         try:
-            hash(found.statics)
+            hash(result.statics)
         except TypeError:
             self.reject_unhashable(args, kwargs)
             raise
-        return found
+        return result
 
     def reject_unhashable(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         """Raise for a static argument that has no hash; return if there is none.
@@ -267,19 +267,19 @@ class Settings(Callee):
     def asked(self) -> dict[str, Any]:
         """Parameters of the primitive ``jit``: how a call that is an operation of a program is to
         be compiled and run."""
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         if self.options:
-            found["compiler_options_kvs"] = tuple(self.options.items())
+            result["compiler_options_kvs"] = tuple(self.options.items())
         if self.has_device:
-            found["device"] = self.asked_device()
+            result["device"] = self.asked_device()
         if self.keep_unused:
-            found["keep_unused"] = True
-        return found
+            result["keep_unused"] = True
+        return result
 
     def whole_program_backend(self) -> Any:
         """The backend asked for, if that is one that is not PJRT and takes whole programs."""
-        found = backend_named(self.backend) if self.backend else None
-        return found if found is not None and runs_whole(found) else None
+        result = backend_named(self.backend) if self.backend else None
+        return result if result is not None and runs_whole(result) else None
 
 
 def _signature(fun: Any) -> inspect.Signature | None:

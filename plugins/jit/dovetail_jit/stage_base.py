@@ -67,13 +67,13 @@ def argument_formats(executable: Executable, program: Program) -> list[Format]:
     constants = len(executable.constants)
     layouts = iter(execution.parameter_layouts(executable.loaded)[constants:])
     shardings = iter(executable.ins[constants:])
-    found: list[Format] = []
+    result: list[Format] = []
     for aval in program.call.in_avals:
         arrays = low_types(aval.content_types() if aval.is_mutable else (aval,))
         own = [(next(layouts), next(shardings)) for _ in arrays if next(kept)]
         layout = Layout(*own[0][0]) if own and len(arrays) == 1 else None
-        found.append(Format(layout, own[0][1] if own else None))
-    return found[len(program.consts) :]
+        result.append(Format(layout, own[0][1] if own else None))
+    return result[len(program.consts) :]
 
 
 def result_formats(executable: Executable, types: Sequence[AbstractValue]) -> list[Format]:
@@ -99,7 +99,7 @@ def leaf_names(fun: Any, in_tree: Any, static_nums: Sequence[int]) -> list[str]:
     static = {n % len(positional) for n in static_nums} if positional else set(static_nums)
     dynamic = [n for i, n in enumerate(positional) if i not in static]
     numbers = tree_unflatten(in_tree, list(range(in_tree.num_leaves)))
-    found: list[str] = []
+    result: list[str] = []
     for path, _ in tree_flatten_with_path(numbers)[0]:
         head: Any = path[1]
         if path[0].idx == 0:  # type: ignore[attr-defined]
@@ -107,8 +107,8 @@ def leaf_names(fun: Any, in_tree: Any, static_nums: Sequence[int]) -> list[str]:
             name = dynamic[head.idx] if known else f"args[{head.idx}]"
         else:
             name = str(head.key)
-        found.append(name + keystr(path[2:]))
-    return found
+        result.append(name + keystr(path[2:]))
+    return result
 
 
 def array_names(program: ClosedJaxpr, consts: int, leaves: Sequence[str]) -> list[str]:
@@ -116,12 +116,12 @@ def array_names(program: ClosedJaxpr, consts: int, leaves: Sequence[str]) -> lis
 
     The arrays of a high value are named after it, by number: ``q.0``, ``q.1``.
     """
-    found: list[str] = []
+    result: list[str] = []
     for aval, name in zip(program.in_avals, [*[""] * consts, *leaves]):
         held = low_types(aval.content_types() if aval.is_mutable else (aval,))
         whole = not (aval.is_mutable or aval.is_high)
-        found += [name if whole or not name else f"{name}.{i}" for i in range(len(held))]
-    return found
+        result += [name if whole or not name else f"{name}.{i}" for i in range(len(held))]
+    return result
 
 
 def result_names(out_tree: Any) -> list[str]:

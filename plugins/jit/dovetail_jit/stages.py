@@ -247,11 +247,11 @@ class Lowered(Stage):
         if not passes_for("module", *where):
             return located
         try:
-            found = run_passes("module", located, *where)
+            result = run_passes("module", located, *where)
             bare = run_passes("module", mlir.pretty(located), *where)
         except Exception:  # a pass may not expect what it never sees
             return of.text
-        return found if mlir.pretty(found) == mlir.pretty(bare) else of.text
+        return result if mlir.pretty(result) == mlir.pretty(bare) else of.text
 
     def compiler_ir(self, dialect: str | None = None) -> Any:
         """The module as an object: MLIR's (``stablehlo``, the default) or XLA's (``hlo``)."""
@@ -343,8 +343,8 @@ class Compiled(Stage):
     @property
     def output_formats(self) -> Any:
         """The formats of results; layouts of what is made of arrays are None."""
-        found = result_formats(self._executable, self._result_types())
-        return tree_unflatten(self.out_tree, found)
+        result = result_formats(self._executable, self._result_types())
+        return tree_unflatten(self.out_tree, result)
 
     def _formats(self) -> list[Format]:
         return argument_formats(self._executable, self._program)

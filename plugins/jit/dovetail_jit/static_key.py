@@ -79,8 +79,8 @@ def static_key(value: Any) -> Any:
     """Return what C++ is given for a static argument: itself, or an object that stands for it."""
     if value.__class__ is not tuple:
         return _exact(value) if _has_twin(value) else value
-    if (found := _known.get(id(value))) is not None and not disable_jit.value:
-        return found[1]
+    if (result := _known.get(id(value))) is not None and not disable_jit.value:
+        return result[1]
     leaves = _leaves_of(value)[0]
     types = tuple(map(type, leaves))
     if _all_sure(types):
@@ -147,13 +147,13 @@ def _has_twin(value: Any) -> bool:
 
 
 def _has_twin_in(collection: Iterable[Any]) -> bool:
-    found = [*collection]
-    for x in found:  # grows
+    result = [*collection]
+    for x in result:  # grows
         cls = x.__class__
         if cls in EXACT_TYPES:
             continue
         if issubclass(cls, (tuple, frozenset)):
-            found += x
+            result += x
         elif issubclass(cls, _NUMBERS):
             return True
     return False

@@ -154,9 +154,9 @@ def test_a_device_holds_under_transformations_and_in_programs(
     how: str, form: Any, devices: Any
 ) -> None:
     device = devices[3]
-    found = form(told(how, g, device))(X)
-    assert found.devices() == {device} and found.committed
-    np.testing.assert_allclose(found, form(g)(X), rtol=1e-5, atol=1e-6)
+    result = form(told(how, g, device))(X)
+    assert result.devices() == {device} and result.committed
+    np.testing.assert_allclose(result, form(g)(X), rtol=1e-5, atol=1e-6)
 
 
 def test_arguments_are_moved_to_the_device_where_the_call_is_one_of_its_own(devices: Any) -> None:

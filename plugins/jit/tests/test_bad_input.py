@@ -403,8 +403,8 @@ def test_none_leaves_and_empty_trees() -> None:
 
 def test_a_tree_of_thousands_of_leaves() -> None:
     tree = {f"k{i}": (np.float32(i), {"deep": [1.0]}) for i in range(1000)}
-    found = jit(lambda t: {k: (v[0], v[1]["deep"][0]) for k, v in t.items()})(tree)
-    assert len(found) == 1000 and float(found["k999"][0]) == 999.0
+    result = jit(lambda t: {k: (v[0], v[1]["deep"][0]) for k, v in t.items()})(tree)
+    assert len(result) == 1000 and float(result["k999"][0]) == 999.0
 
 
 # --- failures leave nothing behind ----------------------------------------------------------------
@@ -485,16 +485,16 @@ def test_a_function_that_failed_once_works_afterwards() -> None:
 
 def test_threads_have_their_own_trace() -> None:
     """An operation in another thread, begun while this one traces, is evaluated there."""
-    found: list[Any] = []
+    result: list[Any] = []
 
     def f(x: Any) -> Any:
-        thread = threading.Thread(target=lambda: found.append(np.asarray(lax.add(X, 1.0))))
+        thread = threading.Thread(target=lambda: result.append(np.asarray(lax.add(X, 1.0))))
         thread.start()
         thread.join()
         return lax.sin(x)
 
     np.testing.assert_allclose(jit(f)(X), np.sin(X), rtol=1e-6)
-    np.testing.assert_allclose(found[0], X + 1)
+    np.testing.assert_allclose(result[0], X + 1)
 
 
 def test_python_state_is_read_when_tracing_and_not_again() -> None:

@@ -98,20 +98,20 @@ def test_a_traced_value_can_be_shown() -> None:
 
 def in_thread(f: Callable[[], Any]) -> Any:
     """The result of ``f`` in another thread; its exception here."""
-    found: list[Any] = []
+    result: list[Any] = []
 
     def run() -> None:
         try:
-            found.append(f())
+            result.append(f())
         except Exception as e:
-            found.append(e)
+            result.append(e)
 
     thread = threading.Thread(target=run)
     thread.start()
     thread.join()
-    if isinstance(found[0], Exception):
-        raise found[0]
-    return found[0]
+    if isinstance(result[0], Exception):
+        raise result[0]
+    return result[0]
 
 
 def leak_from(run: Callable[[Callable[..., Any]], Any]) -> Any:
@@ -183,7 +183,7 @@ def test_a_thread_does_not_see_the_trace_of_the_one_that_began_it() -> None:
 
 def test_threads_that_trace_at_once_are_not_confused() -> None:
     barrier = threading.Barrier(4)
-    found: dict[int, Any] = {}
+    result: dict[int, Any] = {}
 
     def work(k: int) -> None:
         def f(x: Any) -> Any:
@@ -192,7 +192,7 @@ def test_threads_that_trace_at_once_are_not_confused() -> None:
             barrier.wait()
             return dnp.sum(y)
 
-        found[k] = np.asarray(jit(grad(f))(X))
+        result[k] = np.asarray(jit(grad(f))(X))
 
     threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
     for t in threads:
@@ -200,7 +200,7 @@ def test_threads_that_trace_at_once_are_not_confused() -> None:
     for t in threads:
         t.join()
     for k in range(4):
-        np.testing.assert_allclose(found[k], np.full(4, k))
+        np.testing.assert_allclose(result[k], np.full(4, k))
 
 
 # --- names of functions ---------------------------------------------------------------------------

@@ -22,10 +22,10 @@ DAY = 86400
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """A cache with two entries, of which one was last used ten days ago."""
-    found = tmp_path / "cache"
-    with cache_dir(str(found)):
+    result = tmp_path / "cache"
+    with cache_dir(str(result)):
         jit(lambda x: lax.sin(x)).lower(X).compile()
-        (old,) = found.glob("*.bin")
+        (old,) = result.glob("*.bin")
         when = os.stat(old).st_mtime - 10 * DAY
         os.utime(old, (when, when))
 
@@ -33,7 +33,7 @@ def place(tmp_path: Path) -> Path:
             return lax.cos(x)
 
         jit(second).lower(X).compile()
-    return found
+    return result
 
 
 Run = Callable[..., tuple[int, str]]

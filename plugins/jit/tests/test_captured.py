@@ -65,8 +65,8 @@ def test_calls_agree_however_the_argument_comes(f: Callable[..., Any]) -> None:
     g = jit(lambda x: f(x, w))
     g(ON_DEVICE)
     w[:] = 9
-    for found in (g(ON_DEVICE), g(X), vmap(g)(X[None])[0]):
-        np.testing.assert_array_equal(found, 2 * X)
+    for result in (g(ON_DEVICE), g(X), vmap(g)(X[None])[0]):
+        np.testing.assert_array_equal(result, 2 * X)
 
 
 @pytest.mark.parametrize("f", FUNCTIONS)

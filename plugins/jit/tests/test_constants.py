@@ -47,9 +47,9 @@ def test_a_small_array_that_is_closed_over_is_part_of_the_module(
     call = jit(lambda x: (x, c))
     assert len(call.trace(1.0).jaxpr.consts) == (shape != () or on_device)
     for _ in range(3):
-        found = call(1.0)[1]
-        assert typeof(found) == typeof(c)
-        np.testing.assert_array_equal(np.asarray(found), np.asarray(c))
+        result = call(1.0)[1]
+        assert typeof(result) == typeof(c)
+        np.testing.assert_array_equal(np.asarray(result), np.asarray(c))
 
 
 def test_of_a_constant_the_type_is_kept() -> None:

@@ -47,9 +47,9 @@ POSIX = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="modes say nothing
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Path]:
     """A folder that is the cache."""
-    found = tmp_path / "cache"
-    with cache_dir(str(found)):
-        yield found
+    result = tmp_path / "cache"
+    with cache_dir(str(result)):
+        yield result
 
 
 @pytest.fixture
@@ -74,8 +74,8 @@ def made(place: Path, scale: float) -> Path:
     """The entry of a program."""
     before = set(entries(place))
     run(scale)
-    (found,) = set(entries(place)) - before
-    return found
+    (result,) = set(entries(place)) - before
+    return result
 
 
 def hits(scale: float, monkeypatch: pytest.MonkeyPatch) -> bool:
@@ -275,9 +275,9 @@ def test_who_may_write_to_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     with pytest.raises(trust.UntrustedFile, match=r"b may be written to by the group with number"):
         trust.check_folder(str(inner))
     inner.chmod(0o755)
-    found = os.lstat(inner)
+    result = os.lstat(inner)
     with monkeypatch.context() as patch:
-        others = SimpleNamespace(st_uid=54321, st_mode=found.st_mode, st_gid=0)
+        others = SimpleNamespace(st_uid=54321, st_mode=result.st_mode, st_gid=0)
         patch.setattr(os, "lstat", lambda path: others)
         with pytest.raises(trust.UntrustedFile, match="b belongs to the user with number 54321"):
             trust.check_folder(str(inner))
@@ -539,16 +539,16 @@ def test_executables_that_load_quicker_compute_and_show_the_same(
         for a, b in zip(tree_leaves(plain(x, x)), tree_leaves(again(x, x))):
             np.testing.assert_array_equal(a, b)
     assert any(b"whole" in e.read_bytes() for e in entries(place))
-    made, found = (jit(lambda x: lax.sin(lax.cos(x))).lower(X).compile() for _ in range(2))
-    light = found._executable.loaded
+    made, result = (jit(lambda x: lax.sin(lax.cos(x))).lower(X).compile() for _ in range(2))
+    light = result._executable.loaded
     assert lighter.is_lighter(execution.hlo_text(light))
-    assert " cosine(" in found.as_text() and " cosine(" not in execution.hlo_text(light)
-    assert found.as_text() == made.as_text()
-    assert found.cost_analysis() == made.cost_analysis()
+    assert " cosine(" in result.as_text() and " cosine(" not in execution.hlo_text(light)
+    assert result.as_text() == made.as_text()
+    assert result.cost_analysis() == made.cost_analysis()
     for entry in entries(place):
         if b"whole" in entry.read_bytes():
             entry.unlink()
-    assert found.as_text() == made.as_text()
+    assert result.as_text() == made.as_text()
     monkeypatch.setattr(lighter, "_KNOWN", ())
     assert lighter.lighter(execution.serialize(made._executable.device.client, light)) is None
 
@@ -584,9 +584,9 @@ def test_programs_from_the_cache_can_be_serialized(place: Path) -> None:
         return f.lower(x, x).compile()
 
     want = compiled()(np.eye(4, dtype=np.float32), np.eye(4, dtype=np.float32))
-    found = compiled()
-    assert found._executable.was_loaded
-    again = deserialize_and_load(*serialize(found))
+    result = compiled()
+    assert result._executable.was_loaded
+    again = deserialize_and_load(*serialize(result))
     got = again(np.eye(4, dtype=np.float32), np.eye(4, dtype=np.float32))
     assert np.asarray(got).tobytes() == np.asarray(want).tobytes()
     with pytest.raises(ValueError, match=r"serialize of <lambda>.*loaded from bytes\. Keep those"):

@@ -49,8 +49,8 @@ def test_parameters_that_are_equal_to_python_are_told_apart(fill: Callable[..., 
     values = [0, 0.0, -0.0, False, 1, 1.0, True, float("nan")]
     values += [(v,) for v in values]
     for value in [*values, *reversed(values)]:
-        found = np.asarray(fill(X, value=value))
-        assert found.tobytes() == numbers(value).tobytes(), value
+        result = np.asarray(fill(X, value=value))
+        assert result.tobytes() == numbers(value).tobytes(), value
     assert len(made) == len(values)
 
 

@@ -46,8 +46,8 @@ def test_it_is_refused_under_a_transformation(transformed: Callable[..., Any], r
     said = r"^f, jitted for backend 'reference', is called under .* at .*test_elsewhere"
     with pytest.raises(TypeError, match=said + ".*" + remedy):
         transformed(jit(f, backend="reference"))
-    found = jit(grad(lambda x: f(x).sum()), backend="reference")(X)
-    np.testing.assert_allclose(found, 2 * np.cos(X), rtol=1e-6)
+    result = jit(grad(lambda x: f(x).sum()), backend="reference")(X)
+    np.testing.assert_allclose(result, 2 * np.cos(X), rtol=1e-6)
     np.testing.assert_allclose(jit(vmap(f), backend="reference")(X), 2 * np.sin(X), rtol=1e-6)
 
 

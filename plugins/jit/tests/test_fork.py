@@ -212,8 +212,8 @@ os._exit(0)
 
 
 def test_while_a_function_is_traced() -> None:
-    found: Any = run(_TRACING)
-    assert re.match(COMPILE, found[1]), found
+    result: Any = run(_TRACING)
+    assert re.match(COMPILE, result[1]), result
 
 
 _NOT_STARTED = """
@@ -230,9 +230,9 @@ actions = every
 
 
 def test_all_works_where_the_runtime_had_not_started() -> None:
-    found = run(_NOT_STARTED, ("jit",))
-    nested = found.pop("after its own fork")
-    assert all(x == [0, "[0.0, 2.0, 4.0, 6.0]"] for x in found.values()), found
+    result = run(_NOT_STARTED, ("jit",))
+    nested = result.pop("after its own fork")
+    assert all(x == [0, "[0.0, 2.0, 4.0, 6.0]"] for x in result.values()), result
     assert nested[0] == 0 and "in a forked process" in nested[1], nested
 
 

@@ -32,12 +32,12 @@ def late(x: Any, *more: Any) -> Any:
 
 def written_meanwhile(f: Callable[[Any], Any], given: np.ndarray[Any, Any]) -> list[Any]:
     """The last element of what ``f`` returned for 0, 1, ..., which were written in turn."""
-    found: list[Any] = []
+    result: list[Any] = []
     for i in range(5):
         given.fill(i)
-        found.append(f(given))
+        result.append(f(given))
     given.fill(99)
-    return [np.asarray(x).ravel()[-1].item() for x in found]
+    return [np.asarray(x).ravel()[-1].item() for x in result]
 
 
 @pytest.mark.parametrize("offset", [0, 16])

@@ -105,8 +105,8 @@ def test_one_static_argument_by_name_is_the_same_as_by_position() -> None:
     g = jit(f, static_argnames="n")
     given: list[Any] = [3, True, 1, 1.0]
     for n in (*given, *given):
-        for found in (g(X, n), g(X, n=n), g(n=n, x=X)):
-            np.testing.assert_allclose(found, X * np.float32(n))
+        for result in (g(X, n), g(X, n=n), g(n=n, x=X)):
+            np.testing.assert_allclose(result, X * np.float32(n))
     np.testing.assert_allclose(g(X), 5 * X)
     assert {(type(n), n) for n in seen} == {(type(n), n) for n in (*given, 5)}
     assert seen.count(3) == 2  # given with the other argument by name it is another call
@@ -267,12 +267,12 @@ def test_guarded_functions_tell_how_many_calls_are_known(options: Any) -> None:
 
 def numbers(x: Any, value: Any, *, other: Any = 1) -> Any:
     """What a static argument is: its number, its sign and its type."""
-    found = []
+    result = []
     for v in (value, other):
         (v,) = v if isinstance(v, tuple) else (v,)
         kind = [int, float, bool, np.float32].index(type(v))
-        found += [v, np.copysign(1.0, v), kind]
-    return lax.mul(x, np.array(found, np.float32))
+        result += [v, np.copysign(1.0, v), kind]
+    return lax.mul(x, np.array(result, np.float32))
 
 
 def test_static_arguments_are_told_apart_by_type_and_bits() -> None:
@@ -318,8 +318,8 @@ def test_collections_of_numbers_are_told_apart_at_any_depth(by_name: bool) -> No
         for value in (1, 1.0, True, np.int8(1), 1, True):
             given = {"value": make(value)} if by_name else {}
             args = () if by_name else (make(value),)
-            found = g(np.float32(1), *args, **given)
-            assert float(found) == len(repr(make(value))), (make(value), found)
+            result = g(np.float32(1), *args, **given)
+            assert float(result) == len(repr(make(value))), (make(value), result)
 
 
 def test_numbers_in_a_tuple_count_by_their_places() -> None:
@@ -405,10 +405,10 @@ def test_tracers_that_leak_are_named() -> None:
 
 
 def test_shapes_without_computing() -> None:
-    found = eval_shape(
+    result = eval_shape(
         lambda p: {"y": lax.sin(p["a"])}, {"a": ShapeDtypeStruct((2, 3), np.float32)}
     )
-    assert found["y"] == ShapeDtypeStruct((2, 3), np.float32)
+    assert result["y"] == ShapeDtypeStruct((2, 3), np.float32)
     jaxpr, shape = make_jaxpr(lax.sin, return_shape=True)(X)
     assert shape == ShapeDtypeStruct((4,), np.float32) and len(jaxpr.eqns) == 1
 
@@ -416,13 +416,13 @@ def test_shapes_without_computing() -> None:
 def test_many_threads_trace_once() -> None:
     f = Counter(lambda x: lax.sin(lax.mul(x, 2.0)))
     g = jit(f)
-    found: list[Any] = []
-    threads = [threading.Thread(target=lambda: found.append(np.asarray(g(X)))) for _ in range(8)]
+    result: list[Any] = []
+    threads = [threading.Thread(target=lambda: result.append(np.asarray(g(X)))) for _ in range(8)]
     for t in threads:
         t.start()
     for t in threads:
         t.join()
-    assert len(found) == 8 and all(np.allclose(y, np.sin(2 * X)) for y in found)
+    assert len(result) == 8 and all(np.allclose(y, np.sin(2 * X)) for y in result)
 
 
 def test_large_programs_meet_no_recursion_limit() -> None:

@@ -251,8 +251,8 @@ def test_arrays_die_with_their_last_reference(use: str) -> None:
     def run() -> list[Any]:
         w, y = lax.mul(X, 3.0), lax.mul(x, 2.0)
         f = lambda x: lax.mul(x, np.asarray(w) if isinstance(x, np.ndarray) else w)  # noqa: E731
-        found = block_until_ready(USES[use](f)(y))
-        return [weakref.ref(a) for a in (w, y, found)]
+        result = block_until_ready(USES[use](f)(y))
+        return [weakref.ref(a) for a in (w, y, result)]
 
     run()
     gc.collect()

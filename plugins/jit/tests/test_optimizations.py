@@ -40,9 +40,9 @@ def test_what_the_compiler_is_told(wanted: bool, monkeypatch: pytest.MonkeyPatch
     x = np.linspace(0.1, 1.0, 600 + wanted, dtype=np.float32)  # a shape that no other test has
     f = jit(lambda x: dnp.cumsum(lax.sin(x)) @ x)
     with disable_most_optimizations(wanted):
-        found = f(x)
+        result = f(x)
         again = jit(lambda x: lax.cos(x) @ x, compiler_options={LEVEL: 1})(x)
-    np.testing.assert_allclose(found, np.cumsum(np.sin(x)) @ x, rtol=1e-4)
+    np.testing.assert_allclose(result, np.cumsum(np.sin(x)) @ x, rtol=1e-4)
     np.testing.assert_allclose(again, np.cos(x) @ x, rtol=1e-5)
     first, second = told
     assert (first.items() >= FEW.items()) == wanted

@@ -61,13 +61,13 @@ def in_text(text: str) -> str:
 
 def results(x: Any) -> set[tuple[int, ...]]:
     """What ``x + 1`` is by everything that computes it: first calls, compiled ones, jit."""
-    found: list[Any] = []
+    result: list[Any] = []
     for n in range(20):
-        found += [x + 1, jnp.add(x, 1)]
+        result += [x + 1, jnp.add(x, 1)]
         if n == 3:
             until_compiled()
-    found += [jit(lambda v: v + 1)(x), jit(lambda v: v + 1).lower(x).compile()(x)]
-    return {tuple(np.asarray(v).tolist()) for v in found}
+    result += [jit(lambda v: v + 1)(x), jit(lambda v: v + 1).lower(x).compile()(x)]
+    return {tuple(np.asarray(v).tolist()) for v in result}
 
 
 SUMS, DIFFERENCES = {(1, 2, 3)}, {(-1, 0, 1)}

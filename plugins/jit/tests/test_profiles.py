@@ -15,14 +15,14 @@ from dovetail_jit.call import miss
 def test_only_operations_on_few_elements_are_compiled_quickly(
     size: int, profile: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found: list[Any] = []
+    result: list[Any] = []
     compile_one = miss.executable_for
 
     def note(request: Any) -> Any:
-        found.append(request.key.profile)
+        result.append(request.key.profile)
         return compile_one(request)
 
     monkeypatch.setattr(miss, "executable_for", note)
     x = np.ones((size, 1), np.float32)  # a shape that no other test has
     np.testing.assert_allclose(lax.tanh(x), np.tanh(x), rtol=1e-6)
-    assert found == [profile]
+    assert result == [profile]

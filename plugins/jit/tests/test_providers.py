@@ -173,8 +173,8 @@ def test_what_is_provisional_runs_until_it_is_exchanged(plugin: Callable[..., An
     )
     with plugin(declining=provider):
         f = jit(lambda x: x * 2)
-        found = [float(f(X)[0, 0]) for _ in range(5)]
-        np.testing.assert_allclose(found, [10.0, 10.0, 10.0, 0.2, 0.2], rtol=1e-6)
+        result = [float(f(X)[0, 0]) for _ in range(5)]
+        np.testing.assert_allclose(result, [10.0, 10.0, 10.0, 0.2, 0.2], rtol=1e-6)
         g = jit(lambda x: x * 3)
         assert float(g(X)[0, 0]) == pytest.approx(10.0)
         np.testing.assert_allclose(g(-X), -3 * X, rtol=1e-6)

@@ -128,8 +128,8 @@ def test_stages_take_what_has_a_shape_and_a_dtype() -> None:
     compiled = f.lower(Described(), 2).compile()
     assert compiled.in_avals == (((ShapedArray((2, 3), np.float32),), {}))
     np.testing.assert_array_equal(compiled(np.ones((2, 3), np.float32)), np.full((2, 3), 2))
-    for found in (f.eval_shape(Described(), 2), eval_shape(lax.neg, Described())):
-        assert found == ShapeDtypeStruct((2, 3), np.float32)
+    for result in (f.eval_shape(Described(), 2), eval_shape(lax.neg, Described())):
+        assert result == ShapeDtypeStruct((2, 3), np.float32)
     assert make_jaxpr(lax.neg)(Described()).in_avals == [ShapedArray((2, 3), np.float32)]
     with pytest.raises(TypeError, match=r"args\[0\].*Described.* is not a valid array value"):
         f(Described(), 2)

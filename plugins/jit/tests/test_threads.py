@@ -34,13 +34,13 @@ def switching() -> Iterator[None]:
 def together(work: Callable[[int], Any]) -> list[Any]:
     """``work(k)`` in each thread, begun at one moment; the results in order."""
     start = threading.Barrier(THREADS)
-    found: list[Any] = [None] * THREADS
+    result: list[Any] = [None] * THREADS
     errors: list[BaseException] = []
 
     def run(k: int) -> None:
         start.wait(30)
         try:
-            found[k] = work(k)
+            result[k] = work(k)
         except BaseException as e:
             errors.append(e)
 
@@ -51,7 +51,7 @@ def together(work: Callable[[int], Any]) -> list[Any]:
         t.join(60)
     if errors:
         raise errors[0]
-    return found
+    return result
 
 
 FIRST_USE = """
@@ -107,13 +107,13 @@ def test_one_function_is_traced_by_many() -> None:
     for n in range(1, 4):
         f = jit(lambda x: lax.mul(lax.sin(x), 2.0))
         x = np.linspace(0, 1, n, dtype=np.float32)
-        for found in together(lambda k, f=f, x=x: f(x + k)):
-            assert found.shape == (n,)
+        for result in together(lambda k, f=f, x=x: f(x + k)):
+            assert result.shape == (n,)
         loss = jit(grad(lambda x: lax.reduce_sum(f(x), (0,))))  # noqa: B023
-        for found in together(lambda k, g=loss, x=x: g(x)):
-            np.testing.assert_allclose(found, 2 * np.cos(x), rtol=1e-6)
-        for found in together(lambda k, f=f, x=x: vmap(f)(x[None])):
-            np.testing.assert_allclose(found[0], 2 * np.sin(x), rtol=1e-6)
+        for result in together(lambda k, g=loss, x=x: g(x)):
+            np.testing.assert_allclose(result, 2 * np.cos(x), rtol=1e-6)
+        for result in together(lambda k, f=f, x=x: vmap(f)(x[None])):
+            np.testing.assert_allclose(result[0], 2 * np.sin(x), rtol=1e-6)
 
 
 def test_options_of_one_thread_do_not_reach_another() -> None:

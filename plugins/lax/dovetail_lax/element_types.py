@@ -107,10 +107,10 @@ def as_dtype(dtype: Any) -> Any:
     """
     if isinstance(dtype, ExtendedDType):
         return dtype
-    found = dtype_named(dtype)
-    canonical = _canonical(found)
-    if canonical.itemsize != found.itemsize and dtype not in _PYTHON:
-        return explicit(found.newbyteorder("="), canonical)
+    result = dtype_named(dtype)
+    canonical = _canonical(result)
+    if canonical.itemsize != result.itemsize and dtype not in _PYTHON:
+        return explicit(result.newbyteorder("="), canonical)
     return canonical
 
 
@@ -177,12 +177,12 @@ def _concrete() -> frozenset[type]:
 
 def itemsize_bits(dtype: Any) -> int:
     """The width of one element in bits; booleans have 8, packed types their own."""
-    found = None if dtype is None else dtype_named(dtype)
-    if found is None or kind_of(found) == "other":
+    result = None if dtype is None else dtype_named(dtype)
+    if result is None or kind_of(result) == "other":
         raise ValueError(f"itemsize_bits: elements of {short_repr(dtype)} have no size{here()}")
-    if found in SMALL_INTS:
-        return iinfo(found).bits
-    return finfo(found).bits if found in FP4 else found.itemsize * 8
+    if result in SMALL_INTS:
+        return iinfo(result).bits
+    return finfo(result).bits if result in FP4 else result.itemsize * 8
 
 
 def scalar_type_of(x: Any) -> type:

@@ -13,10 +13,10 @@ from dovetail_core import Option, config, here
 def _check_explicit(value: Any) -> Any:
     told = getattr(value, "name", value)  # of an enumeration
     known = {"warn": "warn", "error": "error", "allow": "allow"}
-    found = known.get(told.lower()) if isinstance(told, str) else None
-    if found is None:
+    result = known.get(told.lower()) if isinstance(told, str) else None
+    if result is None:
         raise ValueError(f"explicit_x64_dtypes is 'warn', 'error' or 'allow', not {value!r}")
-    return found
+    return result
 
 
 explicit_x64_dtypes = config.add(
@@ -49,11 +49,11 @@ def explicit(wanted: Any, narrow: Any) -> Any:
     return narrow
 
 
-def warn_truncated(wanted: Any, found: Any) -> None:
+def warn_truncated(wanted: Any, result: Any) -> None:
     """Say that ``found`` stands for the 64-bit dtype that was asked for."""
     warn_here(
         f"dtype {wanted} was asked for{here()}, but without 64-bit "
-        f"types it is {found}. Enable them (dovetail.enable_x64), or ask for {found}.",
+        f"types it is {result}. Enable them (dovetail.enable_x64), or ask for {result}.",
         UserWarning,
     )
 

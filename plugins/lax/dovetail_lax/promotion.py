@@ -65,17 +65,17 @@ def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
     """
     if not args:
         raise ValueError("result_type takes at least one array, scalar or dtype")
-    found = common_type([_typed(x) for x in args])
-    return found if return_weak_type_flag else found[0]
+    result = common_type([_typed(x) for x in args])
+    return result if return_weak_type_flag else result[0]
 
 
 def _typed(x: Any) -> tuple[DType, bool]:
     if x is None:  # NumPy's default
         return dtype_of(np.float64), False
     if isinstance(x, (np.dtype, type, str, ExtendedDType)):
-        found = dtype_of(x)
-        _say_if_narrower(x, found)
-        return found, _is_weak_class(x)
+        result = dtype_of(x)
+        _say_if_narrower(x, result)
+        return result, _is_weak_class(x)
     try:
         aval = cast(ShapedArray, typeof(x))
     except TypeError:
@@ -89,10 +89,10 @@ def _typed(x: Any) -> tuple[DType, bool]:
     return aval.dtype, aval.weak_type
 
 
-def _say_if_narrower(x: Any, found: Any) -> None:
+def _say_if_narrower(x: Any, result: Any) -> None:
     named = isinstance(x, (np.dtype, str)) or (isinstance(x, type) and issubclass(x, np.generic))
-    if named and np.dtype(x) != found:
-        warn_truncated(np.dtype(x), found)
+    if named and np.dtype(x) != result:
+        warn_truncated(np.dtype(x), result)
 
 
 def _dtype(x: Any) -> Any:
@@ -152,18 +152,18 @@ def _common(types: tuple[tuple[Any, bool], ...], strict: bool) -> tuple[DType, b
     # Where all are weak, promote their strong counterparts: a weak int16 stays 16 bits wide.
     given = [(d, w and not (weak and not strict)) for d, w in types]
     try:
-        found = join(frozenset(node(d, w) for d, w in given), strict)
+        result = join(frozenset(node(d, w) for d, w in given), strict)
     except KeyError as e:
         lone = e.args[0]
         text = f"dtype {lone} takes no part in type promotion{called()}: only numbers and booleans"
         if isinstance(lone, ExtendedDType):
             raise NoNumberError(f"{text} do. {lone.remedy}") from None
         raise TypePromotionError(f"{text} do. Convert explicitly.") from None
-    if found is None:
+    if result is None:
         raise TypePromotionError(_no_promotion([d for d, _ in types], strict))
-    if isinstance(found, str):
-        return WEAK[found], True
-    return found, weak
+    if isinstance(result, str):
+        return WEAK[result], True
+    return result, weak
 
 
 def _no_promotion(types: list[DType], strict: bool) -> str:

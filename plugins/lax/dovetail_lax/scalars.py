@@ -40,10 +40,10 @@ def cast_scalar(value: Any, dtype: Any) -> Any:
     Of a 64-bit type where these are not enabled it is an array, which is not narrowed.
     """
     try:
-        found = dtype.type(value)
+        result = dtype.type(value)
     except OverflowError:
-        found = np.asarray(value).astype(dtype)[()]
-    return found if dtype.itemsize < 8 or enable_x64_state.value else _wide(found, dtype)
+        result = np.asarray(value).astype(dtype)[()]
+    return result if dtype.itemsize < 8 or enable_x64_state.value else _wide(result, dtype)
 
 
 def _wide(value: Any, dtype: Any) -> Any:
@@ -112,11 +112,11 @@ def adapt(value: Any, dtype: Any) -> Any:
 def scalar(value: float, dtype: Any) -> Any:
     """The constant ``value`` for use beside operands of element type ``dtype``, in a rule."""
     key = (value, dtype, enable_x64_state.value)
-    found = _constants.get(key)
-    if found is None:
+    result = _constants.get(key)
+    if result is None:
         cls = _INEXACT.get(kind_of(dtype))
         own = cls is not None and has_own_type(cls, dtype)
-        found = cls(value) if cls is not None and own else cast_scalar(value, dtype)
-        if not hasattr(found, "aval"):
-            _constants[key] = found
-    return found
+        result = cls(value) if cls is not None and own else cast_scalar(value, dtype)
+        if not hasattr(result, "aval"):
+            _constants[key] = result
+    return result

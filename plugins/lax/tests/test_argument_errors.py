@@ -72,9 +72,9 @@ def test_a_placement_of_a_result_that_is_none_is_an_error_of_types():
     ],
 )
 def test_results_are_lists(call, x, n):
-    for found in (call(x), dovetail.eval_shape(call, x)):
-        assert isinstance(found, list)
-        assert len(found) == n
+    for result in (call(x), dovetail.eval_shape(call, x)):
+        assert isinstance(result, list)
+        assert len(result) == n
 
 
 def test_the_same_bits_in_the_same_type_are_not_weak():

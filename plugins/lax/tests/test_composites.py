@@ -110,8 +110,8 @@ def test_staged_values_belong_to_the_program():
 
 
 def test_broadcast_from_one_instance():
-    found = vmap(lambda x: lax.pbroadcast((x, x * 2), "i", 1), axis_name="i")(X)
-    np.testing.assert_array_equal(found[0], [X[1]] * 3)
-    np.testing.assert_array_equal(found[1], [2 * X[1]] * 3)
+    result = vmap(lambda x: lax.pbroadcast((x, x * 2), "i", 1), axis_name="i")(X)
+    np.testing.assert_array_equal(result[0], [X[1]] * 3)
+    np.testing.assert_array_equal(result[1], [2 * X[1]] * 3)
     with pytest.raises(ValueError, match="source 3 is no position of an axis of length 3"):
         vmap(lambda x: lax.pbroadcast(x, "i", 3), axis_name="i")(X)

@@ -111,7 +111,7 @@ def test_rules_import_scipy_when_they_need_it() -> None:
 def test_narrow_numbers(dtype: str) -> None:
     """Moved as they are; NumPy's way from wider ones is not the compiler's."""
     x = np.asarray([1, 2, 0], getattr(ml_dtypes, dtype))
-    found = lax.concatenate([x, lax.rev(x, (0,))], 0)
-    np.testing.assert_array_equal(np.asarray(found, np.float32), [1, 2, 0, 0, 2, 1])
+    result = lax.concatenate([x, lax.rev(x, (0,))], 0)
+    np.testing.assert_array_equal(np.asarray(result, np.float32), [1, 2, 0, 0, 2, 1])
     to = lambda a: [lax.convert_element_type(a, x.dtype)]  # noqa: E731
     assert not is_exact(stage_closed(to, [typeof(np.ones(3, np.float32))], "f"))

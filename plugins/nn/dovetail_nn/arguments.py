@@ -90,16 +90,16 @@ def axes_of(name: str, axis: Any, ndim: int) -> tuple[int, ...]:
         return (axis + ndim if axis < 0 else axis,)
     if axis is None:
         return tuple(range(ndim))
-    found = tuple(
+    result = tuple(
         arguments.integer(f"{name}: axis", a)
         for a in (axis if isinstance(axis, Iterable) else (axis,))
     )
-    for a in found:
+    for a in result:
         if not -ndim <= a < ndim:
             raise ValueError(
                 f"{name}: axis {a} is out of bounds for an array of {ndim} dimensions{here()}"
             )
-    axes = sorted({a % ndim for a in found})
-    if len(axes) != len(found):
-        raise ValueError(f"{name}: duplicate axis in {found}{here()}")
+    axes = sorted({a % ndim for a in result})
+    if len(axes) != len(result):
+        raise ValueError(f"{name}: duplicate axis in {result}{here()}")
     return tuple(axes)

@@ -121,12 +121,12 @@ def number(value: float, x: Any) -> Any:
     Such is the quickest operand, and leaves the result as weakly typed as ``x`` is.
     """
     key = (value, x.dtype, enable_x64.state.value)
-    found = _numbers.get(key)
-    if found is None:
+    result = _numbers.get(key)
+    if result is None:
         kind = {"f": float, "i": int}.get(x.dtype.kind)
         own = kind is not None and kind(value) == value and x.dtype == dtypes.as_dtype(kind)
-        found = _numbers[key] = kind(value) if own and kind else x.dtype.type(value)
-    return found
+        result = _numbers[key] = kind(value) if own and kind else x.dtype.type(value)
+    return result
 
 
 _numbers: Cache[tuple[float, Any, bool], Any] = Cache()

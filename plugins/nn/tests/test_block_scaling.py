@@ -27,10 +27,10 @@ def test_products_are_as_near_as_their_format(mode):
     wanted = np.einsum("bmk,bnk->bmn", X, Y)
     bound = 2 * ERROR[mode] * np.einsum("bmk,bnk->bmn", abs(X) + 0.5, abs(Y) + 0.5)
     for g in (f, jit(f)):
-        found = g(X, Y)
-        assert found.dtype == np.float32
-        assert (abs(np.asarray(found) - wanted) <= bound).all()
-        assert abs(np.asarray(found) - wanted).max() > 0
+        result = g(X, Y)
+        assert result.dtype == np.float32
+        assert (abs(np.asarray(result) - wanted) <= bound).all()
+        assert abs(np.asarray(result) - wanted).max() > 0
 
 
 @pytest.mark.parametrize("mode", ERROR)
@@ -39,18 +39,18 @@ def test_what_the_format_holds_is_exact(mode):
     y = RNG.choice([-1.0, 0.0, 0.5, 1.0], size=(40, 5)).astype(np.float32)
     x[:, ::8] = y[::8] = 6.0 if mode == "nvfp4" else 1.0  # the largest of each block: scales of 1
     dims = (((1,), (0,)), ((), ()))
-    found = nn.scaled_dot_general(x, y, dims, configs=configs(mode))
-    np.testing.assert_array_equal(found, x @ y)
+    result = nn.scaled_dot_general(x, y, dims, configs=configs(mode))
+    np.testing.assert_array_equal(result, x @ y)
 
 
 @pytest.mark.parametrize("mode", ERROR)
 def test_zeros_and_large_numbers(mode):
     x = np.stack([np.zeros(32), np.full(32, 3e4)]).astype(np.float32)
     dims = (((1,), (1,)), ((), ()))
-    found = np.asarray(nn.scaled_dot_general(x, x, dims, configs=configs(mode)))
-    np.testing.assert_array_equal(found[0], [0, 0])
+    result = np.asarray(nn.scaled_dot_general(x, x, dims, configs=configs(mode)))
+    np.testing.assert_array_equal(result[0], [0, 0])
     largest = 3e4 if mode == "mxfp8" else 6 * 448  # of nvfp4 scales end there
-    np.testing.assert_allclose(found[1, 1], 32 * largest**2, rtol=ERROR[mode])
+    np.testing.assert_allclose(result[1, 1], 32 * largest**2, rtol=ERROR[mode])
 
 
 def test_a_global_scale_is_a_factor_of_all_scales():
@@ -66,16 +66,16 @@ def test_derivatives_are_quantized_products(mode):
         return (nn.scaled_dot_general(x, y, DIMS, configs=configs) * 0.5).sum()
 
     for i, wanted in enumerate(grad(loss, (0, 1))(X, Y, None)):
-        found = np.asarray(grad(loss, i)(X, Y, configs(mode)))
-        assert found.shape == wanted.shape
-        assert abs(found - wanted).max() <= 8 * ERROR[mode] * abs(np.asarray(wanted)).max()
+        result = np.asarray(grad(loss, i)(X, Y, configs(mode)))
+        assert result.shape == wanted.shape
+        assert abs(result - wanted).max() <= 8 * ERROR[mode] * abs(np.asarray(wanted)).max()
 
 
 def test_no_configs_and_other_types():
     wanted = np.einsum("bmk,bnk->bmn", X, Y)
     np.testing.assert_allclose(nn.scaled_dot_general(X, Y, DIMS), wanted, rtol=1e-5, atol=1e-5)
-    found = nn.scaled_dot_general(X, Y, DIMS, "bfloat16", configs("mxfp8"))
-    assert str(found.dtype) == "bfloat16"
+    result = nn.scaled_dot_general(X, Y, DIMS, "bfloat16", configs("mxfp8"))
+    assert str(result.dtype) == "bfloat16"
 
 
 def test_what_is_refused():

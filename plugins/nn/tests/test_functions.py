@@ -128,8 +128,8 @@ def test_programs_are_short(f: Any, forward: int, backward: int) -> None:
 def test_masked_softmax() -> None:
     """Masked elements take no part, also in derivatives, and a row without others is zero."""
     mask = np.array([[1, 1, 0, 0], [0, 1, 1, 1], [0, 0, 0, 0]], bool)
-    found = np.asarray(nn.softmax(X, where=mask))
-    for row, keep, got in zip(X, mask, found):
+    result = np.asarray(nn.softmax(X, where=mask))
+    for row, keep, got in zip(X, mask, result):
         if keep.any():
             np.testing.assert_allclose(got[keep], special.softmax(row[keep]), rtol=1e-6)
         assert not got[~keep].any()
@@ -147,9 +147,9 @@ def test_logsumexp_with_factors() -> None:
     """Factors, signs and kept axes are those of SciPy."""
     b = np.array([1.0, -2.0, 0.5, 0.0], np.float32)
     for keepdims in (False, True):
-        found = nn.logsumexp(X, axis=1, b=b, return_sign=True, keepdims=keepdims)
+        result = nn.logsumexp(X, axis=1, b=b, return_sign=True, keepdims=keepdims)
         wanted: Any = special.logsumexp(X, axis=1, b=b, return_sign=True, keepdims=keepdims)
-        for x, y in zip(found, wanted):
+        for x, y in zip(result, wanted):
             assert x.shape == y.shape
             np.testing.assert_allclose(x, y, rtol=2e-6, atol=1e-6)
     check_grads(
@@ -171,11 +171,11 @@ def test_standardize() -> None:
 def test_one_hot() -> None:
     """Indices out of range have no one; the new axis may be anywhere."""
     x = dnp.asarray([[0, 2], [-1, 3]])
-    found = np.asarray(nn.one_hot(x, 3))
-    assert found.tolist() == [[[1, 0, 0], [0, 0, 1]], [[0, 0, 0], [0, 0, 0]]]
+    result = np.asarray(nn.one_hot(x, 3))
+    assert result.tolist() == [[[1, 0, 0], [0, 0, 1]], [[0, 0, 0], [0, 0, 0]]]
     for axis in (0, 1, 2, -1, -2):
         moved = np.asarray(nn.one_hot(x, 3, axis=axis))
-        assert np.array_equal(np.moveaxis(moved, axis, -1), found)
+        assert np.array_equal(np.moveaxis(moved, axis, -1), result)
     assert nn.one_hot([0, 1], 2, dtype=bool).dtype == bool
 
 
@@ -189,22 +189,22 @@ def test_attention() -> None:
     q, k, v = (
         r.normal(size=s).astype(np.float32) for s in ((2, 3, 4, 5), (2, 6, 2, 5), (2, 6, 2, 5))
     )
-    found, lse = nn.dot_product_attention(q, k, v, return_residual=True)
+    result, lse = nn.dot_product_attention(q, k, v, return_residual=True)
     for n in range(4):
         logits = q[:, :, n] @ k[:, :, n // 2].swapaxes(1, 2) / np.sqrt(5)
         wanted = special.softmax(logits, -1) @ v[:, :, n // 2]
-        np.testing.assert_allclose(found[:, :, n], wanted, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(result[:, :, n], wanted, rtol=1e-5, atol=1e-5)
         np.testing.assert_allclose(lse[:, :, n], lse_of(logits), rtol=1e-5, atol=1e-5)
     one = nn.dot_product_attention(q[0], k[0], v[0])
-    np.testing.assert_allclose(one, found[0], rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(one, result[0], rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
 def test_attention_is_of_the_dtype_of_its_operands(dtype: str) -> None:
     """The residual is computed in 32 bits, and returned in the dtype of the operands."""
     q = dnp.asarray(np.random.default_rng(1).normal(size=(1, 3, 2, 5)), dtype)
-    found, lse = nn.dot_product_attention(q, q, q, return_residual=True)
-    assert found.dtype == lse.dtype == q.dtype
+    result, lse = nn.dot_product_attention(q, q, q, return_residual=True)
+    assert result.dtype == lse.dtype == q.dtype
     wide = q.astype("float32")
     wanted = nn.dot_product_attention(wide, wide, wide, return_residual=True)[1]
     np.testing.assert_array_equal(lse, wanted.astype(dtype))
@@ -365,8 +365,8 @@ def test_one_hot_has_one_class_for_each_element_of_a_mapped_axis() -> None:
     def f(_: Any) -> Any:
         return nn.one_hot(dnp.array([0, 2, 5]), 3, axis="i")
 
-    found = vmap(f, axis_name="i")(dnp.arange(3))
-    assert np.array_equal(found, [[1, 0, 0], [0, 0, 0], [0, 1, 0]])
+    result = vmap(f, axis_name="i")(dnp.arange(3))
+    assert np.array_equal(result, [[1, 0, 0], [0, 0, 0], [0, 1, 0]])
     with pytest.raises(ValueError, match="num_classes is 4, but the axis 'i' has 3 elements"):
         vmap(lambda x: nn.one_hot(x, 4, axis="i"), axis_name="i")(dnp.arange(3))
     with pytest.raises(NameError, match="axis name 'i' is not bound"):

@@ -137,6 +137,6 @@ def test_complex_orthogonal_matrices_have_the_phases_that_were_drawn(
     shape: tuple[int, int],
 ) -> None:
     key = random.key(1)
-    found = initializers.orthogonal()(key, shape, np.complex64)
+    result = initializers.orthogonal()(key, shape, np.complex64)
     drawn = random.orthogonal(key, shape[0], (), np.complex64, shape[1])
-    np.testing.assert_allclose(found, drawn, rtol=1e-6)
+    np.testing.assert_allclose(result, drawn, rtol=1e-6)

@@ -31,10 +31,10 @@ def test_values(case: str) -> None:
     """A case has the dtype, shape and values that were recorded, weak typing included."""
     dtype, weak, shape, wanted = VALUES[case]
     value = reference.evaluate(NAMES, case)
-    found = reference.record(value)
-    assert found[:3] == [dtype, weak, shape]
+    result = reference.record(value)
+    assert result[:3] == [dtype, weak, shape]
     tolerance = TOLERANCE.get(dtype, 0.0)
-    numbers = ([float(x) for x in xs] for xs in (found[3], wanted))
+    numbers = ([float(x) for x in xs] for xs in (result[3], wanted))
     # Derivatives are sums of what cancels.
     atol = 1e-5 if "grad" in case else tolerance / 2
     np.testing.assert_allclose(*numbers, rtol=tolerance, atol=atol)

@@ -211,10 +211,10 @@ def irfft2(a: ArrayLike, s: Any = None, axes: Any = (-2, -1), norm: str | None =
 
 
 def _two(name: str, axes: Any) -> tuple[int, ...]:
-    found = arguments.items("axes", axes)
-    if len(found) != 2:
-        raise ValueError(f"{name} takes two axes, got {found}{here()}")
-    return found
+    result = arguments.items("axes", axes)
+    if len(result) != 2:
+        raise ValueError(f"{name} takes two axes, got {result}{here()}")
+    return result
 
 
 def fftn(a: ArrayLike, s: Any = None, axes: Any = None, norm: str | None = None) -> Array:

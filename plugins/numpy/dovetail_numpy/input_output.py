@@ -55,12 +55,12 @@ def load(file: Any, *args: Any, **kwargs: Any) -> Any:
     Of element types that are not NumPy's own, files say the size alone: what has elements of two
     bytes is taken for bfloat16. Arrays of anything but numbers are returned as NumPy's.
     """
-    found = np.load(file, *args, **kwargs)
-    if not isinstance(found, np.ndarray):
-        return found
-    if found.dtype == _TWO_BYTES:
-        found = found.view(dtypes.bfloat16)
-    return asarray(found) if dtypes.kind_of(found.dtype) != "other" else found
+    result = np.load(file, *args, **kwargs)
+    if not isinstance(result, np.ndarray):
+        return result
+    if result.dtype == _TWO_BYTES:
+        result = result.view(dtypes.bfloat16)
+    return asarray(result) if dtypes.kind_of(result.dtype) != "other" else result
 
 
 def _not_pure(name: str) -> NoReturn:

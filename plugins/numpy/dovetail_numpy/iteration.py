@@ -40,8 +40,8 @@ def rows(x: Any) -> Iterator[Any]:
             x = device_put(np.asarray(x))  # rows are on one device, as in JAX
         if 0 < x.shape[0] <= CHUNK and _is_frequent(x.aval):
             return iter(lax.unstack(x))
-        found = rows_on_host(x)
-        return _rows_by_parts(x, lax.dynamic_slice_in_dim) if found is None else found
+        result = rows_on_host(x)
+        return _rows_by_parts(x, lax.dynamic_slice_in_dim) if result is None else result
     return _rows_by_parts(x, _part)
 
 

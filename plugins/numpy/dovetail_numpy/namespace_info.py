@@ -60,8 +60,8 @@ class NamespaceInfo:
                     f"there is no kind of dtypes {k!r}{here()}; kinds are {', '.join(_KINDS)}"
                 )
         names = dict.fromkeys(name for k in kinds for name in _KINDS[k])
-        found = {name: np.dtype(name) for name in names}
-        return {n: d for n, d in found.items() if canonical_dtype(d) == d}
+        result = {name: np.dtype(name) for name in names}
+        return {n: d for n, d in result.items() if canonical_dtype(d) == d}
 
 
 def __array_namespace_info__() -> NamespaceInfo:

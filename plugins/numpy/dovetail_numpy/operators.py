@@ -31,9 +31,9 @@ def _forward(engine: Binary, name: str) -> Callable[[Any, Any], Any]:
                 return plan(x, y)
         except TypeError:
             return converted(miss, y, x, y)
-        found = own_operator(x, y, own)
-        if found is not NotImplemented:
-            return found
+        result = own_operator(x, y, own)
+        if result is not NotImplemented:
+            return result
         return _left_alone(engine.name, y) if foreign(y) else miss(x, y)
 
     return forward
@@ -50,9 +50,9 @@ def _backward(engine: Binary, name: str) -> Callable[[Any, Any], Any]:
                 return plan(y, x)
         except TypeError:
             return converted(miss, y, y, x)
-        found = own_operator(x, y, reflected)
-        if found is not NotImplemented:
-            return found
+        result = own_operator(x, y, reflected)
+        if result is not NotImplemented:
+            return result
         return _left_alone(engine.name, y) if foreign(y) else miss(y, x)
 
     return backward
@@ -97,9 +97,9 @@ def _comparison(engine: Binary, symbol: str, name: str) -> Callable[[Any, Any], 
                 return plan(x, y)
         except TypeError:
             return converted(miss, y, x, y)
-        found = own_operator(x, y, own)
-        if found is not NotImplemented:
-            return found
+        result = own_operator(x, y, own)
+        if result is not NotImplemented:
+            return result
         if foreign(y):
             # Python would answer False for a list without asking anyone else.
             return _refuse(symbol, y) if isinstance(y, (list, tuple, set, dict)) else NotImplemented
@@ -144,16 +144,16 @@ _KNOWN_BASES = (int, np.integer, np.ndarray)
 
 
 def _divmod(x: Any, y: Any) -> Any:
-    found = own_operator(x, y, "__divmod__")
-    if found is not NotImplemented:
-        return found
+    result = own_operator(x, y, "__divmod__")
+    if result is not NotImplemented:
+        return result
     return NotImplemented if foreign(y) else arithmetic.divmod(x, y)
 
 
 def _rdivmod(x: Any, y: Any) -> Any:
-    found = own_operator(x, y, "__rdivmod__")
-    if found is not NotImplemented:
-        return found
+    result = own_operator(x, y, "__rdivmod__")
+    if result is not NotImplemented:
+        return result
     return NotImplemented if foreign(y) else arithmetic.divmod(y, x)
 
 

@@ -59,10 +59,10 @@ def requested(dtype: Any, *sources: Any) -> Any:
     Raises:
         TypeError: arrays cannot have it.
     """
-    found = dtypes.as_dtype(dtype)
+    result = dtypes.as_dtype(dtype)
     for source in set(sources):
-        dtypes.warn_imaginary(source, found)
-    return found
+        dtypes.warn_imaginary(source, result)
+    return result
 
 
 def is_strict() -> bool:
@@ -98,12 +98,12 @@ def _weak_scalar(x: Any, dtype: Any) -> Any:
     if kind is int:
         scalars.check_int(x)
     try:
-        found = x if x.__class__ is kind else kind(x)
+        result = x if x.__class__ is kind else kind(x)
     except OverflowError:
         raise integer_too_large(x, dtype) from None
-    if typeof(found).dtype == dtype:  # type: ignore[attr-defined]
-        return found
-    return lax.convert_element_type_p.bind(found, new_dtype=dtype, weak_type=True)
+    if typeof(result).dtype == dtype:  # type: ignore[attr-defined]
+        return result
+    return lax.convert_element_type_p.bind(result, new_dtype=dtype, weak_type=True)
 
 
 def _wrapped(x: int, dtype: Any) -> Any:
@@ -188,10 +188,10 @@ def broadcast(x: Any, shape: tuple[int, ...]) -> Any:
 def _before_broadcast(x: Any, dims: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
     """What ``x`` was made of where a traced program has it from a broadcast, such as that of
     ``x[:, None]``, and where its axes go: two in a row are one."""
-    found = definition_of(x)
-    if found is None:
+    result = definition_of(x)
+    if result is None:
         return x, dims
-    trace, eqn = found
+    trace, eqn = result
     if eqn.primitive is not lax.broadcast_in_dim_p or not isinstance(eqn.invars[0], Var):
         return x, dims
     trace.supersede(x)

@@ -42,8 +42,8 @@ def issubdtype(arg1: DTypeLike, arg2: DTypeLike) -> bool:
 
 
 def _plain(x: Any) -> Any:
-    found = getattr(x, "dtype", None)
-    return found if isinstance(found, np.dtype) and not isinstance(x, np.dtype) else x
+    result = getattr(x, "dtype", None)
+    return result if isinstance(result, np.dtype) and not isinstance(x, np.dtype) else x
 
 
 _KINDS: dict[str, tuple[str, ...]] = {

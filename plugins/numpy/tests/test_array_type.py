@@ -96,8 +96,8 @@ def test_wrappers_of_all_methods_can_be_made():
             assert inspect.signature(getattr(dovetail.Array, n)).parameters
     x = jnp.ones((2, 3))
     for n in ("shape", "dtype", "ndim", "size", "T", "mT", "real", "nbytes", "itemsize"):
-        found, expected = getattr(dovetail.Array, n).__get__(x), getattr(x, n)
-        assert np.array_equal(found, expected)
+        result, expected = getattr(dovetail.Array, n).__get__(x), getattr(x, n)
+        assert np.array_equal(result, expected)
 
 
 def test_questions_to_what_has_the_attributes_of_arrays():

@@ -16,7 +16,7 @@ X, TRUE = dnp.asarray(3), dnp.asarray(2.0) > 1
 def test_powers_of_booleans_and_of_weak_numbers(wide: bool) -> None:
     with enable_x64(wide):
         whole = np.dtype("int64" if wide else "int32")
-        for found, dtype, weak in (
+        for result, dtype, weak in (
             (True ** dnp.asarray(3), "int32", False),
             (dnp.bool_(1) ** dnp.int8(1), "int32", False),
             (dnp.bool_(1) ** dnp.bool_(1), "int32", False),
@@ -24,7 +24,7 @@ def test_powers_of_booleans_and_of_weak_numbers(wide: bool) -> None:
             (dnp.asarray(3) ** True, whole, True),
             (dnp.float16(2) ** True, "float16", False),
         ):
-            assert found.dtype == dtype and found.weak_type == weak
+            assert result.dtype == dtype and result.weak_type == weak
         assert (dnp.asarray(2.0) ** dnp.int8(1)).weak_type
         assert not (dnp.asarray(2.0) ** dnp.arange(3)).weak_type
 
@@ -65,8 +65,8 @@ def test_python_integers_too_large_for_weak_types_are_refused(wide: bool) -> Non
 
 def test_round_gives_integers_of_the_default_type() -> None:
     for dtype in ("int8", "int4", "float16"):
-        found = round(dnp.ones((), dtype))
-        assert found.dtype == np.int32 and found == 1
+        result = round(dnp.ones((), dtype))
+        assert result.dtype == np.int32 and result == 1
     assert not round(X).weak_type and round(dnp.ones((), "uint8"), 1).dtype == np.uint8
 
 
@@ -80,8 +80,8 @@ BASES = [("float32", "int32"), ("int8", "int32"), ("complex64", "uint8"), ("bflo
 @pytest.mark.parametrize(("base", "exponent"), BASES)
 def test_powers_of_integers_where_promotion_is_strict(base: str, exponent: str) -> None:
     with numpy_dtype_promotion("strict"):
-        found = dnp.full(2, 2, base) ** dnp.asarray(3, exponent)
-        assert found.dtype == base and found.tolist() == [8, 8]
+        result = dnp.full(2, 2, base) ** dnp.asarray(3, exponent)
+        assert result.dtype == base and result.tolist() == [8, 8]
         with pytest.raises(ValueError, match="promotion"):
             dnp.asarray(3, exponent) ** dnp.full(2, 2, "float32")
         with pytest.raises(ValueError, match="promotion"):

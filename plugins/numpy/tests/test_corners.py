@@ -97,17 +97,17 @@ def test_mantissas_of_subnormal_numbers(dtype):
         x = exact.astype(info.dtype)
         mantissa, exponent = np.frexp(exact)
         for f in (dnp.frexp, jit(dnp.frexp)):
-            found, power = (np.asarray(v) for v in f(x))
-            np.testing.assert_array_equal(found.astype(np.float64), mantissa)
-            np.testing.assert_array_equal(np.signbit(found)[:7], np.signbit(mantissa)[:7])
+            result, power = (np.asarray(v) for v in f(x))
+            np.testing.assert_array_equal(result.astype(np.float64), mantissa)
+            np.testing.assert_array_equal(np.signbit(result)[:7], np.signbit(mantissa)[:7])
             np.testing.assert_array_equal(power, np.where(np.isfinite(exact), exponent, 0))
 
 
 @pytest.mark.parametrize("method", ["var", "std", "mean", "sum", "real", "T", "size"])
 def test_traced_arrays_have_all_methods_of_arrays(method, arrays):
     def f(x):
-        found = getattr(x, method)
-        return found() if callable(found) else found
+        result = getattr(x, method)
+        return result() if callable(result) else result
 
     np.testing.assert_allclose(np.asarray(jit(f)(arrays["f2"])), np.asarray(f(arrays["f2"])), 1e-6)
 

@@ -123,16 +123,16 @@ def test_arrays_survive_a_file(tmp_path, near):
 def test_element_types_survive_a_file(tmp_path, dtype):
     x = dnp.arange(6).reshape(2, 3).astype(dtype)
     dnp.save(tmp_path / "x.npy", x)
-    found = dnp.load(tmp_path / "x.npy")
-    assert type(found) is type(x) and found.dtype == x.dtype and (found == x).all()
+    result = dnp.load(tmp_path / "x.npy")
+    assert type(result) is type(x) and result.dtype == x.dtype and (result == x).all()
 
 
 def test_what_is_no_array_of_numbers_is_loaded_as_numpy_does(tmp_path):
     # Of the narrow types a file says the size of an element, and no more.
     for x in (np.array(["a", "b"]), np.asarray(dnp.ones(2, "float8_e4m3fn"))):
         np.save(tmp_path / "x.npy", x)
-        found = dnp.load(tmp_path / "x.npy")
-        assert type(found) is np.ndarray and found.tobytes() == x.tobytes()
+        result = dnp.load(tmp_path / "x.npy")
+        assert type(result) is np.ndarray and result.tobytes() == x.tobytes()
     dnp.savez(tmp_path / "x.npz", a=dnp.ones(2))
     assert dnp.load(tmp_path / "x.npz")["a"].tolist() == [1, 1]
 

@@ -36,16 +36,20 @@ class Forwarding:
         return getattr(self.array, name)
 
 
-def agree(found: Any, expected: Any) -> None:
-    tree_map(np.testing.assert_array_equal, found, expected)
+def agree(result: Any, expected: Any) -> None:
+    tree_map(np.testing.assert_array_equal, result, expected)
 
 
 def ways(f: Callable[[Any, Any], Any], differentiable: bool) -> list[Callable[[Any, Any], Any]]:
     """The same value evaluated, traced, mapped and differentiated."""
-    found: list[Any] = [f, jit(f), lambda x, y: tree_map(lambda v: v[0], vmap(f)(x[None], y[None]))]
+    result: list[Any] = [
+        f,
+        jit(f),
+        lambda x, y: tree_map(lambda v: v[0], vmap(f)(x[None], y[None])),
+    ]
     if differentiable:
-        found.append(lambda x, y: jvp(lambda x: f(x, y), (x,), (x,))[0])
-    return found
+        result.append(lambda x, y: jvp(lambda x: f(x, y), (x,), (x,))[0])
+    return result
 
 
 @pytest.mark.parametrize("op", OPERATORS, ids=lambda f: f.__name__)

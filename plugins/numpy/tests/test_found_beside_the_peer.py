@@ -16,15 +16,15 @@ from dovetail_lax.dtypes import numpy_dtype_promotion
 
 
 def test_inserted_values_become_of_the_arrays_type() -> None:
-    found = dnp.insert(dnp.array([1, 2, 3]), 1, 2.7)
-    assert found.dtype == np.int32 and found.tolist() == [1, 2, 2, 3]
+    result = dnp.insert(dnp.array([1, 2, 3]), 1, 2.7)
+    assert result.dtype == np.int32 and result.tolist() == [1, 2, 2, 3]
     assert dnp.insert(dnp.ones(2), [0, 2], np.array([1, 2])).tolist() == [1, 1, 1, 2]
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "float32"])
 def test_powers_in_columns_keep_the_type(dtype: str) -> None:
-    found = dnp.vander(dnp.array([1, 2, 3], dtype), 3)
-    assert found.dtype == dtype and found.tolist() == np.vander([1, 2, 3], 3).tolist()
+    result = dnp.vander(dnp.array([1, 2, 3], dtype), 3)
+    assert result.dtype == dtype and result.tolist() == np.vander([1, 2, 3], 3).tolist()
 
 
 def test_types_of_indices_and_counts_with_64_bits() -> None:
@@ -59,8 +59,8 @@ def test_cut_off_zeros_have_derivatives() -> None:
 
 
 def test_a_ramp_begins_at_its_end_value() -> None:
-    found = dnp.pad(dnp.array([np.inf, 1.0]), 2, "linear_ramp", end_values=3.0)
-    assert found[0] == 3.0 and found[-1] == 3.0
+    result = dnp.pad(dnp.array([np.inf, 1.0]), 2, "linear_ramp", end_values=3.0)
+    assert result[0] == 3.0 and result[-1] == 3.0
 
 
 def test_determinants_of_16_bits() -> None:
@@ -77,8 +77,8 @@ def test_unwrapped_integers_are_strongly_typed() -> None:
 )
 def test_powers_with_known_exponents_have_the_type_of_the_base(two: Any) -> None:
     for base in (dnp.array([3, 4], "int8"), dnp.array([3, 4], "float16")):
-        found = base**two
-        assert found.dtype == base.dtype and found.tolist() == [9, 16]
+        result = base**two
+        assert result.dtype == base.dtype and result.tolist() == [9, 16]
         assert dnp.power(base, two).dtype == base.dtype
     assert (3**two).tolist() == 9
     assert (dnp.array(True) ** two).dtype == np.int32
@@ -87,8 +87,8 @@ def test_powers_with_known_exponents_have_the_type_of_the_base(two: Any) -> None
 
 
 def test_a_known_exponent_of_a_plain_integer_leaves_it_weakly_typed() -> None:
-    found = 2 ** dnp.uint8(3)
-    assert found.aval.weak_type and found.dtype == np.int32 and found.tolist() == 8
+    result = 2 ** dnp.uint8(3)
+    assert result.aval.weak_type and result.dtype == np.int32 and result.tolist() == 8
 
 
 def test_narrow_types_are_rounded() -> None:

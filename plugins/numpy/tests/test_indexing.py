@@ -298,8 +298,8 @@ def test_masks_without_elements_update_nothing(arrays):
 
 def test_places_on_an_axis_without_elements_are_out_of_bounds():
     x = dnp.zeros((2, 0))
-    found = dnp.take_along_axis(x, dnp.zeros((2, 1), int), 1, fill_value=7.0)
-    assert found.tolist() == [[7.0], [7.0]]
+    result = dnp.take_along_axis(x, dnp.zeros((2, 1), int), 1, fill_value=7.0)
+    assert result.tolist() == [[7.0], [7.0]]
     for read in (
         lambda: x[:, 0],
         lambda: x[:, np.array([0])],
@@ -365,8 +365,8 @@ def test_slices_that_begin_anywhere():
     grid = host.reshape(2, 5)
     for i in (0, 2):
         wanted = host[i : i + 3], host[i : i + 4 : 3], grid[1, i : i + 2], grid[None, :, i : i + 2]
-        for found, want in zip(read(i), wanted, strict=True):
-            np.testing.assert_array_equal(found, want)
+        for result, want in zip(read(i), wanted, strict=True):
+            np.testing.assert_array_equal(result, want)
     np.testing.assert_array_equal(read(9)[0], [7, 8, 9])
     np.testing.assert_array_equal(x[ds(-3, 2)], [7, 8])
     assert ds(None) == slice(None) and ds(4) == ds(0, 4)
@@ -383,12 +383,12 @@ def test_updates_of_slices_that_begin_anywhere():
             x.at[ds(i, 2)].apply(dnp.negative),
         )
     )
-    for found, want in zip(
+    for result, want in zip(
         update(1), ([0, 11, 12, 3, 4, 5], [0, 0, 2, 0, 4, 5], [0, -1, -2, 3, 4, 5])
     ):
-        np.testing.assert_array_equal(found, want)
-    for found in update(5):  # not all of it is there
-        np.testing.assert_array_equal(found, x)
+        np.testing.assert_array_equal(result, want)
+    for result in update(5):  # not all of it is there
+        np.testing.assert_array_equal(result, x)
     np.testing.assert_array_equal(x.at[ds(5, 2)].set(0, mode="clip"), [0, 1, 2, 3, 0, 0])
     np.testing.assert_array_equal(x.at[ds(-2, 2)].set(0), [0, 1, 2, 3, 0, 0])
 

@@ -34,9 +34,9 @@ def either(request: Any, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.mark.parametrize("n", SIZES)
 def test_rows_in_order(n: int, either: str) -> None:
     x = np.arange(2 * n, dtype=np.float32).reshape(n, 2)
-    found = list(dnp.asarray(x))
-    assert len(found) == n and all(isinstance(r, dnp.ndarray) for r in found)
-    np.testing.assert_array_equal(np.asarray(found).reshape(n, 2), x)
+    result = list(dnp.asarray(x))
+    assert len(result) == n and all(isinstance(r, dnp.ndarray) for r in result)
+    np.testing.assert_array_equal(np.asarray(result).reshape(n, 2), x)
     backwards = [np.asarray(r) for r in reversed(dnp.asarray(x))]
     np.testing.assert_array_equal(np.asarray(backwards).reshape(n, 2), x[::-1])
 
@@ -100,8 +100,8 @@ def test_under_transformations(n: int) -> None:
 @pytest.mark.parametrize("axis", [0, 1, -1])
 def test_unstacking_many(axis: int) -> None:
     x = np.arange(6 * CHUNK, dtype=np.int32).reshape(2 * CHUNK, 3)
-    found = dnp.unstack(dnp.asarray(x), axis=axis)
-    np.testing.assert_array_equal(np.stack(found), np.moveaxis(x, axis, 0))
+    result = dnp.unstack(dnp.asarray(x), axis=axis)
+    np.testing.assert_array_equal(np.stack(result), np.moveaxis(x, axis, 0))
 
 
 def test_arrays_of_a_type_that_comes_often_are_cut_by_one_program(
@@ -118,8 +118,8 @@ def test_arrays_of_a_type_that_comes_often_are_cut_by_one_program(
 
 def test_many_rows_compile_nothing() -> None:
     x = dnp.arange(20_000)
-    found = list(x)
-    assert len(found) == 20_000 and int(found[-1]) == 19_999
+    result = list(x)
+    assert len(result) == 20_000 and int(result[-1]) == 19_999
 
 
 def test_an_array_without_axes_is_refused_at_once() -> None:

@@ -95,19 +95,19 @@ SINGULAR += [np.diag([1.0, 2.0, 0.0, 3.0]), np.eye(3, k=1)]
 @pytest.mark.parametrize("a", SINGULAR, ids=lambda a: f"{len(a)}-{np.linalg.matrix_rank(a)}")
 def test_the_derivative_of_a_determinant_is_the_matrix_of_cofactors(a):
     wanted = _cofactors(a)
-    found = dv.grad(jnp.linalg.det)(jnp.asarray(a, "float32"))
-    np.testing.assert_allclose(found, wanted, atol=3e-5 * (1 + abs(a).max()) ** len(a))
+    result = dv.grad(jnp.linalg.det)(jnp.asarray(a, "float32"))
+    np.testing.assert_allclose(result, wanted, atol=3e-5 * (1 + abs(a).max()) ** len(a))
     both = jnp.asarray(np.stack([a, np.eye(len(a))]), "float32")
     batched = dv.vmap(dv.grad(jnp.linalg.det))(both)
-    np.testing.assert_allclose(batched[0], found, atol=1e-5)
+    np.testing.assert_allclose(batched[0], result, atol=1e-5)
     np.testing.assert_allclose(batched[1], np.eye(len(a)), atol=1e-5)
 
 
 @pytest.mark.usefixtures("by_numpy")
 def test_derivatives_of_determinants_of_complex_and_of_no_matrices():
     a = _of_rank(3, 2, np.complex128)
-    found = dv.grad(jnp.linalg.det, holomorphic=True)(jnp.asarray(a, "complex64"))
-    np.testing.assert_allclose(found, _cofactors(a), atol=1e-3)
+    result = dv.grad(jnp.linalg.det, holomorphic=True)(jnp.asarray(a, "complex64"))
+    np.testing.assert_allclose(result, _cofactors(a), atol=1e-3)
     assert dv.grad(jnp.linalg.det)(jnp.zeros((0, 0))).shape == (0, 0)
     assert dv.grad(jnp.linalg.det)(jnp.zeros((1, 1))) == 1.0
 
@@ -122,5 +122,5 @@ def test_second_and_third_derivatives_of_determinants(a):
 
     a = jnp.asarray(a, "float32")
     for derivative in (dv.hessian, lambda f: dv.jacfwd(dv.hessian(f))):
-        found, wanted = (dv.jit(derivative(f))(a) for f in (jnp.linalg.det, minors))
-        np.testing.assert_allclose(found, wanted, atol=1e-4)
+        result, wanted = (dv.jit(derivative(f))(a) for f in (jnp.linalg.det, minors))
+        np.testing.assert_allclose(result, wanted, atol=1e-4)

@@ -124,9 +124,9 @@ def test_reshape_leaves_numpy_arrays_what_they_are():
     column = jit(lambda: [np.all(dnp.reshape(whole, (3, 2)) >= 0), dnp.reshape(2.0, 1)])()
     assert bool(column[0]) and column[1].shape == (1,)
     for order in "CF":
-        found = dnp.reshape(whole, -1, order)
-        assert type(found) is np.ndarray and found.dtype == np.float64
-        assert found.tolist() == whole.reshape(-1, order=order).tolist()
+        result = dnp.reshape(whole, -1, order)
+        assert type(result) is np.ndarray and result.dtype == np.float64
+        assert result.tolist() == whole.reshape(-1, order=order).tolist()
     assert not np.shares_memory(dnp.reshape(whole, -1, copy=True), whole)
     assert isinstance(dnp.ravel(whole), dnp.ndarray)
 

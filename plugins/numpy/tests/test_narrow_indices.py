@@ -82,8 +82,8 @@ def test_narrow_indices(name: str, dtype: str, run: str) -> None:
     """Results are those of NumPy with wide indices."""
     f, wanted = CASES[name]
     i = np.array(INDICES[dtype])
-    found = RUNS[run](f)(dnp.asarray(X), dnp.asarray(i, dtype))
-    np.testing.assert_allclose(found, wanted(X, i), rtol=1e-6)
+    result = RUNS[run](f)(dnp.asarray(X), dnp.asarray(i, dtype))
+    np.testing.assert_allclose(result, wanted(X, i), rtol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8"])
@@ -115,8 +115,8 @@ def test_empty_index_vectors(n: int, run: Any) -> None:
         lax.scatter_min: np.minimum(u.min(0), 1),
     }
     for scatter, value in wanted.items():
-        found = run(lambda u, scatter=scatter: scatter(dnp.ones(3), none, u, whole))(u)
-        np.testing.assert_allclose(found, value, rtol=2e-6)
+        result = run(lambda u, scatter=scatter: scatter(dnp.ones(3), none, u, whole))(u)
+        np.testing.assert_allclose(result, value, rtol=2e-6)
     constant = run(lambda u: lax.scatter(dnp.ones(3), none, u * 0 + 2, whole))(u)
     np.testing.assert_array_equal(constant, np.full(3, 2.0))
     one = run(lambda u: lax.scatter_add(dnp.zeros(()), none, u[:, 0], scalar))(u)

@@ -40,11 +40,11 @@ REAL = {
 @pytest.mark.parametrize("case", REAL)
 def test_lost_imaginary_parts_are_said(case: str) -> None:
     with pytest.warns(np.exceptions.ComplexWarning, match=r"(?i)discards the imaginary part") as w:
-        found = REAL[case]()
-    assert found.dtype.kind != "c"
+        result = REAL[case]()
+    assert result.dtype.kind != "c"
     if case != "numpy":  # which says so itself
         assert [v.filename for v in w] == [__file__]
-        assert f"to {found.dtype} discards the imaginary parts at {__file__}" in str(w[0].message)
+        assert f"to {result.dtype} discards the imaginary parts at {__file__}" in str(w[0].message)
 
 
 def test_a_value_written_to_real_numbers_loses_its_imaginary_part() -> None:
@@ -97,9 +97,9 @@ WIDE = {
 @pytest.mark.parametrize("case", WIDE)
 def test_64_bit_types_that_are_not_enabled_are_said(case: str) -> None:
     call, narrow = WIDE[case]
-    with pytest.warns(UserWarning, match=r"64 was asked for|128 was asked for") as found:
+    with pytest.warns(UserWarning, match=r"64 was asked for|128 was asked for") as result:
         assert call().dtype == narrow
-    (said,) = found
+    (said,) = result
     text = rf"at {re.escape(__file__)}:\d+ .*types it is {narrow}\. Enable them \(dovetail\.enable"
     assert said.filename == __file__ and re.search(text, str(said.message))
     with enable_x64(True), warnings.catch_warnings():

@@ -191,7 +191,7 @@ def test_determinants_of_few_rows() -> None:
             for part in (0, 1j):
                 a = rng.normal(size=shape) + part * rng.normal(size=shape)
                 with enable_x64(True):
-                    found = dnp.linalg.det(dnp.asarray(a))
-                np.testing.assert_allclose(found, np.linalg.det(a), rtol=1e-12, atol=1e-13)
+                    result = dnp.linalg.det(dnp.asarray(a))
+                np.testing.assert_allclose(result, np.linalg.det(a), rtol=1e-12, atol=1e-13)
     small = dnp.asarray(np.arange(1, 10, dtype=np.float32).reshape(3, 3))
     assert dnp.linalg.det(small) == 0 and dnp.linalg.det(small[:2, :2]) == -3

@@ -155,9 +155,9 @@ def test_raw_factors_are_those_of_lapack(shape, dtype, near):
     x = np.random.default_rng(0).normal(size=(*shape, 2)).astype(np.float32) @ [1, 1j]
     x = (x if dtype == "complex64" else x.real).astype(dtype)
     for qr in (dnp.linalg.qr, jit(dnp.linalg.qr, static_argnames="mode")):
-        found, wanted = qr(x, mode="raw"), np.linalg.qr(x, mode="raw")
-        assert type(found).__name__ == "QRResult"
-        for a, b in zip(found, wanted):
+        result, wanted = qr(x, mode="raw"), np.linalg.qr(x, mode="raw")
+        assert type(result).__name__ == "QRResult"
+        for a, b in zip(result, wanted):
             assert a.dtype == b.dtype
             near(a, b, 1e-5)
     if x.size and shape[-2] >= shape[-1]:

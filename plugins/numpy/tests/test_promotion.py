@@ -126,9 +126,9 @@ def test_scalar_types_are_dtypes_and_make_arrays():
 
 def test_weakly_typed_values_stay_so_beside_numpy_integers_in_programs():
     for x in (np.arange(2), np.int8(3)):
-        found = eval_shape(lambda a, x=x: (a + x, dnp.maximum(x, a)), dnp.asarray(1.0))
-        assert [v.weak_type for v in found] == [True, True]
-        assert [v.dtype for v in found] == [np.float32] * 2
+        result = eval_shape(lambda a, x=x: (a + x, dnp.maximum(x, a)), dnp.asarray(1.0))
+        assert [v.weak_type for v in result] == [True, True]
+        assert [v.dtype for v in result] == [np.float32] * 2
     np.testing.assert_array_equal(jit(lambda a: a + np.arange(2))(1.5), [1.5, 2.5])
     strong = eval_shape(lambda a: a + np.ones(2, np.float32), dnp.asarray(1.0))
     assert not strong.weak_type
@@ -141,8 +141,8 @@ def test_python_numbers_beside_weakly_typed_values_of_any_width(dtype: str, wide
         return a * 3, dnp.where(a == 0, a, 0), dnp.ones_like(a)
 
     with enable_x64(wide):
-        found = eval_shape(f, ShapeDtypeStruct((2,), dtype, weak_type=True))
-        assert {(str(v.dtype), v.weak_type) for v in found} == {(dtype, True)}
+        result = eval_shape(f, ShapeDtypeStruct((2,), dtype, weak_type=True))
+        assert {(str(v.dtype), v.weak_type) for v in result} == {(dtype, True)}
 
 
 def test_plans_made_where_types_may_meet_do_not_serve_where_they_may_not():

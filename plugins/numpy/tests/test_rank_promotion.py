@@ -47,12 +47,12 @@ def test_scalars_and_equal_ranks_are_no_promotion():
 
 
 def test_each_trace_warns_at_the_users_line():
-    with numpy_rank_promotion("warn"), warnings.catch_warnings(record=True) as found:
+    with numpy_rank_promotion("warn"), warnings.catch_warnings(record=True) as result:
         warnings.simplefilter("always")
         for _ in range(2):
             make_jaxpr(lambda a, b: a - b)(X, Y)
-    assert [w.filename for w in found] == [__file__] * 2
-    assert str(found[0].message).startswith("subtract got shapes of different numbers of axes")
+    assert [w.filename for w in result] == [__file__] * 2
+    assert str(result[0].message).startswith("subtract got shapes of different numbers of axes")
 
 
 def test_only_known_choices():

@@ -101,11 +101,11 @@ def test_no_elements_have_no_quantiles(name):
     quantile = getattr(dnp, name)
     assert np.isnan(quantile(dnp.zeros(0), 0.5))
     for axis, shape in ((0, (2, 3)), (1, (2, 0))):
-        found = quantile(dnp.zeros((0, 3)), dnp.asarray([0.1, 0.9]), axis=axis)
-        assert found.shape == shape and np.isnan(found).all()
+        result = quantile(dnp.zeros((0, 3)), dnp.asarray([0.1, 0.9]), axis=axis)
+        assert result.shape == shape and np.isnan(result).all()
     none = {"weights": dnp.zeros((2, 0)), "method": "inverted_cdf", "keepdims": True}
-    found = quantile(dnp.zeros((2, 0)), 0.5, axis=1, **none)
-    assert found.shape == (2, 1) and np.isnan(found).all()
+    result = quantile(dnp.zeros((2, 0)), 0.5, axis=1, **none)
+    assert result.shape == (2, 1) and np.isnan(result).all()
 
 
 @pytest.mark.parametrize("method", ["linear", "lower", "higher", "midpoint", "nearest"])
@@ -113,8 +113,8 @@ def test_a_quantile_that_is_nan_has_no_value(method, arrays):
     x, q = arrays["f2"], dnp.asarray([0.5, dnp.nan, 1.0])
     for function in (dnp.quantile, dnp.nanquantile, dnp.percentile, dnp.nanpercentile):
         assert np.isnan(function(x, dnp.nan, method=method))
-        found = np.asarray(function(x, q, axis=1, method=method))
-        assert np.isnan(found[1]).all() and np.isfinite(found[[0, 2]]).all()
+        result = np.asarray(function(x, q, axis=1, method=method))
+        assert np.isnan(result[1]).all() and np.isfinite(result[[0, 2]]).all()
     weighted = dnp.quantile(x[0], q, weights=dnp.ones(3), method="inverted_cdf")
     assert np.isnan(np.asarray(weighted)).tolist() == [False, True, False]
 

@@ -58,10 +58,10 @@ def test_refused(case: str) -> None:
 
 
 def test_shapes_of_what_is_no_array_are_deprecated() -> None:
-    for function, value, found in ((dnp.ndim, [1, 2], 1), (dnp.shape, ((1, 2),), (1, 2)),
+    for function, value, result in ((dnp.ndim, [1, 2], 1), (dnp.shape, ((1, 2),), (1, 2)),
                                    (dnp.size, object(), 1)):  # fmt: skip
         with pytest.warns(DeprecationWarning, match="is no array, will fail"):
-            assert function(value) == found
+            assert function(value) == result
     assert dnp.ndim(3) == 0
     assert dnp.shape(np.ones(2)) == (2,)
 
@@ -123,8 +123,8 @@ def test_sets() -> None:
     assert dnp.setdiff1d(whole, X).dtype == whole.dtype
     rows = dnp.unique(X, axis=0, size=3, fill_value=F)
     assert rows.tolist() == [[0, 1, 2], [3, 4, 5], [3, 1, 2]]
-    found = dnp.intersect1d(whole, dnp.array([2, 9]), size=3, return_indices=True)
-    assert [v.tolist() for v in found] == [[2, 2, 2], [2, 3, 3], [0, 2, 2]]
+    result = dnp.intersect1d(whole, dnp.array([2, 9]), size=3, return_indices=True)
+    assert [v.tolist() for v in result] == [[2, 2, 2], [2, 3, 3], [0, 2, 2]]
 
 
 def test_derivatives_of_columns_of_coefficients() -> None:

@@ -49,8 +49,8 @@ def test_values(case, same_as_numpy):
 @pytest.mark.parametrize("method", ["scan", "sort", "compare_all"])
 @pytest.mark.parametrize("side", ["left", "right"])
 def test_methods_of_searching_agree(method, side, arrays, near):
-    found = dnp.searchsorted(arrays["srt"], arrays["f2"], side=side, method=method)
-    near(found, np.searchsorted(np.asarray(arrays["srt"]), np.asarray(arrays["f2"]), side))
+    result = dnp.searchsorted(arrays["srt"], arrays["f2"], side=side, method=method)
+    near(result, np.searchsorted(np.asarray(arrays["srt"]), np.asarray(arrays["f2"]), side))
 
 
 @pytest.mark.parametrize("size", [1, 2, 15, 16, 17, 100])
@@ -60,8 +60,8 @@ def test_bisections_are_loops(size):
     for side in ("left", "right"):
         wanted = np.searchsorted(np.asarray(edges), np.asarray(places), side)
         for method in ("scan", "scan_unrolled"):
-            found = dnp.searchsorted(edges, places, side, method=method)
-            np.testing.assert_array_equal(found, wanted)
+            result = dnp.searchsorted(edges, places, side, method=method)
+            np.testing.assert_array_equal(result, wanted)
     each = vmap(dnp.searchsorted)(dnp.stack([edges, edges + 1]), dnp.stack([places] * 2))
     np.testing.assert_array_equal(each[1], np.searchsorted(np.asarray(edges) + 1, places))
     text = jit(dnp.searchsorted).lower(edges, places).as_text()
@@ -135,8 +135,8 @@ def test_partitions_of_equal_and_extreme_elements(dtype):
         assert np.asarray(dnp.argpartition(a.swapaxes(0, 2), kth, 0)).swapaxes(0, 2).tolist() == (
             places.tolist()
         )
-        for found in (np.take_along_axis(a, places, -1), np.asarray(dnp.partition(a, kth))):
+        for result in (np.take_along_axis(a, places, -1), np.asarray(dnp.partition(a, kth))):
             at, ordered = kth % 9, np.sort(a, -1)
-            np.testing.assert_array_equal(found[..., at], ordered[..., at])
-            np.testing.assert_array_equal(np.sort(found[..., :at], -1), ordered[..., :at])
-            np.testing.assert_array_equal(np.sort(found, -1), ordered)
+            np.testing.assert_array_equal(result[..., at], ordered[..., at])
+            np.testing.assert_array_equal(np.sort(result[..., :at], -1), ordered[..., :at])
+            np.testing.assert_array_equal(np.sort(result, -1), ordered)

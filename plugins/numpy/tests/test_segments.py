@@ -40,9 +40,9 @@ def test_segments_are_reduced_as_by_a_loop(name: str, dtype: Any, n: int):
     x = np.arange(1, 15).reshape(7, 2).astype(dtype)
     reduce = getattr(segments, f"segment_{name}")
     wanted = reference(name, x, n)
-    found = reduce(x, IDS, n)
-    np.testing.assert_allclose(found, wanted)
-    assert found.dtype == dtype
+    result = reduce(x, IDS, n)
+    np.testing.assert_allclose(result, wanted)
+    assert result.dtype == dtype
     np.testing.assert_allclose(jit(reduce, static_argnums=2)(x, IDS, n), wanted)
     np.testing.assert_allclose(reduce(x, IDS, n, bucket_size=3), wanted)
 
@@ -59,8 +59,8 @@ def test_segments_are_differentiated_and_batched():
     back = grad(lambda x: (segments.segment_sum(x, IDS, 6) * np.arange(6)).sum())(x)
     np.testing.assert_allclose(back, [2, 0, 2, 5, 0, 3, 0])
     rows = np.stack([x, 2 * x])
-    found = vmap(lambda x: segments.segment_max(x, IDS, 6))(rows)
-    np.testing.assert_allclose(found, np.stack([reference("max", r, 6) for r in rows]))
+    result = vmap(lambda x: segments.segment_max(x, IDS, 6))(rows)
+    np.testing.assert_allclose(result, np.stack([reference("max", r, 6) for r in rows]))
     bools = segments.segment_max(np.array([True, False, False]), np.array([0, 1, 1]), 3)
     np.testing.assert_array_equal(bools, [True, False, False])
 
@@ -87,9 +87,9 @@ TREE = {"a": np.arange(6.0, dtype=np.float32).reshape(2, 3), "b": [np.float32(7)
 def test_a_tree_becomes_a_vector_and_back():
     vector, back = ravel_pytree(TREE)
     np.testing.assert_array_equal(vector, [0, 1, 2, 3, 4, 5, 7])
-    found = back(2 * vector)
-    np.testing.assert_array_equal(found["a"], 2 * TREE["a"])
-    assert found["b"][0] == 14 and found["b"][1].shape == (0, 4)
+    result = back(2 * vector)
+    np.testing.assert_array_equal(result["a"], 2 * TREE["a"])
+    assert result["b"][0] == 14 and result["b"][1].shape == (0, 4)
 
 
 def test_each_leaf_gets_its_element_type_again():
@@ -128,8 +128,8 @@ def test_ways_back_of_equal_trees_are_equal():
 
 def test_the_way_back_drops_no_imaginary_part_that_was_put_in():
     vector, back = ravel_pytree([1 + 1j, 2.0])
-    found = back(vector)  # a warning would be an error
-    assert found[1].dtype == np.float32 and found == [1 + 1j, 2.0]
+    result = back(vector)  # a warning would be an error
+    assert result[1].dtype == np.float32 and result == [1 + 1j, 2.0]
 
 
 def test_the_way_back_takes_its_own_vector():
@@ -143,8 +143,8 @@ def test_the_way_back_takes_its_own_vector():
 
 def test_one_row_is_there_for_all_numbers():
     numbers = np.array([0, 1, 1])
-    found = segments.segment_sum(dnp.array(1.5), numbers, 3)
-    np.testing.assert_array_equal(found, [1.5, 3.0, 0.0])
+    result = segments.segment_sum(dnp.array(1.5), numbers, 3)
+    np.testing.assert_array_equal(result, [1.5, 3.0, 0.0])
     np.testing.assert_array_equal(
         segments.segment_max(dnp.ones((1, 2)), numbers, 2), np.ones((2, 2))
     )
@@ -154,11 +154,11 @@ def test_one_row_is_there_for_all_numbers():
 def test_numbers_below_0_do_not_count_from_the_end_in_any_mode(
     mode: str, expected: list[int]
 ) -> None:
-    found = segments.segment_sum(np.arange(1.0, 5), np.array([-1, 0, 1, 7]), 3, mode=mode)
-    np.testing.assert_array_equal(found, expected)
+    result = segments.segment_sum(np.arange(1.0, 5), np.array([-1, 0, 1, 7]), 3, mode=mode)
+    np.testing.assert_array_equal(result, expected)
 
 
 def test_vectors_of_another_dtype_where_leaves_have_one() -> None:
     _, back = ravel_pytree({"a": np.ones(2, np.float32), "b": np.float32(1)})
-    found = back(np.arange(3, dtype=np.int32))
-    assert found["a"].dtype == found["b"].dtype == np.int32 and found["a"].tolist() == [0, 1]
+    result = back(np.arange(3, dtype=np.int32))
+    assert result["a"].dtype == result["b"].dtype == np.int32 and result["a"].tolist() == [0, 1]

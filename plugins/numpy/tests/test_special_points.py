@@ -58,9 +58,9 @@ def test_weak_types_of_results(function, x, y, weak):
 
 
 def test_integers_of_weak_type_to_the_power_of_integers():
-    found = jnp.array(2) ** jnp.arange(3)
-    assert not found.weak_type
-    np.testing.assert_array_equal(found, [1, 2, 4])
+    result = jnp.array(2) ** jnp.arange(3)
+    assert not result.weak_type
+    np.testing.assert_array_equal(result, [1, 2, 4])
 
 
 def test_histograms_of_points_with_integers_as_weights_and_bins():

@@ -80,9 +80,9 @@ def test_gradients_batches_and_programs(name):
     stack = np.stack([x, x * np.float32(0.7)])
     each = [np.stack([g(v)[0] for v in stack]) for g in (value, slope)]
     both = jit(vmap(value_and_grad(f)))
-    for found in (both(stack), program(both, stack)(stack)):
-        np.testing.assert_allclose(found[0], each[0], rtol=1e-3, atol=1e-4)
-        np.testing.assert_allclose(found[1], each[1], rtol=2e-3, atol=1e-3)
+    for result in (both(stack), program(both, stack)(stack)):
+        np.testing.assert_allclose(result[0], each[0], rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(result[1], each[1], rtol=2e-3, atol=1e-3)
     if name in EVALUATED or FULL:
         np.testing.assert_allclose(f(dnp.asarray(x)), each[0][0], rtol=2e-4, atol=2e-4)
         np.testing.assert_allclose(grad(f)(dnp.asarray(x)), each[1][0], rtol=2e-4, atol=2e-4)

@@ -28,8 +28,8 @@ def test_slopes_of_spreads_without_nan(f: Any, run: Any) -> None:
         wanted[~np.isnan(row)] = 2 * (kept - kept.mean()) / len(kept)
         wanted /= 2 * kept.std() if f is dnp.nanstd else 1
         for slope in (grad(f), jacfwd(f)):
-            found = run(slope)(row[None] if run is vmap else row)
-            np.testing.assert_allclose(np.ravel(found), wanted, rtol=1e-5, atol=1e-7)
+            result = run(slope)(row[None] if run is vmap else row)
+            np.testing.assert_allclose(np.ravel(result), wanted, rtol=1e-5, atol=1e-7)
     z = np.array([NAN, 1 + 2j, 3 - 1j], np.complex64)
     np.testing.assert_allclose(f(z), getattr(np, f.__name__)(z), rtol=1e-6)
     masked = grad(lambda x: dnp.var(x, where=np.array([False, True, True])))
@@ -42,11 +42,11 @@ def test_sums_of_truth_values(run: Any) -> None:
     x = np.array([[0.1, -0.1], [0.0, 0.0], [0.5, 0.0], [NAN, 2.0]], np.float32)
     for y in (x, x.astype(np.complex64), (10 * np.nan_to_num(x)).astype(np.int32), x != 0):
         for name in ("sum", "prod"):
-            found = run(partial(getattr(dnp, name), axis=1, dtype=bool))(y)
-            np.testing.assert_array_equal(found, getattr(np, name)(y, axis=1, dtype=bool))
+            result = run(partial(getattr(dnp, name), axis=1, dtype=bool))(y)
+            np.testing.assert_array_equal(result, getattr(np, name)(y, axis=1, dtype=bool))
         for name in ("cumsum", "cumprod"):
-            found = run(partial(getattr(dnp, name), axis=1, dtype=bool))(y)
-            np.testing.assert_array_equal(found, getattr(np, name)(y, axis=1, dtype=bool))
+            result = run(partial(getattr(dnp, name), axis=1, dtype=bool))(y)
+            np.testing.assert_array_equal(result, getattr(np, name)(y, axis=1, dtype=bool))
     none = np.zeros(3, np.float32)
     assert run(lambda y: dnp.sum(y, dtype=bool, initial=0.5))(none)
     assert not run(lambda y: dnp.prod(y + 1, dtype=bool, initial=0.0))(none)
@@ -113,8 +113,8 @@ def test_covariance_of_one_row_of_variables() -> None:
 def test_partitions_of_narrow_numbers(dtype: str) -> None:
     """Partitions are of every type of floating-point numbers, NaN last."""
     x = dnp.asarray([3, 1, NAN, 2, -4, 0], dtype)
-    found = np.asarray(dnp.partition(x, 2), np.float32)
-    assert sorted(found[:2]) == [-4, 0] and found[2] == 1 and np.isnan(found).sum() == 1
+    result = np.asarray(dnp.partition(x, 2), np.float32)
+    assert sorted(result[:2]) == [-4, 0] and result[2] == 1 and np.isnan(result).sum() == 1
     at = np.asarray(dnp.argpartition(x, 2))
     assert sorted(at.tolist()) == list(range(6)) and at[2] == 1
 
@@ -180,9 +180,9 @@ def test_large_python_integers() -> None:
     convert = lax.convert_element_type
     for v in (2**100, -(2**70), 2**31, 2**24 + 1):
         for dtype in ("float32", "bfloat16", "complex64"):
-            found = convert(v, dtype)
-            assert found.dtype == dtype and not found.aval.weak_type
-            assert found == dnp.asarray(float(v), dtype)
+            result = convert(v, dtype)
+            assert result.dtype == dtype and not result.aval.weak_type
+            assert result == dnp.asarray(float(v), dtype)
     assert convert(2**200, np.float32) == INF and convert(-(10**400), np.float32) == -INF
     assert convert(2**70, bool).dtype == bool and bool(convert(2**70, bool))
     for v, dtype in ((2**31, "uint32"), (2**40 + 3, "int32"), (-(2**40) - 1, "uint8")):

@@ -23,13 +23,13 @@ def device_memory_profile(backend: str | None = None) -> bytes:
         RuntimeError: there is no such backend.
         ValueError: it has no devices with a memory of their own.
     """
-    found = backend_named(backend)
-    if runs_whole(found):
+    result = backend_named(backend)
+    if runs_whole(result):
         raise ValueError(
             f"backend {backend!r} has no devices whose memory could be profiled{called()}: name "
             "one that has, as 'cpu', or none for the default one."
         )
-    return gzip.compress(heap_profile(found.client), mtime=0)
+    return gzip.compress(heap_profile(result.client), mtime=0)
 
 
 def save_device_memory_profile(

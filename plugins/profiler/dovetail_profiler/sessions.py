@@ -94,22 +94,22 @@ def stop_trace() -> None:
     """
     global _running
     with _lock:
-        found, _running = _running, None
-        if found is None:
+        result, _running = _running, None
+        if result is None:
             raise RuntimeError(
                 f"no trace is being taken{called()}: begin one with start_trace(log_dir), or use "
                 "'with trace(log_dir):'."
             )
         try:
-            found.session.stop_and_export(str(found.folder))
+            result.session.stop_and_export(str(result.folder))
         except RuntimeError as e:
             raise RuntimeError(
-                f"the trace begun{found.place} cannot be written into {str(found.folder)!r}"
+                f"the trace begun{result.place} cannot be written into {str(result.folder)!r}"
                 f"{called()}: {e}"
             ) from e
-        if found.perfetto:
-            written = _perfetto(found.files)
-            if found.link:
+        if result.perfetto:
+            written = _perfetto(result.files)
+            if result.link:
                 from .perfetto import serve
 
                 serve(written)

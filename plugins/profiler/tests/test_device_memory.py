@@ -28,8 +28,8 @@ def buffers(profile: dict[str, Any]) -> list[int]:
     names = profile["stringTable"]
     kinds = [names[int(t["type"])] for t in profile["sampleType"]]
     samples = profile.get("sample", [])
-    found = [s for s in samples if "buffer" in [names[int(x["str"])] for x in s["label"]]]
-    return [int(s["value"][kinds.index("space")]) for s in found]
+    result = [s for s in samples if "buffer" in [names[int(x["str"])] for x in s["label"]]]
+    return [int(s["value"][kinds.index("space")]) for s in result]
 
 
 def test_a_profile_of_device_memory_has_the_arrays() -> None:
@@ -58,11 +58,11 @@ def test_it_says_where_arrays_were_made_if_it_is_asked_to(tmp_path: Path) -> Non
         "x = made_here()\n"
         "print(b'made_here' in gzip.decompress(dovetail.profiler.device_memory_profile()))\n"
     )
-    for asked, found in (("1", "True"), ("0", "False")):
+    for asked, result in (("1", "True"), ("0", "False")):
         env = {**os.environ, "DOVETAIL_RUNTIME_TRACEBACKS": asked}
         command = [sys.executable, str(script)]
         run = subprocess.run(command, capture_output=True, text=True, env=env)
-        assert run.stdout.strip() == found, run.stderr
+        assert run.stdout.strip() == result, run.stderr
 
 
 def free_port() -> int:

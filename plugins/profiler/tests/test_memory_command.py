@@ -36,10 +36,10 @@ def test_a_value_is_there_from_its_operation_to_its_last_use() -> None:
         z = lax.cos(y)
         return lax.add(lax.exp(z), x)
 
-    found = live(f, VECTOR)
-    assert [s.operation for s in found.steps] == ["sin", "cos", "exp", "add"]
-    assert found.timeline == [200, 300, 300, 300]
-    assert [b.kind for b in found.buffers][-1] == "result"
+    result = live(f, VECTOR)
+    assert [s.operation for s in result.steps] == ["sin", "cos", "exp", "add"]
+    assert result.timeline == [200, 300, 300, 300]
+    assert [b.kind for b in result.buffers][-1] == "result"
 
 
 def test_a_value_that_is_used_late_is_kept() -> None:
@@ -48,10 +48,10 @@ def test_a_value_that_is_used_late_is_kept() -> None:
         z = lax.cos(lax.exp(y))
         return lax.add(y, z)
 
-    found = live(f, VECTOR)
-    assert found.timeline == [200, 300, 400, 400]
-    assert found.peak_at == 2
-    assert [b.name for b in found.alive(2)] == ["x", "sin", "exp", "cos"]
+    result = live(f, VECTOR)
+    assert result.timeline == [200, 300, 400, 400]
+    assert result.peak_at == 2
+    assert [b.name for b in result.alive(2)] == ["x", "sin", "exp", "cos"]
 
 
 def test_arguments_that_are_given_away_are_gone_after_their_last_use() -> None:
@@ -98,9 +98,9 @@ def test_constants_are_there_all_the_time() -> None:
 
 def test_calls_are_taken_apart() -> None:
     inner = jit(lambda x: lax.cos(lax.sin(x)))
-    found = live(lambda x: lax.exp(inner(x)), VECTOR)
-    assert [s.operation for s in found.steps] == ["sin", "cos", "exp"]
-    assert found.timeline == [200, 300, 300]
+    result = live(lambda x: lax.exp(inner(x)), VECTOR)
+    assert [s.operation for s in result.steps] == ["sin", "cos", "exp"]
+    assert result.timeline == [200, 300, 300]
 
 
 def test_of_a_loop_one_iteration_is_shown() -> None:
@@ -110,10 +110,10 @@ def test_of_a_loop_one_iteration_is_shown() -> None:
 
         return lax.scan(body, x, lax.broadcast_in_dim(lax.cos(x), (10, 25), (1,)))
 
-    found = live(f, VECTOR)
-    inside = [s for s in found.steps if s.loops]
+    result = live(f, VECTOR)
+    inside = [s for s in result.steps if s.loops]
     assert {s.loops for s in inside} == {("scan",)} and len(inside) == 3
-    peak = found.alive(found.peak_at)
+    peak = result.alive(result.peak_at)
     assert {"x", "cos", "scan", "scan: one step's input"} <= {b.name for b in peak}
 
 
@@ -131,10 +131,10 @@ def test_of_branches_the_larger_one_counts() -> None:
 
 
 def test_a_program_of_nothing() -> None:
-    found = memory(lambda x: x, VECTOR)
-    assert found.peak == 100 and "  peak 100 B at rest\n" in text_of(found)
-    found = memory(lambda: 1.0)
-    assert [(o.place, o.nbytes) for o in found.owners] == [("results", 4)] and page(found)
+    result = memory(lambda x: x, VECTOR)
+    assert result.peak == 100 and "  peak 100 B at rest\n" in text_of(result)
+    result = memory(lambda: 1.0)
+    assert [(o.place, o.nbytes) for o in result.owners] == [("results", 4)] and page(result)
 
 
 def test_the_peak_belongs_to_lines_and_arguments() -> None:
@@ -142,20 +142,20 @@ def test_the_peak_belongs_to_lines_and_arguments() -> None:
         y = lax.sin(state["a"])
         return lax.add(lax.mul(y, y), state["b"])
 
-    found = memory(f, {"a": VECTOR, "b": VECTOR})
+    result = memory(f, {"a": VECTOR, "b": VECTOR})
     line = f.__code__.co_firstlineno
-    owners = {o.place: (o.nbytes, o.what, o.code) for o in found.owners}
+    owners = {o.place: (o.nbytes, o.what, o.code) for o in result.owners}
     named = [f"plugins/profiler/tests/test_memory_command.py:{line + n}" for n in (1, 2)]
     keys = {n: next(k for k in owners if n in k) for n in named}
     assert owners["argument state"] == (200, "2 x f32[25]", "")
     assert owners[keys[named[0]]] == (100, "f32[25] from sin", 'y = lax.sin(state["a"])')
     assert owners[keys[named[1]]][0] == 100
-    assert sum(size for size, _, _ in owners.values()) == found.peak == 400
+    assert sum(size for size, _, _ in owners.values()) == result.peak == 400
 
 
 def test_the_sizes_stand_beside_those_of_the_compiler() -> None:
-    found = memory(lambda x: lax.dot(lax.sin(x), x), VECTOR)
-    shown = {kind: (ours, theirs) for kind, ours, theirs in sizes(found)}
+    result = memory(lambda x: lax.dot(lax.sin(x), x), VECTOR)
+    shown = {kind: (ours, theirs) for kind, ours, theirs in sizes(result)}
     stats = jit(lambda x: lax.dot(lax.sin(x), x)).lower(VECTOR).compile().memory_analysis()
     assert shown["argument"] == ("100 B", f"{stats.argument_size_in_bytes} B")
     assert shown["result"] == ("4 B", f"{stats.output_size_in_bytes} B")
@@ -168,9 +168,9 @@ def test_a_long_program_is_drawn_by_its_highest_steps() -> None:
             x = lax.sin(x) if i != 777 else lax.add(lax.exp(x), lax.cos(x))
         return x
 
-    found = memory(f, VECTOR)
-    shown = page(found)
-    assert found.peak == 400 and len(found.live.steps) == 1002
+    result = memory(f, VECTOR)
+    shown = page(result)
+    assert result.peak == 400 and len(result.live.steps) == 1002
     assert "peak 400 B" in shown and shown.count('class="step"') == 334 and "779: cos at" in shown
 
 

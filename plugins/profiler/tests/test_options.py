@@ -35,9 +35,9 @@ def said(caplog: Any) -> list[str]:
     assert all(
         r.levelno == logging.WARNING and r.name == "dovetail.compile" for r in caplog.records
     )
-    found = [r.getMessage() for r in caplog.records]
+    result = [r.getMessage() for r in caplog.records]
     caplog.clear()
-    return found
+    return result
 
 
 def test_every_stage_is_logged(caplog: Any) -> None:
@@ -122,9 +122,9 @@ def test_hooks_are_left_alone_where_nothing_asks() -> None:
 def explained(caplog: Any) -> str:
     (line,) = said(caplog)
     place = r" at \S+test_options.py:\d+ \(\S+\)"
-    found = re.fullmatch(rf"(\S+) \(\S*test_options.py:\d+\) is traced again{place}: (.*)", line)
-    assert found, line
-    return found[2]
+    result = re.fullmatch(rf"(\S+) \(\S*test_options.py:\d+\) is traced again{place}: (.*)", line)
+    assert result, line
+    return result[2]
 
 
 SHAPE = "Pad arrays to a few shapes, or take the part that varies out of the function."
@@ -251,9 +251,9 @@ def test_named_axes_of_vmap_and_of_a_mesh_are_told(caplog: Any) -> None:
     mapped(checked=False)
     mapped(checked=True)
     *_, before, now = signatures(sine)
-    (found,) = differences(sine, now, before)
+    (result,) = differences(sine, now, before)
     text = "the call: 'x' of size 2 (of a mesh), before 'x' of size 2 (of a mesh, unchecked)"
-    assert found.change == text
+    assert result.change == text
 
 
 def test_there_are_no_hooks_once_they_are_off() -> None:

@@ -40,8 +40,8 @@ def events(folder: Path) -> list[dict[str, Any]]:
 
 
 def read(file: Path) -> list[dict[str, Any]]:
-    found = json.loads(gzip.decompress(file.read_bytes()))["traceEvents"]
-    return [e for e in found if e]  # jaxlib ends the list with an empty one
+    result = json.loads(gzip.decompress(file.read_bytes()))["traceEvents"]
+    return [e for e in result if e]  # jaxlib ends the list with an empty one
 
 
 def planes(folder: Path) -> Any:
@@ -75,13 +75,13 @@ def taken(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_trace_for_perfetto_has_annotations_calls_and_operations(taken: Path) -> None:
-    found = {e["name"]: e for e in events(taken)}
-    assert found["loading"]["ph"] == "X" and found["loading"]["args"] == {"epoch": "3"}
-    assert found["train"]["args"]["step_num"] == "7"
-    assert any(n.endswith("taken.<locals>.decorated") for n in found)
-    assert found["named"]["args"] == {"kind": "k"}
-    assert "PjitFunction(wave)" in found
-    of_wave = [e for e in found.values() if e.get("args", {}).get("hlo_module") == "jit_wave"]
+    result = {e["name"]: e for e in events(taken)}
+    assert result["loading"]["ph"] == "X" and result["loading"]["args"] == {"epoch": "3"}
+    assert result["train"]["args"]["step_num"] == "7"
+    assert any(n.endswith("taken.<locals>.decorated") for n in result)
+    assert result["named"]["args"] == {"kind": "k"}
+    assert "PjitFunction(wave)" in result
+    of_wave = [e for e in result.values() if e.get("args", {}).get("hlo_module") == "jit_wave"]
     assert any("sine" in e["name"] for e in of_wave)
 
 

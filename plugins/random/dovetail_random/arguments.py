@@ -135,11 +135,11 @@ def float_dtype(name: str, dtype: Any, *, complex_too: bool = False) -> Any:
     """
     if dtype is None:
         return _default_float(enable_x64.value)
-    found = dtypes.as_dtype(dtype)
-    if not is_inexact(found) or (found.kind == "c" and not complex_too):
+    result = dtypes.as_dtype(dtype)
+    if not is_inexact(result) or (result.kind == "c" and not complex_too):
         kinds = "float or complex" if complex_too else "float"
-        raise ValueError(f"{name}: dtype must be a {kinds} dtype, got {found}{here()}")
-    return found
+        raise ValueError(f"{name}: dtype must be a {kinds} dtype, got {result}{here()}")
+    return result
 
 
 @cached
@@ -151,17 +151,17 @@ def _default_float(wide: bool) -> Any:
 def param_dtype(name: str, dtype: Any, *params: Any) -> Any:
     """The dtype argument of a distribution with parameters; None is the parameters' own."""
     if dtype is None:
-        found = dtypes.result_type(*params)
-        dtype = found if is_inexact(found) else float
+        result = dtypes.result_type(*params)
+        dtype = result if is_inexact(result) else float
     return float_dtype(name, dtype)
 
 
 def working_dtype(*params: Any) -> Any:
     """The floating-point dtype in which draws with these parameters are computed."""
-    found = dtypes.result_type(*params)
-    if is_inexact(found):
-        return found
-    return canonical_dtype("float64" if found.itemsize == 8 else "float32")
+    result = dtypes.result_type(*params)
+    if is_inexact(result):
+        return result
+    return canonical_dtype("float64" if result.itemsize == 8 else "float32")
 
 
 def int_dtype(name: str, dtype: Any, error: type[Exception] = ValueError) -> Any:
@@ -170,10 +170,10 @@ def int_dtype(name: str, dtype: Any, error: type[Exception] = ValueError) -> Any
     Raises:
         ValueError, or what ``error`` is: it is not.
     """
-    found = dtypes.as_dtype(int if dtype is None else dtype)
-    if found.kind not in "iu" or found not in _INTS:
-        raise error(f"{name} takes integer dtypes of 8, 16, 32 or 64 bits, got {found}{here()}")
-    return found
+    result = dtypes.as_dtype(int if dtype is None else dtype)
+    if result.kind not in "iu" or result not in _INTS:
+        raise error(f"{name} takes integer dtypes of 8, 16, 32 or 64 bits, got {result}{here()}")
+    return result
 
 
 _INTS = {np.dtype(f"{k}int{n}") for k in ("", "u") for n in UINTS}
@@ -189,9 +189,9 @@ def common_shape(name: str, shape: Any, *params: Any) -> Shape:
     wanted = None if shape is None else shape_of(name, shape)
     if wanted is not None and not any(shapes):
         return wanted
-    found = broadcast(*shapes) if wanted is None else broadcast(wanted, *shapes)
-    if found is not None and wanted in (None, found):
-        return found
+    result = broadcast(*shapes) if wanted is None else broadcast(wanted, *shapes)
+    if result is not None and wanted in (None, result):
+        return result
     listed = " and ".join(map(str, shapes))
     raise ShapeError(
         f"{name}: parameters of shape {listed} do not broadcast to "
@@ -235,13 +235,13 @@ def number(value: Any, dtype: Any) -> Any:
     operands, else a NumPy scalar.
     """
     key = (value, dtype, enable_x64.state.value)
-    found = _numbers.get(key)
-    if found is None:
-        found = dtype.type(value)
+    result = _numbers.get(key)
+    if result is None:
+        result = dtype.type(value)
         if dtype == dtypes.as_dtype(float):
-            found = float(found)
-        _numbers[key] = found
-    return found
+            result = float(result)
+        _numbers[key] = result
+    return result
 
 
 def arrays(name: str, *params: Any) -> list[Any]:
@@ -250,20 +250,20 @@ def arrays(name: str, *params: Any) -> list[Any]:
     Raises:
         TypeError: one is neither.
     """
-    found: list[Any] = []
+    result: list[Any] = []
     for p in params:
         if p.__class__ in NUMBERS or hasattr(p, "aval"):
-            found.append(p)
+            result.append(p)
         elif (converted := array_of(p)) is not p:
-            found += arrays(name, converted)
+            result += arrays(name, converted)
         elif isinstance(p, (np.ndarray, np.generic)):
-            found.append(np.asarray(p, dtypes.canonicalize_dtype(p.dtype)))
+            result.append(np.asarray(p, dtypes.canonicalize_dtype(p.dtype)))
         else:
             raise TypeError(
                 f"{name} takes arrays and numbers as parameters, got {p!r} of type "
                 f"{type(p).__name__}{here()}. Convert it with dovetail.numpy.asarray."
             )
-    return found
+    return result
 
 
 def is_floating(x: Any) -> bool:

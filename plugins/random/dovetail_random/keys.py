@@ -101,11 +101,11 @@ class KeyArray(Array):
         return self._shards("global_shards")
 
     def _shards(self, name: str) -> list[Any]:
-        found = list(getattr(self.lanes[0], name))
-        for shard, *others in zip(found, *[getattr(lane, name) for lane in self.lanes[1:]]):
+        result = list(getattr(self.lanes[0], name))
+        for shard, *others in zip(result, *[getattr(lane, name) for lane in self.lanes[1:]]):
             words = [shard.data, *[other.data for other in others]]
             shard.data = None if words[0] is None else KeyArray(self.dtype, tuple(words))
-        return found
+        return result
 
     def unsafe_buffer_pointer(self) -> int:
         """The address of the first words of the keys."""
@@ -141,8 +141,8 @@ class KeyArray(Array):
 
     def __reduce__(self) -> tuple[Any, ...]:
         other = registry().provider("pickles", None)
-        if other is not None and (found := other(self)) is not None:
-            return found
+        if other is not None and (result := other(self)) is not None:
+            return result
         return _unpickle, (self.dtype, tuple([np.asarray(lane) for lane in self.lanes]))
 
     def __copy__(self) -> KeyArray:

@@ -245,10 +245,10 @@ def main() -> None:
     library = importlib.import_module(sys.argv[1])
     random = importlib.import_module(f"{sys.argv[1]}.random")
     asarray = importlib.import_module(f"{sys.argv[1]}.numpy").asarray
-    found: dict[str, dict[str, Any]] = {}
+    result: dict[str, dict[str, Any]] = {}
     for group, cases in GROUPS.items():
         with setting(library, group):
-            found[group] = {
+            result[group] = {
                 case: record(evaluate(random, asarray, library.vmap, case), group != "close")
                 for case in cases()
             }
@@ -256,7 +256,7 @@ def main() -> None:
         f' "{group}": {{\n'
         + ",\n".join(f"  {json.dumps(case)}: {json.dumps(kept)}" for case, kept in values.items())
         + "\n }"
-        for group, values in found.items()
+        for group, values in result.items()
     ]
     Path(sys.argv[2]).write_text("{\n" + ",\n".join(lines) + "\n}\n")
 

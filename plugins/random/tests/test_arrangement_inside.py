@@ -64,7 +64,7 @@ def test_the_option_inside_a_function_holds_however_it_is_transformed(
 
     with random_option(not inside):
         assert float(draw(KEY)) != want
-        found = {
+        result = {
             "at rest": f(1.0), "jit": dt.jit(f)(1.0), "grad": dt.grad(f)(1.0),
             "grad of jit": dt.grad(dt.jit(f))(1.0), "jit of grad": dt.jit(dt.grad(f))(1.0),
             "checkpoint": dt.grad(dt.checkpoint(lambda x: dnp.sin(f(x))))(0.0),
@@ -75,8 +75,8 @@ def test_the_option_inside_a_function_holds_however_it_is_transformed(
         program = dt.make_jaxpr(f)(1.0)
     for option in (False, True):
         with random_option(option):
-            found[f"program under {option}"] = jaxpr_as_fun(program)(1.0)[0]
-    for x in found.values():
+            result[f"program under {option}"] = jaxpr_as_fun(program)(1.0)[0]
+    for x in result.values():
         np.testing.assert_allclose(x, want, rtol=1e-6)
 
 

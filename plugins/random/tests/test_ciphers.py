@@ -70,8 +70,8 @@ def test_bits_are_words_of_a_counter(impl: str) -> None:
     if impl == "threefry4x32":
         high, low = high ^ blocks[:, 2], low ^ blocks[:, 3]
     with enable_x64(True):
-        found = random.bits(key, (6,), np.uint64)
-    np.testing.assert_array_equal(found, high << np.uint64(32) | low)
+        result = random.bits(key, (6,), np.uint64)
+    np.testing.assert_array_equal(result, high << np.uint64(32) | low)
 
 
 @every_generator

@@ -80,20 +80,20 @@ DISCRETE: dict[str, tuple[Draw, Any]] = {
 def test_continuous(name: str) -> None:
     """The empirical distribution function is near the true one (Kolmogorov and Smirnov)."""
     draw, law = CONTINUOUS[name]
-    found = np.asarray(draw(KEY, (N,)), np.float64)
-    assert found.shape == (N,) and np.isfinite(found).all()
-    assert stats.kstest(found, law.cdf).pvalue > 1e-3
+    result = np.asarray(draw(KEY, (N,)), np.float64)
+    assert result.shape == (N,) and np.isfinite(result).all()
+    assert stats.kstest(result, law.cdf).pvalue > 1e-3
 
 
 @pytest.mark.parametrize("name", DISCRETE)
 def test_discrete(name: str) -> None:
     """Frequencies are near probabilities (Pearson)."""
     draw, law = DISCRETE[name]
-    found = np.asarray(draw(KEY, (N,))).astype(np.int64)
-    values = np.arange(found.min(), found.max() + 1)
+    result = np.asarray(draw(KEY, (N,))).astype(np.int64)
+    values = np.arange(result.min(), result.max() + 1)
     expected = law.pmf(values) * N
     often = expected >= 5
-    counts = np.array([(found == v).sum() for v in values])
+    counts = np.array([(result == v).sum() for v in values])
     assert counts[expected == 0].sum() == 0
     rest = [counts[~often].sum()], [N - expected[often].sum()]
     observed, wanted = np.append(counts[often], rest[0]), np.append(expected[often], rest[1])
@@ -125,10 +125,10 @@ def test_choice_without_replacement() -> None:
 
 def test_multinomial() -> None:
     """Counts add up, and their means are n p."""
-    found = np.asarray(vmap(lambda k: random.multinomial(k, 20, dnp.asarray([0.2, 0.3, 0.5])))(
+    result = np.asarray(vmap(lambda k: random.multinomial(k, 20, dnp.asarray([0.2, 0.3, 0.5])))(
         random.split(KEY, 2000)))  # fmt: skip
-    assert (found.sum(-1) == 20).all()
-    np.testing.assert_allclose(found.mean(0), [4, 6, 10], atol=0.3)
+    assert (result.sum(-1) == 20).all()
+    np.testing.assert_allclose(result.mean(0), [4, 6, 10], atol=0.3)
     many = random.multinomial(KEY, dnp.asarray([3.0, 50.0]), dnp.asarray([0.5, 0.5]))
     assert np.asarray(many).sum(-1).tolist() == [3, 50]
 
@@ -137,9 +137,9 @@ def test_multivariate_normal() -> None:
     """Means and covariances are those asked for, whichever root is taken."""
     mean, cov = np.array([1.0, -2.0]), np.array([[2.0, 0.7], [0.7, 1.0]])
     for method in ("cholesky", "eigh", "svd"):
-        found = np.asarray(random.multivariate_normal(KEY, mean, cov, (N,), method=method))
-        np.testing.assert_allclose(found.mean(0), mean, atol=0.05)
-        np.testing.assert_allclose(np.cov(found.T), cov, atol=0.08)
+        result = np.asarray(random.multivariate_normal(KEY, mean, cov, (N,), method=method))
+        np.testing.assert_allclose(result.mean(0), mean, atol=0.05)
+        np.testing.assert_allclose(np.cov(result.T), cov, atol=0.08)
 
 
 @pytest.mark.parametrize(("n", "m"), [(3, 3), (4, 2), (2, 4)])
@@ -281,14 +281,14 @@ def test_draws_of_several_types_are_joined_as_in_jax():
     assert random.multinomial(key, 3, np.ones(3, np.float32) / 3, dtype=int).dtype == "int32"
     for dtype in ("float16", "bfloat16"):
         for method in ("cholesky", "svd"):
-            found = random.multivariate_normal(key, zeros, eye, dtype=dtype, method=method)
-            assert found.dtype == "float32"
+            result = random.multivariate_normal(key, zeros, eye, dtype=dtype, method=method)
+            assert result.dtype == "float32"
 
 
 def test_indices_without_replacement_have_32_bits_in_any_mode() -> None:
     with enable_x64(True):
-        found = [
+        result = [
             random.categorical(KEY, dnp.zeros(5), shape=(3,), replace=r) for r in (False, True)
         ]
-    assert [x.dtype for x in found] == [np.int32, np.int64]
-    assert len(set(found[0].tolist())) == 3
+    assert [x.dtype for x in result] == [np.int32, np.int64]
+    assert len(set(result[0].tolist())) == 3

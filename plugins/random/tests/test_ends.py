@@ -126,23 +126,23 @@ def test_real_draws(name: str, dtype: str) -> None:
     draw, low, high = REAL[name]
     kind = np.dtype(getattr(ml_dtypes, dtype, dtype))
     with enable_x64(dtype == "float64"):
-        found = np.asarray(jit(draw, static_argnums=(1, 2))(KEY, (N,), kind), np.float64)
-        assert np.isfinite(found).all()
+        result = np.asarray(jit(draw, static_argnums=(1, 2))(KEY, (N,), kind), np.float64)
+        assert np.isfinite(result).all()
         least, greatest = (float(kind.type(x)) for x in (low, high))
         if name.startswith("ball"):  # its points are quotients
             least, greatest = (x * (1 + 2 * float(ml_dtypes.finfo(kind).eps)) for x in (low, high))
-        assert found.min() >= least and found.max() <= greatest
-        assert low != 0 or not np.signbit(found).any()
+        assert result.min() >= least and result.max() <= greatest
+        assert low != 0 or not np.signbit(result).any()
     if name.startswith("uniform"):
-        assert (found < high).all()
+        assert (result < high).all()
 
 
 @pytest.mark.parametrize("name", COUNTS)
 def test_counts(name: str) -> None:
     """Counts are among those that can occur."""
     draw, low, high = COUNTS[name]
-    found = np.asarray(jit(draw, static_argnums=(1, 2))(KEY, (N,), np.dtype(np.int32))).astype(int)
-    assert found.min() >= low and found.max() <= high
+    result = np.asarray(jit(draw, static_argnums=(1, 2))(KEY, (N,), np.dtype(np.int32))).astype(int)
+    assert result.min() >= low and result.max() <= high
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

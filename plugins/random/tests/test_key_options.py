@@ -28,11 +28,11 @@ def test_raw_keys_can_be_refused():
 
 def test_raw_keys_can_be_warned_of():
     raw = random.PRNGKey(0)
-    with legacy_prng_key("warn"), warnings.catch_warnings(record=True) as found:
+    with legacy_prng_key("warn"), warnings.catch_warnings(record=True) as result:
         warnings.simplefilter("always")
         random.split(raw)
-    assert found[0].category is UserWarning
-    assert found[0].filename == __file__
+    assert result[0].category is UserWarning
+    assert result[0].filename == __file__
     with pytest.raises(ValueError, match="legacy_prng_key is 'allow', 'warn' or 'error', not 3"):
         legacy_prng_key(3)
 

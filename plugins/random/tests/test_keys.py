@@ -135,36 +135,36 @@ def test_jit() -> None:
 def test_vmap_axes(axis: int) -> None:
     """Mapped axes are those of the array of keys, counted from either end."""
     keys = random.split(random.key(1), (2, 3))
-    found = vmap(vmap(lambda k: random.uniform(k, (4,))), in_axes=axis)(keys)
+    result = vmap(vmap(lambda k: random.uniform(k, (4,))), in_axes=axis)(keys)
     rows = np.asarray(random.key_data(keys)).reshape(2, 3, 2)
     rows = np.moveaxis(rows, (0, 1)[axis], 0)
     one = lambda w: np.asarray(random.uniform(random.wrap_key_data(dnp.asarray(w)), (4,)))  # noqa: E731
     wanted = [[one(w).tolist() for w in row] for row in rows]
-    assert np.asarray(found).tolist() == wanted
+    assert np.asarray(result).tolist() == wanted
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1])
 def test_vmap_out_axes(axis: int) -> None:
     """New axes come where they should."""
     keys = random.split(random.key(1), 5)
-    found = vmap(lambda k: random.split(k, 3), out_axes=axis)(keys)
+    result = vmap(lambda k: random.split(k, 3), out_axes=axis)(keys)
     wanted = np.stack([np.asarray(random.key_data(random.split(k, 3))) for k in keys], axis % 2)
-    assert data(found) == wanted.tolist()
+    assert data(result) == wanted.tolist()
 
 
 def test_vmap_of_seeds() -> None:
     """Keys of many seeds."""
-    found = vmap(random.key)(dnp.arange(4))
-    assert data(found) == [[0, i] for i in range(4)]
+    result = vmap(random.key)(dnp.arange(4))
+    assert data(result) == [[0, i] for i in range(4)]
     assert np.asarray(vmap(random.PRNGKey)(dnp.arange(4))).tolist() == [[0, i] for i in range(4)]
 
 
 def test_vmap_of_raw_keys() -> None:
     """Raw keys map over their leading axis."""
     keys = random.split(random.PRNGKey(0), 3)
-    found = vmap(lambda k: random.normal(k, (2,)))(keys)
+    result = vmap(lambda k: random.normal(k, (2,)))(keys)
     wanted = [np.asarray(random.normal(k, (2,))).tolist() for k in keys]
-    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    np.testing.assert_allclose(result, wanted, rtol=1e-6)
 
 
 def test_scan() -> None:
@@ -352,8 +352,8 @@ def test_folding_in_under_two_axes_of_which_each_operand_has_some() -> None:
         (((None, 0), (0, None)), keys[:, 0], np.arange(3)),
         (((0, None), (None, 0)), keys[0], np.arange(2)),
     ):
-        found = vmap(vmap(random.fold_in, axes[0]), axes[1])(given, numbers)
+        result = vmap(vmap(random.fold_in, axes[0]), axes[1])(given, numbers)
         some = given if axes[1][0] is None else given[1]
         number = numbers if axes[1][1] is None else numbers[1]
         one = random.fold_in(*[x if d is None else x[2] for x, d in zip((some, number), axes[0])])
-        assert data(found[1, 2]) == data(one)
+        assert data(result[1, 2]) == data(one)

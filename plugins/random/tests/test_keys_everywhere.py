@@ -135,9 +135,9 @@ def test_a_repeated_call_enters_no_python() -> None:
 
     g = jit(f)
     for _ in range(3):
-        found = g(KEYS)
+        result = g(KEYS)
     assert len(entered) == 1 and g._cache_size() == 1
-    assert data(found["next"]) == data(KEYS)[::-1] and np.asarray(found["raw"]).tolist() == data(
+    assert data(result["next"]) == data(KEYS)[::-1] and np.asarray(result["raw"]).tolist() == data(
         KEYS
     )
 

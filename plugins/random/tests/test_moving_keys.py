@@ -75,15 +75,15 @@ def test_keys_move_as_their_words_do(name):
     f = MOVES[name]
     wanted = [np.asarray(f(lane)) for lane in KEYS.lanes]
     for g in (f, jit(f)):
-        found = g(KEYS)
-        assert found.dtype == KEYS.dtype
-        for lane, words in zip(found.lanes, wanted, strict=True):
+        result = g(KEYS)
+        assert result.dtype == KEYS.dtype
+        for lane, words in zip(result.lanes, wanted, strict=True):
             np.testing.assert_array_equal(lane, words)
 
 
 def test_under_vmap():
-    found = vmap(lambda x, y: dnp.stack([x, y]))(KEYS, KEYS[::-1])
-    np.testing.assert_array_equal(random.key_data(found[:, 0]), random.key_data(KEYS))
+    result = vmap(lambda x, y: dnp.stack([x, y]))(KEYS, KEYS[::-1])
+    np.testing.assert_array_equal(random.key_data(result[:, 0]), random.key_data(KEYS))
 
 
 def test_what_keys_do_not_go_with():

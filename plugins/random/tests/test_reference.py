@@ -33,22 +33,22 @@ EPSILONS = 16
 def test_bits(group: str, case: str) -> None:
     """Values made of integer operations and single roundings are equal in every bit."""
     with reference.setting(SETTINGS, group):
-        found = reference.evaluate(random, dnp.asarray, vmap, case)
-    assert reference.record(found, True) == VALUES[group][case]
+        result = reference.evaluate(random, dnp.asarray, vmap, case)
+    assert reference.record(result, True) == VALUES[group][case]
 
 
 @pytest.mark.parametrize("case", VALUES["close"])
 def test_values(case: str) -> None:
     """Values that depend on how a processor rounds logarithms are equal but for that."""
     wanted = reference.recall(VALUES["close"][case])
-    found = reference.evaluate(random, dnp.asarray, vmap, case)
-    assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
-    if found.dtype.kind in "iu":
-        assert found.tolist() == wanted.tolist()
+    result = reference.evaluate(random, dnp.asarray, vmap, case)
+    assert (result.dtype, result.shape) == (wanted.dtype, wanted.shape)
+    if result.dtype.kind in "iu":
+        assert result.tolist() == wanted.tolist()
         return
-    eps = EPSILONS * float(reference.ml_dtypes.finfo(found.dtype).eps)
-    wide = np.complex128 if found.dtype.kind == "c" else np.float64
-    np.testing.assert_allclose(found.astype(wide), wanted.astype(wide), rtol=eps, atol=eps / 16)
+    eps = EPSILONS * float(reference.ml_dtypes.finfo(result.dtype).eps)
+    wide = np.complex128 if result.dtype.kind == "c" else np.float64
+    np.testing.assert_allclose(result.astype(wide), wanted.astype(wide), rtol=eps, atol=eps / 16)
 
 
 def test_the_cases_are_those_of_the_file() -> None:

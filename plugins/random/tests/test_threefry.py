@@ -34,8 +34,8 @@ def words(seed: int, *shape: int) -> Any:
 )
 def test_known_answers(key: Any, count: Any, wanted: Any) -> None:
     """The answers that its authors published."""
-    found = p.bind(*map(U32, key), *map(U32, count))
-    assert tuple(int(x) for x in found) == wanted
+    result = p.bind(*map(U32, key), *map(U32, count))
+    assert tuple(int(x) for x in result) == wanted
     assert tuple(int(x) for x in with_numpy(*map(U32, key), *map(U32, count))) == wanted
     array = random.threefry_2x32(dnp.asarray(key, U32), dnp.asarray(count, U32))
     assert tuple(np.asarray(array).tolist()) == wanted
@@ -57,8 +57,8 @@ def test_lowering_and_decomposition_agree(shapes: Any) -> None:
     args = [words(i, *s) for i, s in enumerate(shapes)]
     wanted = [np.asarray(x) for x in with_numpy(*args)]
     assert p.decomposition is not None
-    for found in (p.bind(*args), jit(lambda *xs: p.decomposition(*xs))(*args)):  # type: ignore
-        for x, y in zip(found, wanted):
+    for result in (p.bind(*args), jit(lambda *xs: p.decomposition(*xs))(*args)):  # type: ignore
+        for x, y in zip(result, wanted):
             assert x.shape == y.shape and np.asarray(x).tolist() == y.tolist()
 
 
@@ -80,13 +80,13 @@ def test_vmap(dims: Any) -> None:
         if d is not None:
             shape.insert(d, 3)
     args = [words(i, *s) for i, s in enumerate(shapes)]
-    found = vmap(lambda *xs: tuple(p.bind(*xs)), dims)(*args)
+    result = vmap(lambda *xs: tuple(p.bind(*xs)), dims)(*args)
     rows = [
         p.bind(*(x if d is None else np.take(x, i, d) for x, d in zip(args, dims)))
         for i in range(3)
     ]
     for which in range(2):
-        assert np.array_equal(found[which], np.stack([np.asarray(r[which]) for r in rows]))
+        assert np.array_equal(result[which], np.stack([np.asarray(r[which]) for r in rows]))
 
 
 def test_wide_counters() -> None:
@@ -141,11 +141,11 @@ def test_types() -> None:
 def test_threefry_2x32_of_any_size(n: int) -> None:
     """Counters of odd number are padded with zero."""
     count = words(9, n).reshape(-1)
-    found = np.asarray(random.threefry_2x32(dnp.asarray([1, 2], U32), dnp.asarray(count)))
+    result = np.asarray(random.threefry_2x32(dnp.asarray([1, 2], U32), dnp.asarray(count)))
     half = (n + 1) // 2
     padded = np.append(count, U32(0))[: 2 * half] if n % 2 else count
     wanted = np.concatenate(with_numpy(U32(1), U32(2), padded[:half], padded[half:]))[:n]
-    assert found.tolist() == wanted.tolist()
+    assert result.tolist() == wanted.tolist()
 
 
 def test_many_keys_are_made_once() -> None:

@@ -178,17 +178,17 @@ def discharge(program: ClosedJaxpr) -> ClosedJaxpr:
         rest = [(v, c) for v, c in zip(jaxpr.constvars, program.consts) if not v.aval.is_mutable]
         jaxpr = jaxpr.replace(constvars=[v for v, _ in rest], invars=[*held, *jaxpr.invars])
         program = ClosedJaxpr(jaxpr, [c for _, c in rest])
-    found = discharge_program(program)
-    n, new = len(jaxpr.outvars), found.program.jaxpr
+    result = discharge_program(program)
+    n, new = len(jaxpr.outvars), result.program.jaxpr
     finals: list[Any] = []
     given, results = iter(new.invars), iter(new.outvars[n:])
     for i, aval in enumerate(program.in_avals):
         own = [next(given) for _ in range(len(aval.content_types()) if aval.is_mutable else 1)]
-        if i in found.written:
+        if i in result.written:
             own = [next(results) for _ in own]
         finals += own if aval.is_mutable else []
     outvars = [*new.outvars[:n], *finals]
-    return ClosedJaxpr(new.replace(outvars=outvars), found.program.consts)
+    return ClosedJaxpr(new.replace(outvars=outvars), result.program.consts)
 
 
 def _discharge_own(program: ClosedJaxpr) -> ClosedJaxpr:

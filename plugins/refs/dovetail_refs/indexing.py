@@ -99,9 +99,9 @@ def _array(item: Any, operands: list[Any]) -> list[tuple[Any, ...]]:
         assert mask is not None
         if not mask.ndim:
             return [("flag", bool(mask))]
-        found = integers(mask)
+        result = integers(mask)
     elif kind in "iu":
-        found = [item.astype(np.int32) if isinstance(item, np.ndarray) else item]
+        result = [item.astype(np.int32) if isinstance(item, np.ndarray) else item]
     else:
         shown = aval.str_short() if aval is not None else f"{item!r} of type {type(item).__name__}"
         raise TypeError(
@@ -109,7 +109,7 @@ def _array(item: Any, operands: list[Any]) -> list[tuple[Any, ...]]:
             "made of integers, slices, None, Ellipsis and arrays of integers or booleans"
         )
     items: list[tuple[Any, ...]] = []
-    for x in found:
+    for x in result:
         items.append(("at", len(operands)))
         operands.append(x)
     return items
@@ -222,11 +222,11 @@ def _update(
     if getattr(aval, "divided", None) is None:
         return changed(x, chain, *forgotten([value]))
     try:
-        found = changed(x, chain, value)
+        result = changed(x, chain, value)
     except ShardingTypeError:
         plain, given = forgotten([x, value])
-        found = changed(plain, chain, given)
-    return divided_as(found, aval, typeof(found))
+        result = changed(plain, chain, given)
+    return divided_as(result, aval, typeof(result))
 
 
 def indexed_type(aval: Any, chain: Chain, operands: Sequence[Any]) -> ShapedArray:
@@ -234,8 +234,8 @@ def indexed_type(aval: Any, chain: Chain, operands: Sequence[Any]) -> ShapedArra
     if not chain:
         return aval.strong()
     jaxpr, _ = stage(lambda x, *ops: [read(x, chain, ops)], [aval, *operands], "index")
-    found: Any = jaxpr.out_avals[0]
-    return found.strong()
+    result: Any = jaxpr.out_avals[0]
+    return result.strong()
 
 
 _types: Cache[Any, ShapedArray] = Cache()
@@ -246,7 +246,7 @@ def indexed_type_of(aval: ShapedArray, chain: Any, operands: Any) -> ShapedArray
     if not chain:
         return aval
     key = aval, chain, tuple([typeof(x) for x in operands])
-    found = _types.get(key)
-    if found is None:
-        found = _types[key] = indexed_type(*key)
-    return found
+    result = _types.get(key)
+    if result is None:
+        result = _types[key] = indexed_type(*key)
+    return result

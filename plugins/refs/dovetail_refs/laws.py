@@ -23,6 +23,6 @@ def discharge_law(sample: Sample) -> None:
     want = eval_jaxpr(inner.jaxpr, inner.consts, *sample.args)
     pure = discharge(stage_closed(sample.flat, sample.avals))
     assert not has_mutable(pure), pure
-    found = eval_jaxpr(pure.jaxpr, pure.consts, *sample.args)
-    for a, b in zip(want, found, strict=True):
+    result = eval_jaxpr(pure.jaxpr, pure.consts, *sample.args)
+    for a, b in zip(want, result, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)

@@ -46,11 +46,11 @@ def _empty(*, aval: ShapedArray) -> Any:
     return AbstractRef(aval)
 
 
-def _check(name: str, ref: Any, value: Any, found: ShapedArray) -> None:
-    if undivided(value.strong()) != undivided(found):
+def _check(name: str, ref: Any, value: Any, result: ShapedArray) -> None:
+    if undivided(value.strong()) != undivided(result):
         raise TypeError(
             f"{name} puts a value of type {value.str_short()} where {ref.str_short()} has "
-            f"{found.str_short()}"
+            f"{result.str_short()}"
         )
 
 
@@ -67,9 +67,9 @@ def _set(ref: Any, value: Any, *operands: Any, index: Chain) -> Any:
 
 @swap_p.def_effectful_abstract_eval
 def _swap(ref: Any, value: Any, *operands: Any, index: Chain) -> Any:
-    found = indexed_type(ref.inner_aval, index, operands)
-    _check("ref.swap", ref, value, found)
-    return found, {READ, WRITE}
+    result = indexed_type(ref.inner_aval, index, operands)
+    _check("ref.swap", ref, value, result)
+    return result, {READ, WRITE}
 
 
 @addupdate_p.def_effectful_abstract_eval

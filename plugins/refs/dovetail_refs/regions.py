@@ -143,8 +143,8 @@ class _Discharge:
             self.args[i].contents[:] = [divided_as(x, t, typeof(x)) for x, t in held]
         return [values[s] for s in results]
 
-    def _part(self, region: Region, found: Discharged, results: Sequence[Slot]) -> Part:
+    def _part(self, region: Region, result: Discharged, results: Sequence[Slot]) -> Part:
         ins = [s for i in region.operands for s in self.groups[i]]
         outs = [r if r == CONTROL else results[r] for r in region.results]
-        finals = [s for k in found.written for s in self.finals[region.operands[k]]]
-        return Part(found.program, ins, [*outs, *finals])
+        finals = [s for k in result.written for s in self.finals[region.operands[k]]]
+        return Part(result.program, ins, [*outs, *finals])

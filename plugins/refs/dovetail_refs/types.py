@@ -54,19 +54,19 @@ class AbstractRef(AbstractValue):
         if kind is not None and kind != NO_GRAD:
             raise ValueError(f"references are of kind None or {NO_GRAD!r}, not {kind!r}{here()}")
         key = inner_aval.strong(), kind
-        found = _interned.get(key)
-        return found if found is not None else cls._intern(key)
+        result = _interned.get(key)
+        return result if result is not None else cls._intern(key)
 
     @classmethod
     def _intern(cls, key: tuple[Any, str | None]) -> AbstractRef:
         with _interning:  # two threads must not make two of one type
-            found = _interned.get(key)
-            if found is None:
-                found = object.__new__(cls)
-                found.inner_aval, found.kind = key
-                found.memory_space = None
-                _interned[key] = found
-        return found
+            result = _interned.get(key)
+            if result is None:
+                result = object.__new__(cls)
+                result.inner_aval, result.kind = key
+                result.memory_space = None
+                _interned[key] = result
+        return result
 
     def __reduce__(self) -> tuple[Any, ...]:
         return AbstractRef, (self.inner_aval, None, self.kind)

@@ -95,13 +95,13 @@ class Ref(Access, metaclass=_RefMeta):
         if not chain:
             return self._copy()
         if key := self._new("read", chain, operands):
-            found = read(self._copy(), chain, operands)
+            result = read(self._copy(), chain, operands)
             _compiled[key] = True
-            return found
+            return result
         with self._lock:
             content = self._array()
-            found = read(content, chain, operands)
-            return copy.copy(found) if found is content else found
+            result = read(content, chain, operands)
+            return copy.copy(result) if result is content else result
 
     def _copy(self) -> Any:
         # What is overwritten meanwhile cannot be read: the runtime would crash.
@@ -117,10 +117,10 @@ class Ref(Access, metaclass=_RefMeta):
         if value.__class__ is not ArrayImpl:
             value = algebra().array(value, typeof(value).strong())
         if not chain and kind == "set":
-            found = copy.copy(value)
+            result = copy.copy(value)
             with self._lock:
                 self._array()  # raises where there is none
-                self._content = found
+                self._content = result
             return
         index = with_moving_integers(Index(chain, list(operands)))
         where: dict[str, Any] = {"kind": kind, "chain": index.chain}

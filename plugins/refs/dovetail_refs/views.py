@@ -104,11 +104,11 @@ def _unflatten(static: Any, children: Sequence[Any]) -> TransformedRef:
 def _check_whole(view: TransformedRef) -> None:
     """Raise TypeError where slices of a reference came in place of it: they are no slices of what
     the view shows."""
-    found: Any = getattr(view.ref, "aval", None)
-    if getattr(found, "is_mutable", False) and found is not view._whole:
+    result: Any = getattr(view.ref, "aval", None)
+    if getattr(result, "is_mutable", False) and result is not view._whole:
         raise TypeError(
             f"a view of part of {view._whole.str_short()} is mapped or sliced{here()}, so that it "
-            f"would show parts of {found.str_short()}: what it shows has other axes. Map over the "
+            f"would show parts of {result.str_short()}: what it shows has other axes. Map over the "
             "reference itself and make views of its slices, or over what the view holds, view[...]."
         )
 

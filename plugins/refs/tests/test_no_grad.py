@@ -66,10 +66,10 @@ def test_values_that_are_differentiated_are_written_once(wide: None, f: Any) -> 
 
 def test_mapped_and_scanned(wide: None) -> None:
     xs, refs = np.linspace(0.0, 1.0, 3), new(np.zeros(3))
-    found = dovetail.vmap(dovetail.grad(of_set))(xs, refs)
-    np.testing.assert_allclose(found, np.cos(np.sin(xs)) * np.cos(xs), rtol=1e-12)
+    result = dovetail.vmap(dovetail.grad(of_set))(xs, refs)
+    np.testing.assert_allclose(result, np.cos(np.sin(xs)) * np.cos(xs), rtol=1e-12)
     np.testing.assert_allclose(refs[...], xs * 2, rtol=1e-12)
-    found = dovetail.grad(lambda x: dovetail.vmap(of_addition)(x, refs).sum())(xs)
+    result = dovetail.grad(lambda x: dovetail.vmap(of_addition)(x, refs).sum())(xs)
     np.testing.assert_allclose(refs[...], xs * 4, rtol=1e-12)
 
     def total(x: Any, refs: Any) -> Any:

@@ -135,12 +135,12 @@ def plain_loss(c: float, start: Any, **options: Any) -> Any:
 def slopes(f: Any, start: Any) -> Any:
     """The gradient of an analytic function of an array, which NumPy computes of complex numbers:
     no difference is formed, so none has an error."""
-    found = np.zeros_like(start)
+    result = np.zeros_like(start)
     for at in np.ndindex(*start.shape):
         moved = start.astype(complex)
         moved[at] += 1e-30j
-        found[at] = f(moved).imag / 1e-30
-    return found
+        result[at] = f(moved).imag / 1e-30
+    return result
 
 
 def gradients(**options: Any) -> tuple[Any, Any]:

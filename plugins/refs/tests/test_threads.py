@@ -84,6 +84,6 @@ def test_programs_of_several_references_lock_them_in_one_order():
 
 def test_a_type_is_made_once():
     for n in range(20):
-        found = []
-        together(lambda k, n=n, found=found: found.append(AbstractRef(jnp.zeros((n, 7)).aval)))
-        assert all(t is found[0] for t in found)
+        result = []
+        together(lambda k, n=n, result=result: result.append(AbstractRef(jnp.zeros((n, 7)).aval)))
+        assert all(t is result[0] for t in result)

@@ -55,8 +55,8 @@ def bind_discharged(
 ) -> list[Any]:
     """The results of a call, on what the references hold that it reads or writes. One that only a
     derivative's rule uses is passed on to it."""
-    found = {e.input_index for e in program.effects if isinstance(e, InputEffect)}
-    return _once(program, tuple(i in found for i in range(len(operands))), operands, params)
+    result = {e.input_index for e in program.effects if isinstance(e, InputEffect)}
+    return _once(program, tuple(i in result for i in range(len(operands))), operands, params)
 
 
 def _once(
@@ -110,8 +110,8 @@ def _refuse(program: ClosedJaxpr, name: str) -> NoReturn:
 
 def _behind(program: ClosedJaxpr) -> Eqn | None:
     """The innermost equation that changes something."""
-    found = next((e for e in program.eqns if any(map(_forbidden, e.effects))), None)
-    if found is None:
+    result = next((e for e in program.eqns if any(map(_forbidden, e.effects))), None)
+    if result is None:
         return None
-    inner = (_behind(p) for p in programs_in(found.params) if isinstance(p, ClosedJaxpr))
-    return next((e for e in inner if e is not None), found)
+    inner = (_behind(p) for p in programs_in(result.params) if isinstance(p, ClosedJaxpr))
+    return next((e for e in inner if e is not None), result)

@@ -72,10 +72,10 @@ class Parts:
         params: dict[str, Any],
     ) -> list[Any]:
         """Record every stage in ``trace``; returns the unknown results."""
-        found = list(unknowns)
+        result = list(unknowns)
         for stage in self.stages:
             operands = [x for x, n in zip(given, stage.needed) if n]
-            operands += [found[i] for i in stage.takes]
+            operands += [result[i] for i in stage.takes]
             behind = {"all": len(given), "kept": len(self.kept), "nothing": 0}[stage.barrier]
             numbered = enumerate(zip(barrier, stage.needed))
             flags = [b and i < behind for i, (b, n) in numbered if n]
@@ -88,8 +88,8 @@ class Parts:
                 "differentiated": True,
                 "prevent_cse": joined(flags),
             }
-            found.extend(trace.record(remat_p, operands, call))
-        return [found[i] for i in self.outs]
+            result.extend(trace.record(remat_p, operands, call))
+        return [result[i] for i in self.outs]
 
 
 def barriers(prevent_cse: bool | tuple[bool, ...], count: int) -> tuple[bool, ...]:

@@ -55,15 +55,15 @@ def trace(
     out_tree: list[Any] = []
 
     def flat(*xs: Any) -> list[Any]:
-        found, tree = tree_flatten(call(*tree_unflatten(in_tree, xs)))
+        results, tree = tree_flatten(call(*tree_unflatten(in_tree, xs)))
         out_tree[:] = [tree]
-        for x in found:
+        for x in results:
             aval = _type(
                 x, f"checkpoint: {name_of(fun)} returned a value that is not an array ({tree})"
             )
             if aval.is_mutable:
                 refuse_mutable_result(aval, name_of(fun))
-        return found
+        return results
 
     with traced.tracing():
         jaxpr, consts = stage(flat, avals, name_of(fun))
@@ -75,12 +75,12 @@ def trace(
 
 def _static_key(given: Sequence[Any]) -> Any:
     """Static arguments as a key; None where they are none, or would keep functions alive."""
-    found = exact_key(tuple(map(tuple, given)))
+    result = exact_key(tuple(map(tuple, given)))
     try:
-        hash(found)
+        hash(result)
     except TypeError:
         return None
-    return None if keeps_alive(tuple(map(tuple, given))) else found
+    return None if keeps_alive(tuple(map(tuple, given))) else result
 
 
 def name_of(fun: Any) -> str:

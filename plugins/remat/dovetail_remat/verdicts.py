@@ -54,20 +54,20 @@ def verdict(policy: Policy, eqn: Eqn) -> Verdict:
     """
     keep = None if eqn.primitive.rules is None else eqn.primitive.rules.get("remat.keep")
     if keep is not None:
-        found = keep(policy, eqn)
+        result = keep(policy, eqn)
     else:
-        found = policy(eqn.primitive, *[x.aval for x in eqn.invars], **eqn.params)
-    if found is True or found is Saveable:
+        result = policy(eqn.primitive, *[x.aval for x in eqn.invars], **eqn.params)
+    if result is True or result is Saveable:
         return Saveable
-    if found is False or found is Recompute:
+    if result is False or result is Recompute:
         return Recompute
-    if isinstance(found, Offloadable):
-        return found
+    if isinstance(result, Offloadable):
+        return result
     try:
-        return Saveable if bool(found) else Recompute
+        return Saveable if bool(result) else Recompute
     except Exception:
         raise TypeError(
-            f"the checkpoint policy {policy!r} answered {found!r} for "
+            f"the checkpoint policy {policy!r} answered {result!r} for "
             f"{eqn.primitive.name!r}{describe_source(eqn.source)}: a policy returns a bool, "
             "Saveable, Recompute or Offloadable(src, dst)"
         ) from None

@@ -59,8 +59,8 @@ def expected() -> Any:
 @pytest.mark.parametrize("limit", ["10MB", "400kB", "220 KB"])
 def test_derivatives_are_the_same(limit: str, expected: Any) -> None:
     f = dovetail.remat(blocks, policy=Budget(limit))
-    found = dovetail.jit(dovetail.grad(f, (0, 1)))(WEIGHTS, X)
-    leaves = zip(dovetail.tree_util.tree_leaves(found), dovetail.tree_util.tree_leaves(expected))
+    result = dovetail.jit(dovetail.grad(f, (0, 1)))(WEIGHTS, X)
+    leaves = zip(dovetail.tree_util.tree_leaves(result), dovetail.tree_util.tree_leaves(expected))
     for got, want in leaves:
         np.testing.assert_allclose(got, want, rtol=2e-4, atol=1e-6)
 
@@ -90,8 +90,8 @@ def test_results_that_are_known_or_inputs_pass_through() -> None:
     (_, n, _, c), pull = dovetail.vjp(lambda x: f(x, 4), X)
     assert (int(n), float(c)) == (5, 3.0)
     zero = np.zeros((), dovetail.float0)
-    (found,) = pull((np.ones_like(X), zero, np.ones_like(X), np.float32(0)))
-    np.testing.assert_allclose(found, 1 + 2 * np.cos(X), rtol=1e-5)
+    (result,) = pull((np.ones_like(X), zero, np.ones_like(X), np.float32(0)))
+    np.testing.assert_allclose(result, 1 + 2 * np.cos(X), rtol=1e-5)
 
 
 def transformer(layers: int) -> tuple[Any, Any, Any]:
@@ -113,11 +113,11 @@ def test_the_compiled_program_keeps_within_the_budget() -> None:
     loss, *args = transformer(6)
     most = dovetail.remat(loss, policy=Budget("1GiB")).report(*args).unlimited_peak
     f = dovetail.remat(loss, policy=Budget(most / 3))
-    found = compiled(dovetail.value_and_grad(f), *args)
+    result = compiled(dovetail.value_and_grad(f), *args)
     plain = compiled(dovetail.value_and_grad(loss), *args)
     again = work(dovetail.value_and_grad(f), *args) - work(dovetail.value_and_grad(loss), *args)
-    assert found.memory_analysis().temp_size_in_bytes <= most / 3
-    assert found.memory_analysis().temp_size_in_bytes <= 0.6 * (
+    assert result.memory_analysis().temp_size_in_bytes <= most / 3
+    assert result.memory_analysis().temp_size_in_bytes <= 0.6 * (
         plain.memory_analysis().temp_size_in_bytes
     )
     assert 0 < again <= 0.2 * work(loss, *args)
@@ -130,8 +130,8 @@ def test_chains_of_equal_blocks_are_cut_into_seams() -> None:
     loss = dovetail.value_and_grad(blocks)
     most = compiled(loss, WEIGHTS, x).memory_analysis().temp_size_in_bytes
     f = dovetail.remat(blocks, policy=Budget(0.35 * most))
-    found = compiled(dovetail.value_and_grad(f), WEIGHTS, x)
-    assert found.memory_analysis().temp_size_in_bytes <= 0.35 * most
+    result = compiled(dovetail.value_and_grad(f), WEIGHTS, x)
+    assert result.memory_analysis().temp_size_in_bytes <= 0.35 * most
     assert f.report(WEIGHTS, x).overhead < 0.9
 
 
@@ -201,8 +201,8 @@ def test_no_other_choice_is_cheaper(price: float) -> None:
     assert 5 < len(values) < 15
     every = chain.from_iterable(combinations(values, k) for k in range(len(values) + 1))
     best = min(price_of(graph, frozenset(kept), price) for kept in every)
-    found = price_of(graph, frozenset(network.cheapest(price)), price)
-    assert found <= best * (1 + 1e-6)
+    result = price_of(graph, frozenset(network.cheapest(price)), price)
+    assert result <= best * (1 + 1e-6)
 
 
 def test_dearer_memory_never_keeps_more() -> None:
@@ -301,10 +301,10 @@ def test_the_report_is_text(report: BudgetReport) -> None:
 
 @pytest.mark.parametrize(("size", "said"), [("900B", "900 B"), ("2MB", "2 MB"), ("3GB", "3 GB")])
 def test_amounts_have_prefixes_from_a_thousand_on(size: str, said: str) -> None:
-    found = Budget(size).report(
+    result = Budget(size).report(
         lambda x: dnp.sin(dnp.sin(x)), dovetail.ShapeDtypeStruct((4,), "f4")
     )
-    assert f"budget of {said} for the backward pass" in str(found)
+    assert f"budget of {said} for the backward pass" in str(result)
 
 
 def test_the_report_is_a_plot(report: BudgetReport, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -329,8 +329,8 @@ def test_without_matplotlib_text_is_proposed(
 def test_types_will_do_for_a_report() -> None:
     big = dovetail.ShapeDtypeStruct((10**6, 4096), np.float32)
     weights = dovetail.ShapeDtypeStruct((2, 4096, 4096), np.float32)
-    found = Budget("500GiB").report(lambda x, w: blocks([w] * 8, x), big, weights)
-    assert found.fits and found.unlimited_peak > 500 * 2**30
+    result = Budget("500GiB").report(lambda x, w: blocks([w] * 8, x), big, weights)
+    assert result.fits and result.unlimited_peak > 500 * 2**30
 
 
 # --- bad input ------------------------------------------------------------------------------------

@@ -49,8 +49,8 @@ def operations(f: Callable[..., Any], *args: Any) -> Counter[str]:
     return count
 
 
-def close(found: Any, expected: Any) -> None:
-    np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-6)
+def close(result: Any, expected: Any) -> None:
+    np.testing.assert_allclose(result, expected, rtol=2e-5, atol=1e-6)
 
 
 # --- the same values and derivatives --------------------------------------------------------------
@@ -78,16 +78,16 @@ def expected() -> Any:
 
 @pytest.mark.parametrize("policy", POLICIES.values(), ids=POLICIES)
 def test_every_policy_gives_the_same_gradients(policy: Any, expected: Any) -> None:
-    for found, right in zip(jit(grad(checkpoint(layers, policy=policy), (0, 1)))(W, X), expected):
-        close(found, right)
+    for result, right in zip(jit(grad(checkpoint(layers, policy=policy), (0, 1)))(W, X), expected):
+        close(result, right)
 
 
 def test_the_gradient_is_the_same_under_every_transformation(expected: Any) -> None:
     f = checkpoint(layers, prevent_cse=False)
     close(f(W, X), layers(W, X))
     for g in (grad(f, (0, 1)), grad(jit(f), (0, 1)), jacfwd(f, (0, 1))):
-        for found, right in zip(g(W, X), expected):
-            close(found, right)
+        for result, right in zip(g(W, X), expected):
+            close(result, right)
     close(vmap(grad(f, 1), (None, 0))(W, ROWS), vmap(grad(layers, 1), (None, 0))(W, ROWS))
 
 
@@ -133,8 +133,8 @@ def test_without_a_policy_all_is_computed_again() -> None:
 
 def test_a_first_pass_that_is_not_needed_disappears() -> None:
     """Residuals are inputs here, so nothing is computed twice."""
-    found = operations(grad(checkpoint(lambda x: total(lax.sin(x)))), X)
-    assert found["cos"] == 1 and found["sin"] == 1
+    result = operations(grad(checkpoint(lambda x: total(lax.sin(x)))), X)
+    assert result["cos"] == 1 and result["sin"] == 1
 
 
 @pytest.mark.parametrize(
@@ -159,9 +159,9 @@ def test_policies_say_what_is_kept(policy: Any, dots: int, exps: int) -> None:
         return total(x)
 
     pull = lambda w, x: vjp(checkpoint(f, policy=policy), w, x)[1](np.float32(1))  # noqa: E731
-    found = operations(pull, W, X)
+    result = operations(pull, W, X)
     backward = 6  # two products per layer
-    assert (found["dot_general"] - backward, found["exp"]) == (dots, exps)
+    assert (result["dot_general"] - backward, result["exp"]) == (dots, exps)
 
 
 def test_results_that_no_derivative_needs_are_not_computed_again() -> None:
@@ -172,8 +172,8 @@ def test_results_that_no_derivative_needs_are_not_computed_again() -> None:
             x = lax.tanh(lax.dot(w, x))
         return total(x)
 
-    found = operations(lambda w, x: vjp(checkpoint(f), w, x)[1](np.float32(1)), W, X)
-    assert (found["dot_general"] - 6, found["tanh"], found["tanh_slope"]) == (6, 5, 3)
+    result = operations(lambda w, x: vjp(checkpoint(f), w, x)[1](np.float32(1)), W, X)
+    assert (result["dot_general"] - 6, result["tanh"], result["tanh_slope"]) == (6, 5, 3)
 
 
 def kept(f: Any, *args: Any) -> list[str]:
@@ -210,8 +210,8 @@ def test_names_inside_of_jitted_functions_are_kept() -> None:
     f = lambda x: total(lax.sin(middle(x)))  # noqa: E731
     only = checkpoint(f, policy=policies.save_only_these_names("a"))
     assert kept(only, X) == ["float32[4]"]
-    found = operations(grad(only), X)
-    assert (found["sin"], found["exp"]) == (2, 2), "one inner sine, kept, and the outer one"
+    result = operations(grad(only), X)
+    assert (result["sin"], result["exp"]) == (2, 2), "one inner sine, kept, and the outer one"
     assert operations(grad(checkpoint(f)), X)["sin"] == 3
     close(jit(jacfwd(grad(only)))(X), jit(jacfwd(grad(f)))(X))
 
@@ -280,19 +280,19 @@ def test_the_compiler_computes_again_late() -> None:
     plain, again = run(block), run(checkpoint(block))
     sizes = [c.memory_analysis().temp_size_in_bytes for c in (plain, again)]
     assert sizes[1] < 0.6 * sizes[0]
-    for found, right in zip(again(ws, x), plain(ws, x)):
-        close(found, right)
+    for result, right in zip(again(ws, x), plain(ws, x)):
+        close(result, right)
 
 
 def test_small_loops_compile_with_barriers_in_them() -> None:
     step = checkpoint(lambda c, t: (lax.sin(lax.exp(lax.mul(c, t))), None))
     f = lambda c: lax.scan(step, c, X)[0]  # noqa: E731
-    found = jit(grad(lambda c: lax.cond(lax.gt(c, 0.0), f, lambda v: v, c)))(np.float32(0.3))
+    result = jit(grad(lambda c: lax.cond(lax.gt(c, 0.0), f, lambda v: v, c)))(np.float32(0.3))
     c, slope = 0.3, 1.0
     for t in X:
         slope *= np.cos(np.exp(c * t)) * np.exp(c * t) * t
         c = np.sin(np.exp(c * t))
-    close(found, slope)
+    close(result, slope)
 
 
 # --- compositions ---------------------------------------------------------------------------------
@@ -341,9 +341,9 @@ def test_scan_cond_and_while_inside(policy: Any) -> None:
 
 def test_collectives_inside() -> None:
     f = checkpoint(lambda x: lax.mul(lax.sin(x), lax.psum(lax.exp(x), "i")))
-    found = grad(lambda m: total(vmap(f, axis_name="i")(m)))(ROWS)
+    result = grad(lambda m: total(vmap(f, axis_name="i")(m)))(ROWS)
     e, s = np.exp(ROWS), np.sin(ROWS)
-    close(found, np.cos(ROWS) * e.sum(0) + e * s.sum(0))
+    close(result, np.cos(ROWS) * e.sum(0) + e * s.sum(0))
 
 
 def test_closing_over_arrays_and_tracers() -> None:
@@ -364,9 +364,9 @@ def test_static_arguments_keywords_and_trees() -> None:
         scale = options["scale"]  # neither an array nor hashable
         return {"y": lax.mul(getattr(lax, how)(p["w"]), scale), "x": (x, None)}
 
-    found = f({"w": X}, "sin", 1.0, {"scale": 3.0})
-    close(found["y"], 3 * np.sin(X))
-    assert found["x"][1] is None
+    result = f({"w": X}, "sin", 1.0, {"scale": 3.0})
+    close(result["y"], 3 * np.sin(X))
+    assert result["x"][1] is None
     g = grad(lambda x: total(f({"w": x}, "exp", 1.0, {"scale": 2.0})["y"]))
     close(g(X), 2 * np.exp(X))
     close(checkpoint(lambda a, *, b: lax.mul(a, b))(X, b=2.0), 2 * X)

@@ -160,8 +160,8 @@ def test_derivatives_and_references_are_those_without_checkpoints(case: Case) ->
     key = case._replace(make=ORACLES.get(case.make, case.make), policy="", jitted=True)
     if key not in _expected:
         _expected[key] = outcome(key, lambda f: f)
-    found = outcome(case, lambda f: dovetail.remat(f, **POLICIES[case.policy]))
-    for got, want in zip(found, _expected[key]):
+    result = outcome(case, lambda f: dovetail.remat(f, **POLICIES[case.policy]))
+    for got, want in zip(result, _expected[key]):
         np.testing.assert_allclose(got, want, rtol=3e-5, atol=1e-5)
 
 
@@ -178,8 +178,8 @@ def test_the_oracle_of_the_law_agrees_with_finite_differences() -> None:
     x = X.astype(np.float64)
     h = 1e-5
     slopes = [(value(x + h * e) - value(x - h * e)) / (2 * h) for e in np.eye(2)]
-    found, ref = outcome(Case(plain, "argument", True, "none", 1), dovetail.remat)
-    np.testing.assert_allclose(found, slopes, rtol=1e-4)
+    result, ref = outcome(Case(plain, "argument", True, "none", 1), dovetail.remat)
+    np.testing.assert_allclose(result, slopes, rtol=1e-4)
     expected = 2.0 * np.cos(START) + np.array([1.0, 0.0])
     np.testing.assert_allclose(ref, 2.0 * np.cos(expected) + np.array([1.0, 0.0]), rtol=1e-5)
 

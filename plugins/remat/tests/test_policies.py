@@ -53,8 +53,8 @@ OFFLOADING = {
 def test_moving_values_changes_nothing_but_where_they_are(policy: Any) -> None:
     expected = dovetail.grad(f, (0, 1))(W, X)
     g = dovetail.grad(dovetail.remat(f, policy=policy), (0, 1))
-    for found in (g(W, X), dovetail.jit(g)(W, X)):
-        for got, want in zip(found, expected):
+    for result in (g(W, X), dovetail.jit(g)(W, X)):
+        for got, want in zip(result, expected):
             np.testing.assert_allclose(got, want, rtol=2e-5, atol=1e-6)
     rows = np.stack([X, 2 * X])
     batched = dovetail.vmap(g, (None, 0))(W, rows)[1]
@@ -85,8 +85,8 @@ def test_platforms_with_several_memories_get_placements() -> None:
 def test_what_is_kept_where_two_policies_speak() -> None:
     policy = policies.save_from_both_policies(some([], ["b"]), policies.dots_saveable)
     records = saved_residuals(dovetail.remat(f, policy=policy), W, X)
-    found = {(r.name, r.memory) for r in records if r.kind != "argument"}
-    assert found == {("dot_general", ""), ("b", "pinned_host")}
+    result = {(r.name, r.memory) for r in records if r.kind != "argument"}
+    assert result == {("dot_general", ""), ("b", "pinned_host")}
     in_place = policies.save_from_both_policies(some([], ["b"]), some(["b"], []))
     records = saved_residuals(dovetail.remat(f, policy=in_place), W, X)
     assert {(r.name, r.memory) for r in records if r.kind == "name"} == {("b", "")}
@@ -216,8 +216,8 @@ def test_policies_reach_into_loops(f: Any, policy: Any) -> None:
     with evaluated_by_reference():
         h = dovetail.hessian(g)(X, WS)
         ways = [dovetail.grad(g, (0, 1))(X, WS), dovetail.jit(dovetail.grad(g, (0, 1)))(X, WS)]
-    for found in ways:
-        for got, want in zip(found, slopes):
+    for result in ways:
+        for got, want in zip(result, slopes):
             np.testing.assert_allclose(got, want, rtol=2e-5, atol=1e-6)
     np.testing.assert_allclose(h, curvature, rtol=1e-4, atol=1e-5)
 

@@ -32,8 +32,8 @@ def described(*args: Any, **kwargs: Any) -> list[tuple[str, str, str]]:
 
 def test_records_say_what_is_kept_and_how_large_it_is() -> None:
     records = saved_residuals(dovetail.remat(f, policy=policies.dots_saveable), W, X)
-    found = {(r.kind, r.name, r.nbytes) for r in records}
-    assert found == {
+    result = {(r.kind, r.name, r.nbytes) for r in records}
+    assert result == {
         ("argument", "w", 36), ("argument", "x", 12), ("operation", "dot_general", 12)
     }  # fmt: skip
     assert [r.kind for r in records][:2] == ["argument", "argument"]
@@ -52,9 +52,9 @@ def test_they_are_printed_a_line_each(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_without_a_checkpoint_everything_that_derivatives_read_is_kept() -> None:
-    found = described(f, W, X)
-    assert ("operation", "cos", "f32[3]") in found
-    assert ("operation", "exp", "f32[3]") in found
+    result = described(f, W, X)
+    assert ("operation", "cos", "f32[3]") in result
+    assert ("operation", "exp", "f32[3]") in result
     assert described(dovetail.remat(f), W, X) == [
         ("argument", "w", "f32[3,3]"), ("argument", "x", "f32[3]")
     ]  # fmt: skip
@@ -64,8 +64,8 @@ def test_arguments_are_named_as_a_call_spells_them() -> None:
     def g(p: Any, *rest: Any, scale: Any) -> Any:
         return dnp.sum(p["w"] @ rest[0] * rest[1]["y"][0] * scale)
 
-    found = saved_residuals(dovetail.remat(g), {"w": W}, X, {"y": [X]}, scale=np.float32(2))
-    names = {r.name for r in found if r.kind == "argument"}
+    result = saved_residuals(dovetail.remat(g), {"w": W}, X, {"y": [X]}, scale=np.float32(2))
+    names = {r.name for r in result if r.kind == "argument"}
     assert names == {"p['w']", "rest[0]", "rest[1]['y'][0]", "scale"}
 
 
@@ -83,16 +83,16 @@ def test_what_is_kept_inside_of_calls_and_loops_is_found_there() -> None:
         c, _ = lax.scan(step, x, xs)
         return dovetail.jit(lambda v: dnp.sum(dnp.exp(v)))(c)
 
-    found = [str(r) for r in saved_residuals(g, X, np.ones((5, 3), np.float32))]
-    assert any(s.startswith("f32[5,3] from the argument xs") for s in found)
-    assert any(s.startswith("f32[5,3] named 'state' in each step of scan from ") for s in found)
-    assert any(s.startswith("f32[3] output of exp from ") for s in found)
+    result = [str(r) for r in saved_residuals(g, X, np.ones((5, 3), np.float32))]
+    assert any(s.startswith("f32[5,3] from the argument xs") for s in result)
+    assert any(s.startswith("f32[5,3] named 'state' in each step of scan from ") for s in result)
+    assert any(s.startswith("f32[3] output of exp from ") for s in result)
 
 
 def test_values_that_are_closed_over_are_constants() -> None:
     c = dnp.asarray(X) * 2
-    found = saved_residuals(lambda x: dnp.sum(c * dnp.sin(x)), X)
-    assert [str(r) for r in found if r.kind == "constant"] == ["f32[3] from a constant"]
+    result = saved_residuals(lambda x: dnp.sum(c * dnp.sin(x)), X)
+    assert [str(r) for r in result if r.kind == "constant"] == ["f32[3] from a constant"]
 
 
 def test_what_is_moved_to_another_memory_is_said() -> None:

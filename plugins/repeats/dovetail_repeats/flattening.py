@@ -33,14 +33,14 @@ def count_written(program: ClosedJaxpr) -> int:
 
 def flat_equations(program: ClosedJaxpr) -> list[Eqn]:
     """The equations of :func:`flattened` as they stand in their programs, on those's variables."""
-    found: list[Eqn] = []
+    result: list[Eqn] = []
     for eqn in program.eqns:
         called = _called(eqn)
         if called is None:
-            found.append(eqn)
+            result.append(eqn)
         else:
-            found += called.memo("equations of calls", partial(flat_equations, called))
-    return found
+            result += called.memo("equations of calls", partial(flat_equations, called))
+    return result
 
 
 def flattened(jaxpr: Jaxpr) -> Jaxpr:

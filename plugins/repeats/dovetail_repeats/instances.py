@@ -19,13 +19,13 @@ Place = tuple[int, int]
 
 def last_uses(jaxpr: Jaxpr) -> dict[Any, int]:
     """The number of the last equation that uses each variable, their count if it is a result."""
-    found: dict[Any, int] = {}
+    result: dict[Any, int] = {}
     for i, eqn in enumerate(jaxpr.eqns):
         for x in eqn.invars:
             if isinstance(x, Var):
-                found[x] = i
-    found.update((x, len(jaxpr.eqns)) for x in jaxpr.outvars if isinstance(x, Var))
-    return found
+                result[x] = i
+    result.update((x, len(jaxpr.eqns)) for x in jaxpr.outvars if isinstance(x, Var))
+    return result
 
 
 class Group(NamedTuple):
@@ -61,11 +61,11 @@ def groups(eqns: Sequence[Eqn], run: Run, uses: dict[Any, int]) -> list[Group]:
     by_wiring: dict[Any, list[int]] = {}
     for at in range(start, run.stop - run.period + 1, run.period):
         by_wiring.setdefault(_wiring(eqns[at : at + run.period]), []).append(at)
-    found: list[Group] = []
+    result: list[Group] = []
     for starts in by_wiring.values():
         results = {r for s in starts for r in _results(eqns, s, run.period, uses)}
-        found.append(Group(starts, run.period, sorted(results), handed_on))
-    return found
+        result.append(Group(starts, run.period, sorted(results), handed_on))
+    return result
 
 
 def _phase(eqns: Sequence[Eqn], run: Run, uses: dict[Any, int]) -> tuple[int, int]:
@@ -95,13 +95,13 @@ def _wiring(eqns: Sequence[Eqn]) -> tuple[Any, ...]:
     """Where each operand comes from: a result of the instance, or which of its inputs."""
     inside: dict[Any, Place] = {}
     inputs: dict[Any, int] = {}
-    found: list[Any] = []
+    result: list[Any] = []
     for i, eqn in enumerate(eqns):
         for x in eqn.invars:
             if isinstance(x, Var):
-                found.append(inside[x] if x in inside else inputs.setdefault(x, len(inputs)))
+                result.append(inside[x] if x in inside else inputs.setdefault(x, len(inputs)))
         inside.update((v, (i, k)) for k, v in enumerate(eqn.outvars))
-    return tuple(found)
+    return tuple(result)
 
 
 def _results(eqns: Sequence[Eqn], start: int, length: int, uses: dict[Any, int]) -> list[Place]:
@@ -121,15 +121,15 @@ def inputs_of(eqns: Sequence[Eqn], varied: Collection[Place] = ()) -> dict[Var |
         varied: the operands of equations that are literals, but others in other instances.
     """
     inside: set[Any] = set()
-    found: dict[Var | Place, Atom] = {}
+    result: dict[Var | Place, Atom] = {}
     for i, eqn in enumerate(eqns):
         for k, x in enumerate(eqn.invars):
             if (i, k) in varied:
-                found[i, k] = x
+                result[i, k] = x
             elif isinstance(x, Var) and x not in inside:
-                found[x] = x
+                result[x] = x
         inside.update(eqn.outvars)
-    return found
+    return result
 
 
 def varied_literals(instances: Sequence[Sequence[Eqn]]) -> set[Place]:

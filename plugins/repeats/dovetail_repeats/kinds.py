@@ -23,7 +23,7 @@ def kinds(eqns: Sequence[Eqn]) -> list[int]:
     An equation with an unhashable parameter is of no other's kind.
     """
     known: dict[Any, int] = {}
-    found: list[int] = []
+    result: list[int] = []
     for eqn in eqns:
         ins = [(x.aval, x.__class__ is Literal) for x in eqn.invars]
         key = (
@@ -31,7 +31,7 @@ def kinds(eqns: Sequence[Eqn]) -> list[int]:
             eqn.primitive.keys.of(eqn.params),
         )  # fmt: skip
         try:
-            found.append(known.setdefault(key, len(known)))
+            result.append(known.setdefault(key, len(known)))
         except TypeError:
-            found.append(known.setdefault(eqn, len(known)))
-    return found
+            result.append(known.setdefault(eqn, len(known)))
+    return result

@@ -53,8 +53,8 @@ def _outlined(program: ClosedJaxpr, is_new: bool) -> ClosedJaxpr:
         jaxpr = flattened(program.jaxpr)
         numbers = kinds(jaxpr.eqns)
         jaxpr, numbers = sunk(jaxpr, numbers, _worthwhile(jaxpr, numbers))
-        found = _worthwhile(jaxpr, numbers)
-        program = program.replace(_with_calls(jaxpr, found)) if found else program
+        result = _worthwhile(jaxpr, numbers)
+        program = program.replace(_with_calls(jaxpr, result)) if result else program
     eqns = [_with_parts(e, is_new) if e.primitive.regions else e for e in program.eqns]
     if all(map(is_, eqns, program.eqns)):
         return program
@@ -85,8 +85,8 @@ def _with_parts(eqn: Eqn, is_known: bool) -> Eqn:
 
 def _may_repeat(eqns: Sequence[Eqn]) -> bool:
     """Whether a closer look may find what is worth it."""
-    found = filter(_may_pay, runs(coarse_kinds(eqns), LENGTH))
-    return any(_has_kernels(eqns[r.start : r.start + r.period]) for r in found)
+    result = filter(_may_pay, runs(coarse_kinds(eqns), LENGTH))
+    return any(_has_kernels(eqns[r.start : r.start + r.period]) for r in result)
 
 
 def _may_pay(run: Run) -> bool:
@@ -96,8 +96,8 @@ def _may_pay(run: Run) -> bool:
 def _worthwhile(jaxpr: Jaxpr, numbers: Sequence[int]) -> list[Group]:
     """What repeats and is worth it, where equations are of kinds with these numbers."""
     uses = last_uses(jaxpr)
-    found = [g for r in runs(numbers, LENGTH) if _may_pay(r) for g in groups(jaxpr.eqns, r, uses)]
-    return [g for g in found if _pays(g, g.instances(jaxpr.eqns)[0])]
+    result = [g for r in runs(numbers, LENGTH) if _may_pay(r) for g in groups(jaxpr.eqns, r, uses)]
+    return [g for g in result if _pays(g, g.instances(jaxpr.eqns)[0])]
 
 
 def _pays(group: Group, eqns: Sequence[Eqn]) -> bool:
@@ -115,10 +115,10 @@ def _has_kernels(eqns: Sequence[Eqn]) -> bool:
     return kernels * _KERNELS >= len(eqns)
 
 
-def _with_calls(jaxpr: Jaxpr, found: Sequence[Group]) -> Jaxpr:
+def _with_calls(jaxpr: Jaxpr, result: Sequence[Group]) -> Jaxpr:
     """The program with a call in place of each instance."""
     calls: dict[int, tuple[int, Eqn]] = {}
-    for group in found:
+    for group in result:
         instances = group.instances(jaxpr.eqns)
         varied = varied_literals(instances)
         params = {"jaxpr": shared_program(instances[0], group.results, varied)}

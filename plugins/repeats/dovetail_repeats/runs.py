@@ -34,11 +34,11 @@ def runs(kinds: Sequence[int], least: int) -> list[Run]:
         least: the least period.
     """
     periods = _periods(kinds, least)
-    found = [run for period in periods for run in _of_period(kinds, period)]
-    found.sort(key=lambda r: (-r.saved, r.period))
+    result = [run for period in periods for run in _of_period(kinds, period)]
+    result.sort(key=lambda r: (-r.saved, r.period))
     taken = bytearray(len(kinds))
     chosen: list[Run] = []
-    for run in found:
+    for run in result:
         if not any(taken[run.start : run.stop]):
             taken[run.start : run.stop] = b"\1" * (run.stop - run.start)
             chosen.append(run)
@@ -60,5 +60,5 @@ def _periods(kinds: Sequence[int], least: int) -> list[int]:
 def _of_period(kinds: Sequence[int], period: int) -> Iterator[Run]:
     """The longest runs of one period with at least two instances."""
     again = bytes(map(eq, kinds, kinds[period:]))
-    for found in re.finditer(rb"\x01{%d,}" % period, again):
-        yield Run(found.start(), found.end() + period, period)
+    for result in re.finditer(rb"\x01{%d,}" % period, again):
+        yield Run(result.start(), result.end() + period, period)

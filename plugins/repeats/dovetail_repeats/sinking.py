@@ -29,12 +29,14 @@ class Recipe(NamedTuple):
     steps: list[int]
 
 
-def sunk(jaxpr: Jaxpr, kinds: Sequence[int], found: Sequence[Group]) -> tuple[Jaxpr, Sequence[int]]:
+def sunk(
+    jaxpr: Jaxpr, kinds: Sequence[int], result: Sequence[Group]
+) -> tuple[Jaxpr, Sequence[int]]:
     """The program with equations repeated in the instances, and between them, where what they
     compute is used; and the kinds of its equations."""
     borders = {0, len(jaxpr.eqns)}
     recipes: dict[Any, Recipe] = {}
-    for group in found:
+    for group in result:
         cheap = _cheap_results(group.instances(jaxpr.eqns)[0], group.results)
         for start in group.starts:
             borders |= {start, start + group.length}

@@ -58,11 +58,11 @@ def calls(program: ClosedJaxpr) -> list[ClosedJaxpr]:
 
 def both(f: Callable[..., Any], *args: Any) -> tuple[Any, Any]:
     """The results of a function with parts compiled once and without."""
-    found: list[Any] = []
+    result: list[Any] = []
     for value in (True, False):
         with compile_repeats_once(value), enable_checks(True):
-            found.append(dovetail.jit(lambda *a: f(*a))(*args))
-    return found[0], found[1]
+            result.append(dovetail.jit(lambda *a: f(*a))(*args))
+    return result[0], result[1]
 
 
 def in_float64(value: Any) -> Any:
@@ -88,10 +88,10 @@ def agree(f: Callable[..., Any], *args: Any) -> None:
 def test_the_layers_of_a_model_and_of_its_gradient_become_calls_of_two_programs():
     plain = program_of(dovetail.value_and_grad(model, (0, 1)), WEIGHTS, X)
     made = outlined(plain)
-    found = calls(made)
+    result = calls(made)
     assert len(made.eqns) < len(plain.eqns) / 4
-    assert len({id(p) for p in found}) == 2
-    assert len(found) >= 2 * LAYERS - 1
+    assert len({id(p) for p in result}) == 2
+    assert len(result) >= 2 * LAYERS - 1
     agree(dovetail.value_and_grad(model, (0, 1)), WEIGHTS, X)
 
 
@@ -178,9 +178,9 @@ def test_donated_arguments_are_overwritten():
 
     arrays = dovetail.tree.map(dnp.asarray, WEIGHTS)
     expected = dovetail.jit(step)(WEIGHTS, X)
-    found = dovetail.jit(step, donate_argnums=0)(arrays, X)
+    result = dovetail.jit(step, donate_argnums=0)(arrays, X)
     assert all(w.is_deleted() for w in dovetail.tree.leaves(arrays))
-    for a, b in zip(dovetail.tree.leaves(found), dovetail.tree.leaves(expected), strict=True):
+    for a, b in zip(dovetail.tree.leaves(result), dovetail.tree.leaves(expected), strict=True):
         np.testing.assert_array_equal(a, b)
 
 
@@ -228,9 +228,9 @@ def test_what_instances_add_up_is_added_up_at_once():
         return model([{k: stacked[k][i] for k in stacked} for i in range(LAYERS)], x)
 
     stacked = {k: np.stack([w[k] for w in WEIGHTS] * 5) for k in WEIGHTS[0]}
-    found = calls(outlined(program_of(dovetail.grad(f), stacked, X)))
-    assert len(found) >= LAYERS - 1
-    assert not any(v.aval.shape[:1] == (5 * LAYERS,) for p in found for v in p.outvars)
+    result = calls(outlined(program_of(dovetail.grad(f), stacked, X)))
+    assert len(result) >= LAYERS - 1
+    assert not any(v.aval.shape[:1] == (5 * LAYERS,) for p in result for v in p.outvars)
     agree(dovetail.grad(f), stacked, X)
 
 
@@ -261,7 +261,7 @@ def test_backends_that_take_whole_programs_get_them_without_calls(monkeypatch: p
         return plain(program, values)
 
     monkeypatch.setattr(REFERENCE, "run", run)
-    found = dovetail.jit(lambda *a: model(*a), backend="reference")(WEIGHTS, X)
-    np.testing.assert_allclose(found, model(WEIGHTS, X), rtol=1e-4)
+    result = dovetail.jit(lambda *a: model(*a), backend="reference")(WEIGHTS, X)
+    np.testing.assert_allclose(result, model(WEIGHTS, X), rtol=1e-4)
     assert seen
     assert not any(map(calls, seen))

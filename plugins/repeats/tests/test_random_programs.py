@@ -62,13 +62,13 @@ def _everything_pays(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("first", range(0, 300, 50))
 def test_the_same_results(first: int):
     args = np.random.RandomState(7).rand(2, 3, 3).astype(np.float32) / 4
-    found = 0
+    result = 0
     with np.errstate(all="ignore"):
         for seed in range(first, first + 50):
             plain = program(seed)
             made = outlining.outlined(plain)
             check_jaxpr(made, "the test")
-            found += any(e.primitive is repeated_p for e in made.eqns)
+            result += any(e.primitive is repeated_p for e in made.eqns)
             for a, b in zip(evaluate(made, *args), evaluate(plain, *args), strict=True):
                 np.testing.assert_array_equal(a, b, err_msg=f"seed {seed}")
-    assert found > 10
+    assert result > 10

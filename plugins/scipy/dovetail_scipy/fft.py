@@ -94,7 +94,7 @@ def _transform(name: str, x: Any, kind: Any, s: Any, axes: Any, norm: Any, inver
         raise ValueError(
             f"{name}: norm must be 'backward', 'ortho' or 'forward', got {short_repr(norm)}{here()}"
         )
-    found, sizes = _lengths(name, x.shape, s, axes)
+    result, sizes = _lengths(name, x.shape, s, axes)
     least = 2 if kind == 1 else 1
     if any(n < least for n in sizes):
         raise ValueError(
@@ -105,7 +105,7 @@ def _transform(name: str, x: Any, kind: Any, s: Any, axes: Any, norm: Any, inver
     if inverse:
         kind = _INVERSE[kind]
         how = {"backward": "forward", "forward": "backward", "ortho": "ortho"}[how]
-    return _run(x, kind=kind, axes=found, sizes=sizes, norm=how)
+    return _run(x, kind=kind, axes=result, sizes=sizes, norm=how)
 
 
 def _lengths(name: str, shape: Any, s: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -117,14 +117,14 @@ def _lengths(name: str, shape: Any, s: Any, axes: Any) -> tuple[tuple[int, ...],
     given = _integers("axes", axes)
     if any(not -len(shape) <= a < len(shape) for a in given):
         raise ValueError(f"{name}: axes {given} of an array of shape {tuple(shape)}{here()}")
-    found = tuple(a % len(shape) for a in given)
-    if len(set(found)) != len(found):
+    result = tuple(a % len(shape) for a in given)
+    if len(set(result)) != len(result):
         raise ValueError(f"{name}: duplicate axis in {given}{here()}. Name each axis once.")
     if lengths is None:
-        lengths = tuple(shape[a] for a in found)
-    if len(lengths) != len(found):
-        raise ValueError(f"{name}: {len(lengths)} lengths for {len(found)} axes{here()}")
-    return found, lengths
+        lengths = tuple(shape[a] for a in result)
+    if len(lengths) != len(result):
+        raise ValueError(f"{name}: {len(lengths)} lengths for {len(result)} axes{here()}")
+    return result, lengths
 
 
 def _integers(what: str, x: Any) -> tuple[int, ...]:
@@ -155,8 +155,8 @@ def _along_last(x: Any, n: int, kind: int, norm: str) -> Any:
     else:
         y = dnp.fft.rfft(x * before.astype(x.dtype), 2 * m)[..., :n]
     real, imag = dnp.real(y), dnp.imag(y)
-    found = real * after.real.astype(x.dtype)
-    return found - imag * after.imag.astype(x.dtype) if after.dtype.kind == "c" else found
+    result = real * after.real.astype(x.dtype)
+    return result - imag * after.imag.astype(x.dtype) if after.dtype.kind == "c" else result
 
 
 def _factors(kind: int, n: int, norm: str) -> tuple[int, Any, Any]:

@@ -21,15 +21,15 @@ def arrays(name: str, *args: ArrayLike) -> list[Any]:
     Raises:
         TypeError: one is no array and no number.
     """
-    found: list[Any] = []
+    result: list[Any] = []
     for i, x in enumerate(args):
         if x is None or isinstance(x, (str, bytes, dict, set)):
             raise TypeError(
                 f"{name} takes arrays, got {short_repr(x)} at position {i}{called()}. Convert it "
                 "with dovetail.numpy.asarray."
             )
-        found.append(x if hasattr(x, "aval") else dnp.asarray(x))
-    return found
+        result.append(x if hasattr(x, "aval") else dnp.asarray(x))
+    return result
 
 
 def inexact(name: str, *args: ArrayLike) -> list[Any]:
@@ -38,11 +38,11 @@ def inexact(name: str, *args: ArrayLike) -> list[Any]:
     Raises:
         TypeError: one is no array and no number.
     """
-    found = arrays(name, *args)
-    dtype = dtypes.result_type(*found)
+    result = arrays(name, *args)
+    dtype = dtypes.result_type(*result)
     if not is_inexact(dtype):
         dtype = canonical_dtype("float64" if dtype.itemsize == 8 else "float32")
-    return [lax.convert_element_type(x, dtype) for x in found]
+    return [lax.convert_element_type(x, dtype) for x in result]
 
 
 def one_of(name: str, what: str, value: Any, allowed: tuple[Any, ...]) -> Any:
@@ -65,9 +65,9 @@ def axis_of(name: str, axis: Any, ndim: int) -> int:
     Raises:
         ValueError: it is out of bounds.
     """
-    found = arguments.integer("axis", axis)
-    if not -ndim <= found < ndim:
+    result = arguments.integer("axis", axis)
+    if not -ndim <= result < ndim:
         raise ValueError(
-            f"{name}: axis {found} is out of bounds for an array of {ndim} dimensions{here()}"
+            f"{name}: axis {result} is out of bounds for an array of {ndim} dimensions{here()}"
         )
-    return found % ndim
+    return result % ndim

@@ -110,18 +110,18 @@ def _coordinates(xi: Any, ndim: int) -> list[Any]:
     name = "RegularGridInterpolator"
     if isinstance(xi, (tuple, list)):
         count = len(xi)
-        found = list(dnp.broadcast_arrays(*inexact(name, *xi)))
+        result = list(dnp.broadcast_arrays(*inexact(name, *xi)))
     else:
         (points,) = inexact(name, xi)
         points = points[..., None] if ndim == 1 and points.ndim < 2 else points
         count = points.shape[-1] if points.ndim else 0
-        found = [points[..., i] for i in range(count)]
+        result = [points[..., i] for i in range(count)]
     if count != ndim:
         raise ValueError(
             f"RegularGridInterpolator: points must have {ndim} coordinates, as the grid, got "
             f"{count}{here()}"
         )
-    return found
+    return result
 
 
 @fused(static=("method",))

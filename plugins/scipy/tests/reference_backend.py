@@ -49,12 +49,14 @@ def check_grads(f: Any, args: Any, order: int = 2) -> None:
     value = program_of(f, *args)
     for i, x in enumerate(args):
         slope = jacrev(f, i) if order == 2 else jacfwd(f, i)
-        found, h = run(slope, *args), 1e-6
+        result, h = run(slope, *args), 1e-6
         for index in np.ndindex(np.shape(x)):
             step = np.zeros(np.shape(x))
             step[index] = h
             ends = [value(*args[:i], x + s * step, *args[i + 1 :]) for s in (1, -1)]
             want = (np.asarray(ends[0]) - np.asarray(ends[1])) / (2 * h)
-            np.testing.assert_allclose(np.asarray(found)[(..., *index)], want, rtol=1e-5, atol=1e-6)
+            np.testing.assert_allclose(
+                np.asarray(result)[(..., *index)], want, rtol=1e-5, atol=1e-6
+            )
         if order == 2:
             check_grads(slope, args, 1)

@@ -23,8 +23,8 @@ def double_precision():
         yield
 
 
-def agree(found, expected, tol=1e-13):
-    assert_near(found, expected, tol, atol=tol * np.abs(expected).max(initial=1) * 4)
+def agree(result, expected, tol=1e-13):
+    assert_near(result, expected, tol, atol=tol * np.abs(expected).max(initial=1) * 4)
 
 
 @pytest.mark.parametrize("norm", NORMS)

@@ -45,9 +45,9 @@ def test_factors_of_integers() -> None:
 
 def test_square_roots_of_narrow_matrices_are_of_complex64():
     for dtype in (np.float16, dnp.bfloat16):
-        found = linalg.sqrtm(dnp.diag(dnp.array([4.0, 9.0], dtype)))
-        assert found.dtype == np.complex64
-        np.testing.assert_allclose(found, np.diag([2.0, 3.0]), rtol=1e-6)
+        result = linalg.sqrtm(dnp.diag(dnp.array([4.0, 9.0], dtype)))
+        assert result.dtype == np.complex64
+        np.testing.assert_allclose(result, np.diag([2.0, 3.0]), rtol=1e-6)
 
 
 def test_hypergeometric_functions_take_lists():

@@ -35,24 +35,24 @@ def test_map_coordinates(mode: str, order: int) -> None:
     wanted = scipy.ndimage.map_coordinates(
         IMAGE, AT, order=order, mode=THEIRS.get(mode, mode), cval=0.5
     )
-    found = map_coordinates(IMAGE, AT, order, mode, 0.5)
-    assert found.dtype == np.float32
-    np.testing.assert_allclose(found, wanted, atol=2e-5)
+    result = map_coordinates(IMAGE, AT, order, mode, 0.5)
+    assert result.dtype == np.float32
+    np.testing.assert_allclose(result, wanted, atol=2e-5)
     assert map_coordinates(IMAGE[:1], [0 * AT[0], AT[1]], order, mode).shape == (5, 40)
     rows = vmap(lambda a, b: map_coordinates(IMAGE, [a, b], order, mode, 0.5))(*AT)
-    np.testing.assert_allclose(rows, found, atol=1e-6)
+    np.testing.assert_allclose(rows, result, atol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", ["int32", "uint8", "float16", "bfloat16", "complex64"])
 def test_types_of_images(dtype: str) -> None:
     kind = np.dtype(getattr(ml_dtypes, dtype, dtype))
     image = (IMAGE * 10 + 30).astype(kind)
-    found = map_coordinates(image, [np.float32([0.5, 1.25]), np.float32([1.0, 2.0])], 1)
-    assert found.dtype == kind
+    result = map_coordinates(image, [np.float32([0.5, 1.25]), np.float32([1.0, 2.0])], 1)
+    assert result.dtype == kind
     wide = image.astype(np.complex64)
     wanted = np.asarray([(wide[0, 1] + wide[1, 1]) / 2, wide[1, 2] * 0.75 + wide[2, 2] / 4])
     atol = {"f": 0.2, "V": 0.2, "c": 1e-5}.get(kind.kind, 0.5001)
-    np.testing.assert_allclose(np.asarray(found).astype(np.complex64), wanted, atol=atol)
+    np.testing.assert_allclose(np.asarray(result).astype(np.complex64), wanted, atol=atol)
 
 
 def test_derivatives_of_map_coordinates() -> None:
@@ -63,8 +63,8 @@ def test_derivatives_of_map_coordinates() -> None:
 
 def test_halves_are_rounded_away_from_zero() -> None:
     x = np.arange(4, dtype=np.float32)
-    found = map_coordinates(x, [np.float32([0.5, 1.5, -0.4])], 0, "nearest")
-    np.testing.assert_array_equal(found, [1, 2, 0])
+    result = map_coordinates(x, [np.float32([0.5, 1.5, -0.4])], 0, "nearest")
+    np.testing.assert_array_equal(result, [1, 2, 0])
     np.testing.assert_array_equal(map_coordinates(-x.astype(int), [np.float32([1.5])], 1), [-2])
 
 
@@ -88,8 +88,8 @@ def test_regular_grid(method: str, fill: Any) -> None:
 def test_values_with_more_dimensions_and_grids_of_one() -> None:
     values = RNG.normal(size=(3, 4, 2)).astype(np.float32)
     theirs = scipy.interpolate.RegularGridInterpolator(GRID, values, bounds_error=False)
-    found = RegularGridInterpolator(GRID, values)(POINTS)
-    np.testing.assert_allclose(found, theirs(POINTS), atol=2e-5)
+    result = RegularGridInterpolator(GRID, values)(POINTS)
+    np.testing.assert_allclose(result, theirs(POINTS), atol=2e-5)
     line = RegularGridInterpolator(GRID[:1], IMAGE[:, 0])
     assert line(np.float32([0.5, 1])).shape == (2,) and line(np.float32(0.5)).shape == ()
     integers = RegularGridInterpolator((np.arange(3),), np.arange(3))(np.asarray([[1]]))
@@ -124,8 +124,8 @@ def test_vq(shape: tuple[int, ...]) -> None:
 
 def test_the_derivative_of_distances() -> None:
     obs, codes = np.float32([[3, 4], [9, 0]]), np.float32([[0, 0], [8, 0]])
-    found = grad(lambda c: dnp.sum(vq(obs, c)[1]))(codes)
-    np.testing.assert_allclose(found, [[-0.6, -0.8], [-1, 0]], rtol=1e-6)
+    result = grad(lambda c: dnp.sum(vq(obs, c)[1]))(codes)
+    np.testing.assert_allclose(result, [[-0.6, -0.8], [-1, 0]], rtol=1e-6)
 
 
 MAKE = RegularGridInterpolator

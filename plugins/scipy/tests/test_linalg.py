@@ -36,9 +36,9 @@ def positive(n, dtype="float64"):
     return (x @ x.conj().T + np.eye(n)).astype(dtype)
 
 
-def agree(found, expected, tol=1e-9):
-    found, expected = (x if isinstance(x, (tuple, list)) else (x,) for x in (found, expected))
-    for x, y in zip(found, expected, strict=True):
+def agree(result, expected, tol=1e-9):
+    result, expected = (x if isinstance(x, (tuple, list)) else (x,) for x in (result, expected))
+    for x, y in zip(result, expected, strict=True):
         assert_near(x, y, tol, atol=tol * np.abs(y).max(initial=1))
 
 
@@ -51,9 +51,9 @@ def precision(dtype):
 def test_cholesky_reads_one_triangle(lower, dtype):
     x = positive(4, dtype)
     spoiled = x + (np.triu if lower else np.tril)(np.full((4, 4), 7), 1 if lower else -1)
-    found = linalg.cholesky(spoiled.astype(dtype), lower=lower)
-    assert found.dtype == dtype
-    agree(found, sl.cholesky(x, lower=lower), precision(dtype))
+    result = linalg.cholesky(spoiled.astype(dtype), lower=lower)
+    assert result.dtype == dtype
+    agree(result, sl.cholesky(x, lower=lower), precision(dtype))
     factor, flag = linalg.cho_factor(x, lower=lower)
     assert flag is lower
     b = normal(4, 2, dtype=dtype)
@@ -70,8 +70,8 @@ def test_solutions_with_factors(trans, dtype):
           precision(dtype) * 10)  # fmt: skip
     for lower in (True, False):
         name = "NTC"[trans]
-        found = linalg.solve_triangular(x, b, trans=name, lower=lower)
-        agree(found, sl.solve_triangular(x, b, trans=trans, lower=lower), precision(dtype) * 100)
+        result = linalg.solve_triangular(x, b, trans=name, lower=lower)
+        agree(result, sl.solve_triangular(x, b, trans=trans, lower=lower), precision(dtype) * 100)
         unit = linalg.solve_triangular(x, b, trans=trans, lower=lower, unit_diagonal=True)
         agree(unit, sl.solve_triangular(x, b, trans, lower, unit_diagonal=True), 1e-3)
 
@@ -123,8 +123,8 @@ def test_lu_and_qr(shape):
     agree(factor, sl.lu_factor(x))
     p, lower, upper = map(np.asarray, stacked)
     agree(p @ lower @ upper, stack)
-    for how, found in zip(ways, decompositions, strict=True):
-        agree(found, sl.qr(x, **how))
+    for how, result in zip(ways, decompositions, strict=True):
+        agree(result, sl.qr(x, **how))
 
 
 @pytest.mark.parametrize("conjugate", [True, False])
@@ -165,8 +165,8 @@ def test_compiled_polar_decompositions():
 def agrees_with_scipys_polar(run, x, side):
     expected, stack = sl.polar(x, side), np.stack([x, -x])
     for method in ("qdwh", "svd"):
-        found = run(lambda x, method=method: linalg.polar(x, side, method=method), x)
-        agree(found, expected, precision(x.dtype) * 10)
+        result = run(lambda x, method=method: linalg.polar(x, side, method=method), x)
+        agree(result, expected, precision(x.dtype) * 10)
     stacked = value_of(lambda x: linalg.polar(x, side), stack)
     agree(stacked[1][1], expected[1], precision(x.dtype) * 10)
 
@@ -232,8 +232,8 @@ def test_matrices_of_vectors(n):
     wanted = sl.toeplitz(z), sl.toeplitz(v, u), sl.hankel(v, u), sl.leslie(v, v[1:])
     agree(pairs, wanted)
     sizes = [(m, mode) for m in (1, 4, 9) for mode in ("full", "same", "valid")]
-    found = run(lambda v: [linalg.convolution_matrix(v, *size) for size in sizes], v)
-    agree(found, [sl.convolution_matrix(v, *size) for size in sizes])
+    result = run(lambda v: [linalg.convolution_matrix(v, *size) for size in sizes], v)
+    agree(result, [sl.convolution_matrix(v, *size) for size in sizes])
     assert linalg.toeplitz(np.arange(n)).dtype == "int64"
     assert linalg.toeplitz(np.arange(n), np.ones(2, "f4")).dtype == np.result_type("f4")
 
@@ -257,8 +257,8 @@ def test_small_matrices(shape):
                lambda x, b: linalg.lu_solve(linalg.lu_factor(x), b), linalg.solve_triangular,
                lambda x, b: linalg.solve_sylvester(x, x, 2 * b), lambda x, _: linalg.sqrtm(x),
                )  # fmt: skip
-    for found in (run(f, x, x) for f in solvers):
-        assert_close(found, np.ones(shape) + 0 * np.asarray(found))
+    for result in (run(f, x, x) for f in solvers):
+        assert_close(result, np.ones(shape) + 0 * np.asarray(result))
     assert_same(run(linalg.det, x), np.ones(shape[:-2]))
     assert [v.shape for v in run(linalg.rsf2csf, x, x)] == [shape, shape]
 
@@ -309,6 +309,6 @@ def test_messages_name_the_thing_the_place_and_the_remedy(f, error, message):
 def test_whether_to_transpose_may_be_a_boolean():
     a, b = np.tril(np.arange(1.0, 10).reshape(3, 3)).astype(np.float32), np.ones(3, np.float32)
     for trans in (True, False):
-        found = linalg.solve_triangular(a, b, trans=trans, lower=True)
+        result = linalg.solve_triangular(a, b, trans=trans, lower=True)
         wanted = linalg.solve_triangular(a, b, trans=int(trans), lower=True)
-        np.testing.assert_array_equal(found, wanted)
+        np.testing.assert_array_equal(result, wanted)

@@ -36,8 +36,8 @@ def normal(*shape, dtype="float64"):
     return (x + 1j * RNG.normal(size=shape)).astype(dtype) if "c" in dtype else x.astype(dtype)
 
 
-def agree(found, expected, tol=1e-9):
-    assert_near(found, expected, tol, atol=tol * np.abs(expected).max(initial=1))
+def agree(result, expected, tol=1e-9):
+    assert_near(result, expected, tol, atol=tol * np.abs(expected).max(initial=1))
 
 
 def agrees_with_differences(f, *args):
@@ -47,10 +47,10 @@ def agrees_with_differences(f, *args):
     ((expected, error),) = finite_difference_with_error(run, args, tangents)
     ct = normal(*expected.shape, dtype=expected.dtype.name)
     both = lambda xs, ts, ct: (jvp(f, xs, ts)[1], vjp(f, *xs)[1](ct))  # noqa: E731
-    found, pulled = value_of(both, args, tangents, ct)
-    assert_near(found, expected, 1e-6, atol=error + 1e-9)
+    result, pulled = value_of(both, args, tangents, ct)
+    assert_near(result, expected, 1e-6, atol=error + 1e-9)
     total = sum(np.sum(np.asarray(p) * t) for p, t in zip(pulled, tangents))
-    assert_near(total.real, np.sum(ct * found).real, 1e-8, atol=1e-9)
+    assert_near(total.real, np.sum(ct * result).real, 1e-8, atol=1e-9)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "complex128"])
@@ -59,11 +59,11 @@ def test_exponentials(dtype):
     x = (sizes * (normal(5, 4, 4, dtype=dtype) - 2 * np.eye(4))).astype(dtype)
     wide = x.astype("complex128" if "c" in dtype else "float64")
     tol = 1e-4 if np.finfo(dtype).nmant < 30 else 1e-11
-    found = linalg.expm(x)
-    assert found.dtype == dtype
+    result = linalg.expm(x)
+    assert result.dtype == dtype
     expected = sl.expm(wide)
     scale = np.abs(expected).max((1, 2), keepdims=True)
-    assert_near(found, expected, tol, atol=tol * scale)
+    assert_near(result, expected, tol, atol=tol * scale)
     triangle = value_of(partial(linalg.expm, upper_triangular=True), np.triu(x))
     expected = sl.expm(np.triu(wide))
     assert_near(triangle, expected, tol, atol=tol * np.abs(expected).max((1, 2), keepdims=True))
@@ -95,12 +95,12 @@ def test_derivatives_of_exponentials():
 @pytest.mark.parametrize("dtype", ["float32", "complex128"])
 def test_square_roots(dtype):
     x = normal(2, 4, 4, dtype=dtype)
-    found = np.asarray(linalg.sqrtm(x) if dtype == "complex128" else value_of(linalg.sqrtm, x))
+    result = np.asarray(linalg.sqrtm(x) if dtype == "complex128" else value_of(linalg.sqrtm, x))
     tol = 1e-4 if np.finfo(dtype).nmant < 30 else 1e-11
-    assert found.dtype == np.result_type(dtype, "complex64")
-    agree(found @ found, x + 0j, tol)
-    assert (np.linalg.eigvals(found).real > -tol).all()
-    agree(found[0], sl.sqrtm(x[0].astype("complex128" if "c" in dtype else "f8")) + 0j, tol * 100)
+    assert result.dtype == np.result_type(dtype, "complex64")
+    agree(result @ result, x + 0j, tol)
+    assert (np.linalg.eigvals(result).real > -tol).all()
+    agree(result[0], sl.sqrtm(x[0].astype("complex128" if "c" in dtype else "f8")) + 0j, tol * 100)
 
 
 def test_square_roots_of_special_matrices():
@@ -151,9 +151,9 @@ def test_sylvester_equations_without_unique_solution():
     assert np.isnan(solve(np.eye(2), -np.eye(2), np.eye(2))).all()
     one = np.stack([np.eye(2), 3 * np.eye(2)])
     by_eigenvalues = partial(linalg.solve_sylvester, method="eigen")
-    found = np.asarray(value_of(by_eigenvalues, one, -np.eye(2), np.eye(2)))
-    assert np.isnan(found[0]).all()
-    agree(found[1], np.eye(2) / 2)
+    result = np.asarray(value_of(by_eigenvalues, one, -np.eye(2), np.eye(2)))
+    assert np.isnan(result[0]).all()
+    agree(result[1], np.eye(2) / 2)
     agree(solve(np.eye(2, dtype="f4"), np.eye(2), np.eye(2)), np.eye(2) / 2)
 
 
@@ -244,5 +244,5 @@ def test_messages_name_the_thing_the_place_and_the_remedy(f, error, message):
 
 def test_exponentials_where_types_are_promoted_strictly() -> None:
     with numpy_dtype_promotion("strict"):
-        found = linalg.expm(dnp.eye(2))
-    np.testing.assert_allclose(found, np.e * np.eye(2), rtol=1e-6)
+        result = linalg.expm(dnp.eye(2))
+    np.testing.assert_allclose(result, np.e * np.eye(2), rtol=1e-6)

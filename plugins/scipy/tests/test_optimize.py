@@ -65,11 +65,11 @@ def test_minima(name: str, method: str) -> None:
     f, x0, wanted = PROBLEMS[name]
     for dtype, accuracy in ((np.float32, 2e-3), (np.float64, 2e-4)):
         with enable_x64(dtype == np.float64):
-            found = minimize(f, np.asarray(x0, dtype), method=method, options={"maxiter": 200})
-            assert all(v.dtype == dtype for v in (found.x, found.fun, found.jac))
-            np.testing.assert_allclose(found.fun, f(dnp.asarray(found.x)), rtol=1e-6, atol=1e-10)
-        np.testing.assert_allclose(found.x, wanted, atol=accuracy)
-        assert (found.status == 0 and found.success) or (method == LBFGS and found.status == 4)
+            result = minimize(f, np.asarray(x0, dtype), method=method, options={"maxiter": 200})
+            assert all(v.dtype == dtype for v in (result.x, result.fun, result.jac))
+            np.testing.assert_allclose(result.fun, f(dnp.asarray(result.x)), rtol=1e-6, atol=1e-10)
+        np.testing.assert_allclose(result.x, wanted, atol=accuracy)
+        assert (result.status == 0 and result.success) or (method == LBFGS and result.status == 4)
 
 
 def test_bfgs_takes_as_many_steps_as_scipys() -> None:
@@ -85,8 +85,8 @@ def test_bfgs_takes_as_many_steps_as_scipys() -> None:
 
 def test_the_inverse_hessian_is_symmetric_and_positive() -> None:
     with enable_x64(True):
-        found = minimize(quadratic, np.asarray([9.0, -9, 4]), method=BFGS, tol=1e-12)
-    H = np.asarray(found.hess_inv)
+        result = minimize(quadratic, np.asarray([9.0, -9, 4]), method=BFGS, tol=1e-12)
+    H = np.asarray(result.hess_inv)
     np.testing.assert_allclose(H, H.T, rtol=1e-9)
     assert np.all(np.linalg.eigvalsh(H) > 0)
 
@@ -94,19 +94,19 @@ def test_the_inverse_hessian_is_symmetric_and_positive() -> None:
 @METHODS
 def test_under_jit_and_vmap(method: str) -> None:
     starts = np.asarray([[0, 0], [-4, -4], [3, 2]], np.float32)
-    found = jit(vmap(lambda x: minimize(himmelblau, x, method=method)))(starts)
-    assert isinstance(found, OptimizeResults)
+    result = jit(vmap(lambda x: minimize(himmelblau, x, method=method)))(starts)
+    assert isinstance(result, OptimizeResults)
     for i, x in enumerate(starts):
         alone = minimize(himmelblau, x, method=method)
-        np.testing.assert_allclose(found.x[i], alone.x, atol=1e-4)
-        assert found.nit[i] == alone.nit
+        np.testing.assert_allclose(result.x[i], alone.x, atol=1e-4)
+        assert result.nit[i] == alone.nit
 
 
 @METHODS
 def test_further_arguments(method: str) -> None:
-    found = minimize(lambda x, a, b: ((x - a) ** 2 * b).sum(), np.zeros(2, np.float32),
+    result = minimize(lambda x, a, b: ((x - a) ** 2 * b).sum(), np.zeros(2, np.float32),
                      (np.float32([1, 2]), 3.0), method=method)  # fmt: skip
-    np.testing.assert_allclose(found.x, [1, 2], atol=1e-5)
+    np.testing.assert_allclose(result.x, [1, 2], atol=1e-5)
 
 
 LIMITS: dict[str, tuple[str, dict[str, Any], int]] = {
@@ -125,10 +125,10 @@ LIMITS: dict[str, tuple[str, dict[str, Any], int]] = {
 @pytest.mark.parametrize("name", LIMITS)
 def test_why_it_stops(name: str) -> None:
     method, options, status = LIMITS[name]
-    found = minimize(rosenbrock, np.float32([-1.2, 1]), method=method, options=options)
-    assert found.status == status and bool(found.success) == (status == 0)
+    result = minimize(rosenbrock, np.float32([-1.2, 1]), method=method, options=options)
+    assert result.status == status and bool(result.success) == (status == 0)
     if "iterations" in name:
-        assert found.nit == options["maxiter"]
+        assert result.nit == options["maxiter"]
 
 
 @METHODS
@@ -142,14 +142,14 @@ def test_where_no_step_leads_down_it_says_so(method: str) -> None:
     """A kink, values that are nan, and a constant beside a slope that rounding hides."""
     x = np.float32([1.0])
     assert minimize(lambda x: dnp.abs(x).sum(), x, method=method).status == 5
-    found = minimize(lambda x: dnp.where(x < 1, dnp.nan, x).sum(), x, method=method)
-    assert found.status == 5 and found.x == 1 and found.fun == 1
+    result = minimize(lambda x: dnp.where(x < 1, dnp.nan, x).sum(), x, method=method)
+    assert result.status == 5 and result.x == 1 and result.fun == 1
 
 
 @METHODS
 def test_functions_without_a_minimum_end_at_the_limit(method: str) -> None:
-    found = minimize(dnp.sum, np.zeros(2, np.float32), method=method, options={"maxiter": 5})
-    assert found.status == 1 and found.fun < -1
+    result = minimize(dnp.sum, np.zeros(2, np.float32), method=method, options={"maxiter": 5})
+    assert result.status == 1 and result.fun < -1
 
 
 X = np.zeros(2, np.float32)

@@ -27,9 +27,9 @@ def normal(*shape):
     return RNG.normal(size=shape)
 
 
-def agree(found, expected, tol=1e-11):
-    found, expected = (x if isinstance(x, tuple) else (x,) for x in (found, expected))
-    for x, y in zip(found, expected, strict=True):
+def agree(result, expected, tol=1e-11):
+    result, expected = (x if isinstance(x, tuple) else (x,) for x in (result, expected))
+    for x, y in zip(result, expected, strict=True):
         assert np.asarray(x).dtype.kind == np.asarray(y).dtype.kind
         assert_near(x, y, tol, atol=tol * np.abs(y).max(initial=1))
 
@@ -105,19 +105,19 @@ def test_spectra_of_complex_and_of_short_signals():
     agree(signal.welch(x), expected[1])
     agree(signal.stft(x), expected[2])
     with pytest.warns(UserWarning, match=r"welch: nperseg=256 is greater than .* 100 at .*test_"):
-        found = signal.welch(y[:100], nperseg=256)
-    agree(found, ss.welch(y[:100], nperseg=100))
-    agree(signal.welch(y[:100]), found)  # by default as much as there is, and no warning
+        result = signal.welch(y[:100], nperseg=256)
+    agree(result, ss.welch(y[:100], nperseg=100))
+    agree(signal.welch(y[:100]), result)  # by default as much as there is, and no warning
     agree(signal.csd(y, None, nperseg=64), ss.csd(y, y, nperseg=64))
     single = signal.welch(y.astype("f4"), nperseg=64)[1]
     assert single.dtype == "float32"
 
 
-def agree_in_signal(found, expected):
+def agree_in_signal(result, expected):
     """SciPy makes as many times as there are signals, where there are several."""
-    agree(found[1], expected[1])
-    assert np.shape(found[0]) == np.shape(found[1])[-1:]
-    agree(found[0][:2], expected[0][:2])
+    agree(result[1], expected[1])
+    assert np.shape(result[0]) == np.shape(result[1])[-1:]
+    agree(result[0][:2], expected[0][:2])
 
 
 @pytest.mark.filterwarnings("ignore:NOLA")

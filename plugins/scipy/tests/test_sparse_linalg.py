@@ -92,8 +92,8 @@ def test_derivatives_are_those_of_a_direct_solution(name: str) -> None:
         tangents = (other, b)
         for options in ({}, {"M": M}, {"M": lambda v: M @ v}):
             f = loss(lambda A, b: solver(A, b, tol=1e-13, **options)[0])  # noqa: B023
-            found = run(grad(f, (0, 1)), A, b)
-            for u, v in zip(found, wanted):
+            result = run(grad(f, (0, 1)), A, b)
+            for u, v in zip(result, wanted):
                 np.testing.assert_allclose(u, v, atol=1e-9)
         pushed = [run(lambda *t: jvp(g, (A, b), t)[1], *tangents) for g in (f, direct)]  # noqa: B023
         np.testing.assert_allclose(*pushed, rtol=1e-9)
@@ -105,11 +105,11 @@ def test_derivatives_are_those_of_a_direct_solution(name: str) -> None:
 def test_vmap_and_jit(name: str) -> None:
     solver, A, _ = SOLVERS[name]
     A, rows = A.astype(np.float32), RNG.normal(size=(3, N)).astype(np.float32)
-    found = jit(vmap(lambda b: solver(A, b, tol=1e-6)[0]))(rows)
-    np.testing.assert_allclose(found, np.linalg.solve(A, rows.T).T, atol=1e-5)
+    result = jit(vmap(lambda b: solver(A, b, tol=1e-6)[0]))(rows)
+    np.testing.assert_allclose(result, np.linalg.solve(A, rows.T).T, atol=1e-5)
     scales = np.asarray([1, 2, 4], np.float32)
-    found = value_of(vmap(lambda s, b: solver(s * A, b, tol=1e-6)[0]), scales, rows)
-    np.testing.assert_allclose(found, np.linalg.solve(A, rows.T).T / scales[:, None], atol=1e-5)
+    result = value_of(vmap(lambda s, b: solver(s * A, b, tol=1e-6)[0]), scales, rows)
+    np.testing.assert_allclose(result, np.linalg.solve(A, rows.T).T / scales[:, None], atol=1e-5)
 
 
 @ALL
@@ -146,8 +146,8 @@ def test_few_eigenvalues_take_few_iterations() -> None:
     A = np.diag(np.float32([1, 1, 2, 2, 3, 3]))
     b = np.ones(6, np.float32)
     wanted = b / np.diag(A)
-    found = value_of(lambda A, b: cg(A, b, maxiter=3)[0], A, b)
-    np.testing.assert_allclose(found, wanted, rtol=1e-5)
+    result = value_of(lambda A, b: cg(A, b, maxiter=3)[0], A, b)
+    np.testing.assert_allclose(result, wanted, rtol=1e-5)
     for method in ("batched", "incremental"):
         for restart in (3, 6, 50):
             solver = partial(gmres, maxiter=1, restart=restart, solve_method=method)
@@ -162,8 +162,8 @@ def test_a_preconditioner_that_has_no_transpose() -> None:
 
     A = REGULAR[:4, :4].astype(np.float32)
     b = B[:4].astype(np.float32)
-    found = value_of(grad(lambda b: bicgstab(A, b, M=M, tol=1e-7)[0][0]), b)
-    np.testing.assert_allclose(found, np.linalg.inv(A)[0], atol=1e-5)
+    result = value_of(grad(lambda b: bicgstab(A, b, M=M, tol=1e-7)[0][0]), b)
+    np.testing.assert_allclose(result, np.linalg.inv(A)[0], atol=1e-5)
 
 
 class Operator:
@@ -210,29 +210,29 @@ def test_operators_that_multiply(name: str, how: str) -> None:
 
     exact = np.linalg.solve(A, b)
     np.testing.assert_allclose(run(solve, A, b), exact, rtol=2e-5, atol=2e-6)
-    found = value_of(grad(lambda A, b: dnp.sum(solve(A, b) ** 2), (0, 1)), A, b)
+    result = value_of(grad(lambda A, b: dnp.sum(solve(A, b) ** 2), (0, 1)), A, b)
     pulled = np.linalg.solve(A.T, 2 * exact)
-    np.testing.assert_allclose(found[1], pulled, rtol=1e-4, atol=1e-5)
-    np.testing.assert_allclose(found[0], -np.outer(pulled, exact), rtol=1e-4, atol=1e-5)
-    found = value_of(lambda A, b: jvp(lambda b: solve(A, b), (b,), (b,))[1], A, b)
-    np.testing.assert_allclose(found, exact, rtol=2e-5, atol=2e-6)
+    np.testing.assert_allclose(result[1], pulled, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(result[0], -np.outer(pulled, exact), rtol=1e-4, atol=1e-5)
+    result = value_of(lambda A, b: jvp(lambda b: solve(A, b), (b,), (b,))[1], A, b)
+    np.testing.assert_allclose(result, exact, rtol=2e-5, atol=2e-6)
 
 
 def test_operators_at_rest_and_mapped() -> None:
     A, bs = DEFINITE[:3, :3].astype(np.float32), np.ones((2, 3), np.float32)
-    found = vmap(lambda b: cg(Operator(A, (3, 3)), b, tol=1e-7)[0])(bs)
+    result = vmap(lambda b: cg(Operator(A, (3, 3)), b, tol=1e-7)[0])(bs)
     exact = np.linalg.solve(A, bs[0])
-    np.testing.assert_allclose(found, [exact] * 2, rtol=1e-4)
+    np.testing.assert_allclose(result, [exact] * 2, rtol=1e-4)
     np.testing.assert_allclose(cg(Operator(A), bs[0], tol=1e-7)[0], exact, rtol=1e-4)
 
 
 def test_the_type_of_an_operator_promotes_the_right_hand_side() -> None:
     with enable_x64(True):
         A = DEFINITE[:3, :3]
-        found = value_of(lambda b: cg(Operator(A, (3, 3), A.dtype), b)[0], np.ones(3, np.float32))
-        assert found.dtype == np.float64
-        found = value_of(lambda b: cg(Operator(A, (3, 3), A.dtype), b)[0], np.ones(3, np.int32))
-        assert found.dtype == np.float64
+        result = value_of(lambda b: cg(Operator(A, (3, 3), A.dtype), b)[0], np.ones(3, np.float32))
+        assert result.dtype == np.float64
+        result = value_of(lambda b: cg(Operator(A, (3, 3), A.dtype), b)[0], np.ones(3, np.int32))
+        assert result.dtype == np.float64
 
 
 def test_sparse_matrices() -> None:

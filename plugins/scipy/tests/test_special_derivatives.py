@@ -67,8 +67,8 @@ def _slope(f: Any, i: int) -> Any:
 def _agrees(f: Any, args: tuple[Any, ...], i: int, rtol: float, atol: float = 0.0) -> None:
     """The derivative by the argument ``i`` is that of differences of the function itself."""
     want = _differences(program(f, *args), args, i)
-    found = program(_slope(f, i), *args)(*args)
-    np.testing.assert_allclose(found, want, rtol=rtol, atol=atol * np.abs(want).max())
+    result = program(_slope(f, i), *args)(*args)
+    np.testing.assert_allclose(result, want, rtol=rtol, atol=atol * np.abs(want).max())
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -79,9 +79,9 @@ def test_first_derivatives(name: str) -> None:
     with enable_x64(True):
         value = program(f, *args)
         backward = program(grad(lambda *a: f(*a).sum(), argnums), *args)
-        for i, found in zip(argnums, backward(*args)):
+        for i, result in zip(argnums, backward(*args)):
             want = _differences(value, args, i)
-            np.testing.assert_allclose(found, want, rtol=2e-8, atol=1e-10 * np.abs(want).max())
+            np.testing.assert_allclose(result, want, rtol=2e-8, atol=1e-10 * np.abs(want).max())
 
 
 @pytest.mark.parametrize("name", SECOND)
@@ -152,8 +152,8 @@ def test_edges() -> None:
         (special.poch, (3.0, 0.0), 1, 0.92278434), (special.hyp1f1, (0.0, 2.0, 1.0), 2, 0.0),
     ]  # fmt: skip
     slopes = jit(lambda points: [grad(f, i)(*args) for (f, _, i, _), args in zip(cases, points)])
-    found = slopes([args for _, args, _, _ in cases])
-    for (function, args, _, want), got in zip(cases, map(float, found)):
+    result = slopes([args for _, args, _, _ in cases])
+    for (function, args, _, want), got in zip(cases, map(float, result)):
         assert got == pytest.approx(want, rel=3e-6, nan_ok=True), (function.__name__, args, got)
 
 
@@ -223,12 +223,12 @@ def test_derivatives_at_integers_and_where_methods_meet(name: str):
     with enable_x64():
         columns = [np.array(c, np.float64) for c in zip(*points)]
         for i in argnums:
-            found = program(_slope(getattr(special, name), i), *columns)(*columns)
+            result = program(_slope(getattr(special, name), i), *columns)(*columns)
             wanted = [
                 float(mpmath.diff(lambda t, p=p, i=i: exact(*p[:i], t, *p[i + 1 :]), p[i]))
                 for p in points
             ]
-            np.testing.assert_allclose(found, wanted, rtol=2e-8, atol=1e-12)
+            np.testing.assert_allclose(result, wanted, rtol=2e-8, atol=1e-12)
 
 
 def test_a_tail_that_is_no_complement():

@@ -94,8 +94,8 @@ def test_single_precision(name: str) -> None:
     usual, size = ARGUMENTS[name], ARGUMENTS[name][0].size
     args = [np.append(a, [at[i] for at, _ in ends]) for i, a in enumerate(usual)]
     got = np.asarray(jit(vmap(getattr(special, name)))(*map(np.float32, args)))
-    for (at, value), found in zip(ends, got[size:], strict=True):
-        assert found == pytest.approx(value, rel=3e-6, nan_ok=True), (at, found)
+    for (at, value), result in zip(ends, got[size:], strict=True):
+        assert result == pytest.approx(value, rel=3e-6, nan_ok=True), (at, result)
     args, got = [np.float32(a) for a in usual], got[:size]
     with np.errstate(over="ignore", under="ignore"):
         want = wanted(name, *args).astype(np.float32)

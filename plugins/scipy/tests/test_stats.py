@@ -106,8 +106,8 @@ def points(name: str) -> Any:
     spread = theirs.ppf(0.9, *shapes) - theirs.ppf(0.1, *shapes)
     far = np.asarray([-30, -8, -3, 3, 8, 30]) * np.maximum(spread, 1e-3) + theirs.ppf(0.5, *shapes)
     fixed = np.broadcast_to([0, 1, -1, 2.5, np.nan], (*middle.shape[:-1], 5))
-    found = np.concatenate([middle, far, fixed], -1)
-    return np.where(found == 2.5, found, np.floor(found)) if name in DISCRETE else found
+    result = np.concatenate([middle, far, fixed], -1)
+    return np.where(result == 2.5, result, np.floor(result)) if name in DISCRETE else result
 
 
 Q = np.asarray([0, 1e-20, 1e-6, 0.11, 0.31, 0.5, 0.75, 0.999, 1, -1, 2, np.nan])
@@ -154,10 +154,10 @@ def test_values(name: str, x64: bool) -> None:
             continue
         args = [x.astype(dtype), *shapes]
         with enable_x64(x64):
-            found = run(functions(name, tuple(which)), *args)
+            result = run(functions(name, tuple(which)), *args)
         for kind in which:
             want = wanted(name, kind, [a.astype(float) for a in args])
-            own = np.asarray(found[kind], float)
+            own = np.asarray(result[kind], float)
             if name in DISCRETE and kind in INVERSES:
                 check_counts(name, kind, own, args, want)
                 continue
@@ -206,14 +206,14 @@ def test_beside_the_support_and_of_no_distribution(name: str) -> None:
     limits |= {"logpdf": [-np.inf] * 2, "logpmf": [-np.inf] * 2}
     bad = np.float32(BAD.get(name, np.zeros((0, len(good)))))
     rows = np.concatenate([np.float32([good]), bad]).T[..., None]
-    found = run(functions(name, tuple(which)), np.float32([*x, 1.0]), *rows)
+    result = run(functions(name, tuple(which)), np.float32([*x, 1.0]), *rows)
     for kind in which:
-        values = np.reshape(found[kind], (-1, 3))
+        values = np.reshape(result[kind], (-1, 3))
         np.testing.assert_array_equal(values[0, :2], limits[kind])
         assert np.all(np.isnan(values[1:]))
     if inverses and len(bad):
-        found = run(functions(name, tuple(inverses)), np.float32(0.5), *rows)
-        assert all(np.all(np.isnan(np.ravel(found[kind])[1:])) for kind in inverses)
+        result = run(functions(name, tuple(inverses)), np.float32(0.5), *rows)
+        assert all(np.all(np.isnan(np.ravel(result[kind])[1:])) for kind in inverses)
 
 
 @pytest.mark.parametrize("name", ["norm", "pareto", "poisson", "uniform", "wrapcauchy", "cauchy"])
@@ -228,12 +228,12 @@ def test_location_and_scale(name: str) -> None:
             moved = {n: v for n, v in {"loc": 2.0, "scale": 4.0}.items() if n in names}
             at = x if kind in INVERSES else x * moved.get("scale", 1) + moved.get("loc", 0)
             with enable_x64(True), np.errstate(all="ignore"):
-                found = run(lambda *args: f(*args, **moved), at, *shapes)  # noqa: B023
+                result = run(lambda *args: f(*args, **moved), at, *shapes)  # noqa: B023
                 want = getattr(getattr(scipy.stats, name), kind)(at, *shapes, **moved)
-                deep = np.isneginf(want) & np.isfinite(found)  # SciPy's probability underflows
-                assert np.all(found[deep] < -700)
+                deep = np.isneginf(want) & np.isfinite(result)  # SciPy's probability underflows
+                assert np.all(result[deep] < -700)
                 np.testing.assert_allclose(
-                    found[~deep], want[~deep], rtol=1e-7, atol=1e-16, err_msg=kind
+                    result[~deep], want[~deep], rtol=1e-7, atol=1e-16, err_msg=kind
                 )
                 if "scale" in moved:
                     for scale in (-1.0, 0):
@@ -273,12 +273,12 @@ def test_derivatives(name: str) -> None:
         slopes = run(lambda *at: jvp(f, at, tuple(basis))[1], *places)
         values = run(f, *ends)
         for kind, slope in slopes.items():
-            for i, found, above, below in zip(moving, slope, *values[kind]):
+            for i, result, above, below in zip(moving, slope, *values[kind]):
                 with np.errstate(invalid="ignore"):  # minus infinity, constantly
                     want = np.nan_to_num((above - below) / (2 * steps[i]))
                 scale = np.max(np.abs(want)) + 1e-3
                 np.testing.assert_allclose(
-                    found, want, rtol=2e-4, atol=2e-6 * scale, err_msg=f"{kind}, {i}"
+                    result, want, rtol=2e-4, atol=2e-6 * scale, err_msg=f"{kind}, {i}"
                 )
 
     with enable_x64(True):
@@ -293,8 +293,8 @@ def test_derivatives_outside_of_the_support_are_0(name: str) -> None:
     m, shapes = module(name), [float(s[1, 0]) for s in parameters(name)]
     for kind in ("logpdf", "pdf", "cdf", "sf"):
         slope = grad(getattr(m, kind), tuple(range(1 + len(shapes))))
-        found = run(slope, np.float32(-50.0), *map(np.float32, shapes))
-        np.testing.assert_array_equal(found, np.zeros(len(found)))
+        result = run(slope, np.float32(-50.0), *map(np.float32, shapes))
+        np.testing.assert_array_equal(result, np.zeros(len(result)))
 
 
 @pytest.mark.parametrize("name", ["norm", "cauchy", "geom", "pareto", "logistic"])
@@ -306,9 +306,9 @@ def test_compiled(name: str) -> None:
         args = [x.astype(np.float32), *shapes]
         want = run(f, *args)
         ways = (jit(f), f) if name == "norm" or FULL else (jit(f),)
-        for found in (way(*args) for way in ways):
+        for result in (way(*args) for way in ways):
             for kind in which:
-                np.testing.assert_allclose(found[kind], want[kind], rtol=2e-5, atol=1e-37)
+                np.testing.assert_allclose(result[kind], want[kind], rtol=2e-5, atol=1e-37)
 
 
 @pytest.mark.parametrize("name", ["norm", "gamma", "poisson", "truncnorm"])
@@ -358,13 +358,13 @@ FAR: list[tuple[str, str, tuple[float, ...], float]] = [  # mpmath's, of 60 digi
 
 def test_far_away() -> None:
     """Where probabilities underflow, and where terms are large and cancel."""
-    found = {}
+    result = {}
     with enable_x64(True):
         for name, kind, args, _ in FAR:
-            found[name, kind, args] = run(getattr(module(name), kind), *map(np.float64, args))
+            result[name, kind, args] = run(getattr(module(name), kind), *map(np.float64, args))
     for name, kind, args, want in FAR:
         message = f"{name}.{kind}{args}"
-        np.testing.assert_allclose(found[name, kind, args], want, rtol=2e-12, err_msg=message)
+        np.testing.assert_allclose(result[name, kind, args], want, rtol=2e-12, err_msg=message)
 
 
 def test_entropy_of_poisson() -> None:
@@ -378,8 +378,8 @@ def test_entropy_of_poisson() -> None:
         slope = run(grad(entropy), 3.0)
         ends = run(entropy, np.asarray([3.0 + 1e-6, 3.0 - 1e-6]))
     np.testing.assert_allclose(slope, (ends[0] - ends[1]) / 2e-6, rtol=1e-7)
-    found = entropy(np.float32(mean), 2.0)
-    np.testing.assert_allclose(found, want, rtol=1e-5, atol=1e-30)
+    result = entropy(np.float32(mean), 2.0)
+    np.testing.assert_allclose(result, want, rtol=1e-5, atol=1e-30)
     assert np.isnan(run(entropy, -1.0))
 
 
@@ -451,8 +451,8 @@ def test_types() -> None:
 def test_named_arguments() -> None:
     beta = module("beta")
     want = scipy.stats.beta.pdf(2.3, 2, 3, 2, 4)
-    found = run(lambda x: beta.pdf(x, b=3, a=2, scale=4, loc=2), 2.3)
-    np.testing.assert_allclose(found, want, rtol=1e-6)
+    result = run(lambda x: beta.pdf(x, b=3, a=2, scale=4, loc=2), 2.3)
+    np.testing.assert_allclose(result, want, rtol=1e-6)
     np.testing.assert_allclose(
         run(lambda p: module("gumbel_r").ppf(p=p), 0.5), 0.36651292, rtol=1e-6
     )

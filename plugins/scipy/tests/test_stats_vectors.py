@@ -40,9 +40,9 @@ def test_multivariate_normal() -> None:
         np.testing.assert_allclose(logpdf(1.0, 0.5, 2.0), theirs.logpdf(1.0, 0.5, 2.0), rtol=1e-12)
         np.testing.assert_allclose(logpdf(X, MEAN, 2.0), theirs.logpdf(X, MEAN, 2.0), rtol=1e-12)
         many = np.stack([COV, 2 * COV])
-        found = logpdf(X[:, None], MEAN, many)
+        result = logpdf(X[:, None], MEAN, many)
         for i, c in enumerate(many):
-            np.testing.assert_allclose(found[:, i], theirs.logpdf(X, MEAN, c), rtol=1e-12)
+            np.testing.assert_allclose(result[:, i], theirs.logpdf(X, MEAN, c), rtol=1e-12)
         check_grads(lambda x, m, r: logpdf(x, m, r @ r.T), (X[0], MEAN, ROOT), 2)
     assert logpdf(X.astype(np.float32), MEAN, COV).dtype == np.float32
     np.testing.assert_allclose(
@@ -68,8 +68,8 @@ def test_dirichlet(alpha: list[float]) -> None:
             dirichlet.logpdf, np.asarray([[0.2, 0.3, 1.5], [0.2, 0.3, -1], [0.2, 0.4, 0.5]]), a
         )
         np.testing.assert_array_equal(np.isneginf(off), [True, False, True])
-    found = dirichlet.logpdf(x.astype(np.float32), np.float32(alpha))
-    np.testing.assert_allclose(found, want, rtol=2e-3, atol=2e-3)
+    result = dirichlet.logpdf(x.astype(np.float32), np.float32(alpha))
+    np.testing.assert_allclose(result, want, rtol=2e-3, atol=2e-3)
     assert np.isnan(value_of(dirichlet.logpdf, x[:, 0], np.float32([1, -1, 1])))
 
 
@@ -82,8 +82,8 @@ def test_multinomial() -> None:
         np.testing.assert_allclose(value_of(multinomial.pmf, x, 6, p), np.exp(want), rtol=1e-12)
         big = np.asarray([300000, 700000])
         want = scipy.stats.binom.logpmf(big[0], 1000000, 0.3)
-        found = value_of(multinomial.logpmf, big, 1000000, np.asarray([0.3, 0.7]))
-        np.testing.assert_allclose(found, want, rtol=1e-10)
+        result = value_of(multinomial.logpmf, big, 1000000, np.asarray([0.3, 0.7]))
+        np.testing.assert_allclose(result, want, rtol=1e-10)
         check_grads(lambda p: multinomial.logpmf(x[0], 6, p), (p[0],), 2)
     assert np.isneginf(value_of(multinomial.logpmf, x[0], 7, p[0]))
     assert np.isneginf(value_of(multinomial.logpmf, np.asarray([3, -1]), 2, np.float32([0.5, 0.5])))
@@ -143,10 +143,10 @@ def test_samples_of_a_kde() -> None:
 def test_rankdata(method: str) -> None:
     for a in (RNG.integers(0, 5, size=(4, 6)), RNG.integers(0, 5, size=(4, 6)).astype(np.float32)):
         for axis in (None, 0, 1, -1):
-            found = value_of(lambda a: rankdata(a, method, axis=axis), a)  # noqa: B023
+            result = value_of(lambda a: rankdata(a, method, axis=axis), a)  # noqa: B023
             want = scipy.stats.rankdata(a, method, axis=axis)
-            np.testing.assert_array_equal(found, want)
-            assert found.dtype == np.float32
+            np.testing.assert_array_equal(result, want)
+            assert result.dtype == np.float32
     compiled = jit(lambda x: rankdata(x, method))(a)
     np.testing.assert_array_equal(compiled, scipy.stats.rankdata(a, method))
     gaps = np.float32([[1, np.nan], [2, 1]])
@@ -160,12 +160,12 @@ def test_mode() -> None:
     a = RNG.integers(0, 4, size=(7, 5))
     for axis in (0, 1, None):
         for keepdims in (False, True):
-            found, want = (
+            result, want = (
                 value_of(lambda a: mode(a, axis, keepdims=keepdims), a),  # noqa: B023
                 scipy.stats.mode(a, axis, keepdims=keepdims),
             )
-            np.testing.assert_array_equal(found.mode, want.mode)
-            np.testing.assert_array_equal(found.count, want.count)
+            np.testing.assert_array_equal(result.mode, want.mode)
+            np.testing.assert_array_equal(result.count, want.count)
     assert mode(a).mode.dtype == mode(a).count.dtype == np.int32
     np.testing.assert_array_equal(jit(mode)(a).mode, mode(a).mode)
     empty = mode(np.zeros((0, 2)))
@@ -179,11 +179,11 @@ def test_sem() -> None:
     for axis in (0, 1, None):
         for ddof in (0, 1):
             want = scipy.stats.sem(a, axis, ddof)
-            found = value_of(lambda a: sem(a, axis, ddof), a)  # noqa: B023
-            np.testing.assert_allclose(found, want, rtol=1e-5)
+            result = value_of(lambda a: sem(a, axis, ddof), a)  # noqa: B023
+            np.testing.assert_allclose(result, want, rtol=1e-5)
             want = scipy.stats.sem(gaps, axis, ddof, nan_policy="omit")
-            found = value_of(lambda a: sem(a, axis, ddof, "omit"), gaps)  # noqa: B023
-            np.testing.assert_allclose(found, want, rtol=1e-5)
+            result = value_of(lambda a: sem(a, axis, ddof, "omit"), gaps)  # noqa: B023
+            np.testing.assert_allclose(result, want, rtol=1e-5)
     assert sem(a, keepdims=True).shape == (1, 4) and np.isnan(sem(gaps, None))
     assert sem(np.arange(4)).dtype == np.float32
 

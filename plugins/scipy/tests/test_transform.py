@@ -46,11 +46,11 @@ def everything(R: Any, quats: Any, rotvecs: Any, weights: Any, matrices: Any, mr
         "mean": r.mean(),
         "weighted mean": r.mean(weights),
     }
-    found = {name: turn.as_matrix() for name, turn in turns.items()}
-    found |= {name: getattr(r, name)() for name in OUT}
-    found |= {f"{name} of one": getattr(r[0], name)() for name in OUT}
+    result = {name: turn.as_matrix() for name, turn in turns.items()}
+    result |= {name: getattr(r, name)() for name in OUT}
+    result |= {f"{name} of one": getattr(r[0], name)() for name in OUT}
     quats = {"canonical": r.as_quat(True), "scalar first": r.as_quat(scalar_first=True)}
-    return found | quats
+    return result | quats
 
 
 @pytest.mark.parametrize("x64", [False, True])
@@ -67,9 +67,9 @@ def test_conversions(x64: bool) -> None:
         kept = ~flips if name in ("as_rotvec", "as_mrp") else ...
         atol = 1e-13 if x64 else 3e-6
         atol = max(atol, 5e-6) if name == "of degrees" else atol
-        found = np.asarray(ours[name])
-        assert found.dtype == (np.float64 if x64 else np.float32)
-        np.testing.assert_allclose(found[kept], want[kept], atol=atol, err_msg=name)
+        result = np.asarray(ours[name])
+        assert result.dtype == (np.float64 if x64 else np.float32)
+        np.testing.assert_allclose(result[kept], want[kept], atol=atol, err_msg=name)
 
 
 SEQUENCES = ["".join(s) for s in product("xyz", repeat=3) if s[0] != s[1] != s[2]]
@@ -105,8 +105,8 @@ def test_vectors_are_rotated() -> None:
         pairs = [(r, v), (r, many), (r[0], many)]
         return [r.apply(v, inverse) for r, v in pairs for inverse in (False, True)]
 
-    for found, want in zip(jit(turned)(ours, v, many), turned(theirs, v, many), strict=True):
-        np.testing.assert_allclose(found, want, atol=3e-6)
+    for result, want in zip(jit(turned)(ours, v, many), turned(theirs, v, many), strict=True):
+        np.testing.assert_allclose(result, want, atol=3e-6)
 
 
 def test_making() -> None:
@@ -142,8 +142,8 @@ def test_derivatives() -> None:
         check_grads(lambda q: Rotation.from_quat(q).magnitude(), (q,), 2)
         check_grads(lambda m: Rotation.from_matrix(m).as_quat(), (m,), 1)
         check_grads(lambda a: Rotation.from_euler("xyz", a).as_euler("ZXZ"), (v,), 1)
-        found = run(jacrev(lambda v: Rotation.from_rotvec(v).as_rotvec()), np.zeros(3))
-    np.testing.assert_array_equal(found, np.eye(3))
+        result = run(jacrev(lambda v: Rotation.from_rotvec(v).as_rotvec()), np.zeros(3))
+    np.testing.assert_array_equal(result, np.eye(3))
 
 
 def test_slerp() -> None:

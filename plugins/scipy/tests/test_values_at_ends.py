@@ -49,26 +49,26 @@ def test_slopes_of_probabilities_where_they_vanish(run: Any) -> None:
     """They are differences of neighbouring probabilities, at the ends of parameters as within."""
     for k in range(4):
         for mu in (0.0, 0.7):
-            found = run(grad(lambda m, k=k: dstats.poisson.pmf(k, m)))(mu)
-            np.testing.assert_allclose(found, _poisson(k - 1, mu) - _poisson(k, mu), rtol=1e-5)
+            result = run(grad(lambda m, k=k: dstats.poisson.pmf(k, m)))(mu)
+            np.testing.assert_allclose(result, _poisson(k - 1, mu) - _poisson(k, mu), rtol=1e-5)
         second = run(grad(grad(lambda m, k=k: dstats.poisson.pmf(k, m))))(0.0)
         assert float(second) == _poisson(k - 2, 0) - 2 * _poisson(k - 1, 0) + _poisson(k, 0)
         for p in (0.0, 0.3, 1.0):
-            found = run(grad(lambda p, k=k: dstats.binom.pmf(k, 3, p)))(p)
+            result = run(grad(lambda p, k=k: dstats.binom.pmf(k, 3, p)))(p)
             np.testing.assert_allclose(
-                found, 3 * (_binom(k - 1, 2, p) - _binom(k, 2, p)), rtol=1e-5
+                result, 3 * (_binom(k - 1, 2, p) - _binom(k, 2, p)), rtol=1e-5
             )
         for p in (0.3, 1.0):
             power = (1 - p) ** k, k * (1 - p) ** max(k - 1, 0)
-            found = run(grad(lambda p, k=k: dstats.nbinom.pmf(k, 2, p)))(p)
+            result = run(grad(lambda p, k=k: dstats.nbinom.pmf(k, 2, p)))(p)
             wanted = comb(k + 1, 1) * (2 * p * power[0] - p**2 * power[1])
-            np.testing.assert_allclose(found, wanted, rtol=1e-5)
-            found = run(grad(lambda p, k=k: dstats.geom.pmf(k + 1, p)))(p)
-            np.testing.assert_allclose(found, power[0] - p * power[1], rtol=1e-5)
+            np.testing.assert_allclose(result, wanted, rtol=1e-5)
+            result = run(grad(lambda p, k=k: dstats.geom.pmf(k + 1, p)))(p)
+            np.testing.assert_allclose(result, power[0] - p * power[1], rtol=1e-5)
     for p in (0.0, 0.3, 1.0):
         for k in (0, 1):
-            found = run(grad(lambda p, k=k: dstats.bernoulli.pmf(k, p)))(p)
-            np.testing.assert_allclose(found, 2 * k - 1, rtol=1e-6)
+            result = run(grad(lambda p, k=k: dstats.bernoulli.pmf(k, p)))(p)
+            np.testing.assert_allclose(result, 2 * k - 1, rtol=1e-6)
 
 
 LOGS = [
@@ -137,8 +137,8 @@ def test_slope_of_digamma_at_negative_numbers(run: Any) -> None:
     wanted = [9.8107978, 9.8597035, 8.9348022, 9.3792466, 19.3794105, 19.6417250, 4.9348022,
               0.39493407]  # fmt: skip
     for f in (lax.digamma, dspecial.digamma):
-        found = run(vmap(grad(f)))(np.array(x, np.float32))
-        np.testing.assert_allclose(found, wanted, rtol=2e-6)
+        result = run(vmap(grad(f)))(np.array(x, np.float32))
+        np.testing.assert_allclose(result, wanted, rtol=2e-6)
     with enable_x64(True):
         h = 1e-5
         second = run(grad(grad(lax.digamma)))(-16.3)
@@ -156,11 +156,11 @@ def test_minimizing_over_complex_vectors() -> None:
     def f(z: Any, scale: Any) -> Any:
         return scale * dnp.sum(dnp.abs(z - z0) ** 2)
 
-    found = jit(lambda z: minimize(f, z, (2.0,), method=method))(np.zeros(2, np.complex64))
-    assert bool(found.success) and found.x.dtype == np.complex64
-    np.testing.assert_allclose(found.x, z0, atol=1e-4)
-    slope = grad(lambda z: f(z, 2.0))(found.x)
-    np.testing.assert_allclose(found.jac, slope, atol=1e-6)
+    result = jit(lambda z: minimize(f, z, (2.0,), method=method))(np.zeros(2, np.complex64))
+    assert bool(result.success) and result.x.dtype == np.complex64
+    np.testing.assert_allclose(result.x, z0, atol=1e-4)
+    slope = grad(lambda z: f(z, 2.0))(result.x)
+    np.testing.assert_allclose(result.jac, slope, atol=1e-6)
     start = minimize(f, np.zeros(2, np.complex64), (2.0,), method=method, options={"maxiter": 0})
     np.testing.assert_allclose(start.jac, grad(lambda z: f(z, 2.0))(np.zeros(2, np.complex64)))
     with pytest.raises(TypeError, match="x0 must be a vector of floating-point numbers, got c64"):
@@ -180,17 +180,17 @@ def test_right_sides_of_fewer_dimensions() -> None:
             "triangular": (dlinalg.solve_triangular(a, b, lower=True), np.linalg.solve(a, columns)),
             "lu_solve": (dlinalg.lu_solve(dlinalg.lu_factor(a), b), np.linalg.solve(a, columns)),
         }
-        for found, value in wanted.values():
+        for result, value in wanted.values():
             value = value[..., 0] if columns is not b else value
-            assert found.shape == value.shape
-            np.testing.assert_allclose(found, value, rtol=1e-4, atol=1e-5)
+            assert result.shape == value.shape
+            np.testing.assert_allclose(result, value, rtol=1e-4, atol=1e-5)
 
 
 def test_pseudo_inverses_have_slopes_at_equal_singular_values() -> None:
     """The derivative is that of Golub and Pereyra, whatever the singular values and their size."""
     r = np.random.default_rng(1)
-    found = jacfwd(dnp.linalg.pinv)(np.eye(2, dtype=np.float32))
-    np.testing.assert_allclose(found, -np.einsum("ik,jl->ijkl", np.eye(2), np.eye(2)), atol=1e-6)
+    result = jacfwd(dnp.linalg.pinv)(np.eye(2, dtype=np.float32))
+    np.testing.assert_allclose(result, -np.einsum("ik,jl->ijkl", np.eye(2), np.eye(2)), atol=1e-6)
     with enable_x64(True):
         for shape in ((2, 2), (3, 2), (2, 4)):
             for a in (np.eye(*shape), 3 * np.eye(*shape) + r.normal(size=shape)):

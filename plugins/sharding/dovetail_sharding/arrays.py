@@ -93,19 +93,19 @@ def _placed(parts: list[Any], aval: ShapedArray, place: Any, own: Sequence[Any])
 def _part(value: Any, wanted: tuple[int, ...], place: Any) -> Any:
     """A part as NumPy has it, or of an extended dtype as it is."""
     if value.__class__ is np.ndarray or isinstance(getattr(value, "dtype", None), ExtendedDType):
-        found = value
+        result = value
     else:
-        found = value_of(value) if value.__class__ is ArrayImpl else np.asarray(value)
-    if found.shape != wanted:
+        result = value_of(value) if value.__class__ is ArrayImpl else np.asarray(value)
+    if result.shape != wanted:
         raise ValueError(
-            f"make_array_from_callback{here()}: a part has shape {found.shape}, and those of "
+            f"make_array_from_callback{here()}: a part has shape {result.shape}, and those of "
             f"{place!r} have shape {wanted}. Return data[index]."
         )
-    if found.__class__ is not np.ndarray:
-        return found
-    aval: Any = typeof(found)  # raises where arrays hold no such elements
+    if result.__class__ is not np.ndarray:
+        return result
+    aval: Any = typeof(result)  # raises where arrays hold no such elements
     dtype = aval.dtype
-    return found if found.dtype == dtype else found.astype(dtype)
+    return result if result.dtype == dtype else result.astype(dtype)
 
 
 def _made_of_lanes(
@@ -121,9 +121,9 @@ def _made_of_lanes(
 
 
 def _common_dtype(parts: Sequence[Any], dtype: Any, name: str) -> np.dtype[Any]:
-    found: np.dtype[Any] = parts[0].dtype
-    wanted = found
-    if dtype is not None and dtype is not found:
+    result: np.dtype[Any] = parts[0].dtype
+    wanted = result
+    if dtype is not None and dtype is not result:
         wanted = canonical_dtype(dtype)
     for part in parts:
         if part.dtype is not wanted and part.dtype != wanted:
@@ -182,8 +182,8 @@ def make_array_from_single_device_arrays(
                 f"{name}{here()}: a part has shape {part.shape}, and those of an array of shape "
                 f"{shape} by {place!r} have shape {wanted}."
             )
-    found = _common_dtype(parts, dtype, name) if parts else canonical_dtype(dtype)
-    return assemble(ShapedArray(shape, found), place, parts)  # type: ignore[return-value]
+    result = _common_dtype(parts, dtype, name) if parts else canonical_dtype(dtype)
+    return assemble(ShapedArray(shape, result), place, parts)  # type: ignore[return-value]
 
 
 def _in_order(name: str, place: Any, given: Sequence[Any]) -> list[Any]:

@@ -149,10 +149,10 @@ def mesh_for_specs(argument: str) -> Any:
     Raises:
         NoMeshError: none is set; names the argument that has a spec.
     """
-    found = state.devices.value
+    result = state.devices.value
     abstract = state.abstract.value
-    if found is not None and abstract in (None, found.abstract_mesh):
-        return found
+    if result is not None and abstract in (None, result.abstract_mesh):
+        return result
     if abstract is not None:
         return abstract
     if not (entered := resource_mesh()).empty:

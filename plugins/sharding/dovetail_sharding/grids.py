@@ -174,12 +174,12 @@ def _settled(self: Any, x: Any) -> NamedSharding:
     own: Any = getattr(x, "sharding", None)
     now = own.spec.partitions if getattr(own, "mesh", None) is self.mesh else ()
     taken = {a for p in spec.partitions for a in axes_of(p)}
-    found: list[Any] = []
+    result: list[Any] = []
     for i, p in enumerate(spec.partitions):
         if p is UNCONSTRAINED:
             p = now[i] if i < len(now) and not taken & set(axes_of(now[i])) else None
-        found.append(p)
-    return NamedSharding(self.mesh, spec.update(partitions=found), memory_kind=self.memory_kind)
+        result.append(p)
+    return NamedSharding(self.mesh, spec.update(partitions=result), memory_kind=self.memory_kind)
 
 
 install(NamedSharding, "_settled", _settled)

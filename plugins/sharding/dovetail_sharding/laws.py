@@ -37,12 +37,12 @@ def infer_law(sample: Sample) -> None:
     plain = sample.infer().avals
     for i, d, _, avals in divided_types(sample):
         try:
-            found = sample.infer(avals).avals
+            result = sample.infer(avals).avals
         except ShardingTypeError as e:
             name = sample.primitive.title(dict(sample.params))
             assert name in str(e), f"operand {i}, dimension {d}: {e}"
             continue
-        for got, want in zip(found, plain, strict=True):
+        for got, want in zip(result, plain, strict=True):
             assert undivided(got) == want, (
                 f"operand {i}, dimension {d}: the type {got.str_short()}, without axes it is "
                 f"{want.str_short()}"

@@ -138,9 +138,9 @@ def create_hybrid_device_mesh(
 
 def array_of(items: Sequence[Any]) -> np.ndarray[Any, Any]:
     """Objects in an array of one dimension."""
-    found = np.empty(len(items), object)
-    found[:] = items
-    return found
+    result = np.empty(len(items), object)
+    result[:] = items
+    return result
 
 
 def _shape(name: str, argument: str, given: Any) -> tuple[int, ...]:

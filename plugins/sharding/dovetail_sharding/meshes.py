@@ -121,11 +121,11 @@ renew_in_child(_lock)
 def _the_one(cls: type, key: Any, attributes: Mapping[str, Any]) -> Any:
     """The one mesh of a class with this key."""
     with _lock:
-        found = _meshes.get((cls, key))
-        if found is None:
-            found = _meshes[cls, key] = object.__new__(cls)
-            found.__dict__.update(attributes)
-        return found
+        result = _meshes.get((cls, key))
+        if result is None:
+            result = _meshes[cls, key] = object.__new__(cls)
+            result.__dict__.update(attributes)
+        return result
 
 
 @dataclass(frozen=True)

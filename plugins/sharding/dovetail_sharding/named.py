@@ -66,8 +66,8 @@ def _check_types(mesh: BaseMesh, spec: PartitionSpec) -> None:
 
 def tiles(mesh: BaseMesh, spec: PartitionSpec, ndim: int) -> list[int]:
     """Into how many parts each dimension is divided."""
-    found = [prod(mesh.shape[a] for a in axes_of(p)) for p in spec.partitions[:ndim]]
-    return found + [1] * (ndim - len(found))
+    result = [prod(mesh.shape[a] for a in axes_of(p)) for p in spec.partitions[:ndim]]
+    return result + [1] * (ndim - len(result))
 
 
 @cached

@@ -157,12 +157,12 @@ def _over_devices(mapping: _Mapping, one: Any, axes: Any, args: Any, kwargs: Any
         own = [x if d is None else squeeze(x, (d,)) for x, d in zip(parts, dims)]
         a, k = tree_unflatten(tree, own)
         out = one(*a, **k)
-        found, structure = tree_flatten(out)
+        result, structure = tree_flatten(out)
         trees[:] = [structure]
         places = mapped_results(mapping.name, mapping.out_axes, out)
-        at = [None if d is None else _place(x, d) for x, d in zip(found, places)]
+        at = [None if d is None else _place(x, d) for x, d in zip(result, places)]
         specs[:] = [_spec(mapping.axis_name, d) for d in at]
-        return [x if d is None else expand_dims(x, (d,)) for x, d in zip(found, at)]
+        return [x if d is None else expand_dims(x, (d,)) for x, d in zip(result, at)]
 
     part.__name__ = mapping.name
     over = shard_map(
@@ -202,6 +202,6 @@ def _there(mapping: _Mapping, args: Any, kwargs: Any, known: set[Any]) -> tuple[
             else:
                 x = device_put(x, NamedSharding(mesh, _spec(mapping.axis_name, d)))
         moved.append(x)
-    found, named = tree_unflatten(tree, moved)
-    rest = iter(found)
+    result, named = tree_unflatten(tree, moved)
+    rest = iter(result)
     return tuple([a if i in fixed else next(rest) for i, a in enumerate(args)]), named

@@ -65,12 +65,12 @@ class PartitionSpec:
         given = tuple(map(_partition, partitions))
         key = given, _axes("unreduced", unreduced), _axes("reduced", reduced)
         try:
-            found = _interned.get(key)
+            result = _interned.get(key)
         except TypeError:
             raise TypeError(
                 f"PartitionSpec{short_repr(partitions)}: names of axes must be hashable."
             ) from None
-        return _intern(key) if found is None else found
+        return _intern(key) if result is None else result
 
     def __init_subclass__(cls, **options: Any) -> NoReturn:
         raise TypeError("PartitionSpec cannot be subclassed: equal ones are one object.")
@@ -180,13 +180,13 @@ def _intern(key: tuple[Any, Axes, Axes]) -> PartitionSpec:
                 "a mesh has one role."
             )
     with _interning:
-        found = _interned.get(key)
-        if found is None:
-            found = object.__new__(PartitionSpec)
+        result = _interned.get(key)
+        if result is None:
+            result = object.__new__(PartitionSpec)
             for name, value in zip(PartitionSpec.__slots__, key):
-                object.__setattr__(found, name, value)
-            _interned[key] = found
-        return found
+                object.__setattr__(result, name, value)
+            _interned[key] = result
+        return result
 
 
 def axes_of(partition: Any) -> tuple[Any, ...]:

@@ -75,19 +75,19 @@ class ProcessSplit:
         self, index: Sequence[slice], local: Sequence[int], whole: Sequence[int]
     ) -> tuple[slice, ...]:
         """Where a part of the whole is in this process's data."""
-        found: list[slice] = []
+        result: list[slice] = []
         for s, n, size, t, own in zip(index, local, whole, self.tiles, self.own):
             if s.start is None or n == size:
-                found.append(s)
+                result.append(s)
             else:
                 step = size // t
                 at = own.index(s.start // step) * step
-                found.append(slice(at, at + step))
-        return tuple(found)
+                result.append(slice(at, at + step))
+        return tuple(result)
 
 
 def _product(sizes: Sequence[int]) -> int:
-    found = 1
+    result = 1
     for n in sizes:
-        found *= n
-    return found
+        result *= n
+    return result

@@ -23,8 +23,8 @@ def _spec_text(spec: PartitionSpec) -> str:
 
 
 def _spec(text: str) -> PartitionSpec:
-    found: Any = literal_eval(text)
-    partitions, *roles = found if any(isinstance(x, list) for x in found) else (found,)
+    result: Any = literal_eval(text)
+    partitions, *roles = result if any(isinstance(x, list) for x in result) else (result,)
     given = [UNCONSTRAINED if p is ... else p for p in partitions]
     return PartitionSpec(*given, **{n: set(r) for n, r in zip(("unreduced", "reduced"), roles)})
 

@@ -53,7 +53,7 @@ def torus_of(devices: Sequence[Any]) -> np.ndarray[Any, Any]:
 def _assignment(shape: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, ...]] | None:
     """For each axis of a mesh the axes of the torus that make it: few, and each used once."""
     order = sorted(range(len(shape)), key=lambda i: -shape[i])
-    found: dict[int, tuple[int, ...]] = {}
+    result: dict[int, tuple[int, ...]] = {}
 
     def place(n: int, free: frozenset[int]) -> bool:
         if n == len(order):
@@ -63,11 +63,11 @@ def _assignment(shape: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, .
             for axes in combinations(sorted(free), count):
                 whole = all(sizes[a] > 1 for a in axes)
                 if whole and prod(sizes[a] for a in axes) == wanted:
-                    found[order[n]] = axes
+                    result[order[n]] = axes
                     if place(n + 1, free - set(axes)):
                         return True
         return False
 
     if not place(0, frozenset(range(len(sizes)))):
         return None
-    return [found[i] for i in range(len(shape))]
+    return [result[i] for i in range(len(shape))]

@@ -77,12 +77,12 @@ def visualize_sharding(
 
 def _held(shape: tuple[int, ...], sharding: Any) -> dict[Box, str]:
     """What is written into each part: the devices that have it."""
-    found: dict[Box, list[Any]] = {}
+    result: dict[Box, list[Any]] = {}
     for device, index in sharding.devices_indices_map(shape).items():
         spans = [range(n)[s] for n, s in zip(shape, index)]
         box = (range(1), spans[0]) if len(shape) == 1 else (spans[0], spans[1])
-        found.setdefault(box, []).append(device)
-    return {box: _named(devices) for box, devices in found.items()}
+        result.setdefault(box, []).append(device)
+    return {box: _named(devices) for box, devices in result.items()}
 
 
 def _named(devices: Sequence[Any]) -> str:
@@ -95,8 +95,8 @@ def _colors(count: int, color_map: Callable[[float], Any] | None) -> list[str] |
     if not sys.stdout.isatty() or find_spec("rich") is None:
         return None
     choose = color_map or pastel
-    found = [[int(255 * v) for v in tuple(choose(i / max(count, 1)))[:3]] for i in range(count)]
-    return [f"black on rgb({r},{g},{b})" for r, g, b in found]
+    result = [[int(255 * v) for v in tuple(choose(i / max(count, 1)))[:3]] for i in range(count)]
+    return [f"black on rgb({r},{g},{b})" for r, g, b in result]
 
 
 def _show(

@@ -52,10 +52,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     module: Any = metafunc.module
     left_out = getattr(module, "is_left_out", lambda sample: False)
-    found = [s for p, s in all_samples() if p in ("lax", "nn") and _is_usable(s)]
-    found = [s for s in found if not left_out(s)]
+    result = [s for p, s in all_samples() if p in ("lax", "nn") and _is_usable(s)]
+    result = [s for s in result if not left_out(s)]
     if not is_full(metafunc.config):
         salt = getattr(module, "SALT", "")
-        found.sort(key=lambda s: zlib.crc32(f"{salt}{s.primitive.name} {s.label}".encode()))
-        found = list({s.primitive.name: s for s in found}.values())[: module.FEW]
-    metafunc.parametrize("sample", found, ids=str)
+        result.sort(key=lambda s: zlib.crc32(f"{salt}{s.primitive.name} {s.label}".encode()))
+        result = list({s.primitive.name: s for s in result}.values())[: module.FEW]
+    metafunc.parametrize("sample", result, ids=str)

@@ -46,9 +46,9 @@ def test_keys_from_parts(mesh, devices):
     made = dt.make_array_from_callback((8,), place, lambda index: keys[index])
     parts = [dt.device_put(keys[i : i + 1], d) for i, d in enumerate(devices)]
     joined = dt.make_array_from_single_device_arrays((8,), place, parts[::-1])
-    for found in (made, joined):
-        assert found.sharding == place and found.dtype == keys.dtype
-        assert bool((found == keys).all())
+    for result in (made, joined):
+        assert result.sharding == place and result.dtype == keys.dtype
+        assert bool((result == keys).all())
     halves = dt.make_array_from_callback((8,), NamedSharding(mesh, P("y")), lambda i: keys[i])
     assert bool((halves == keys).all())
 

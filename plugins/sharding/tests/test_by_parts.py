@@ -36,18 +36,18 @@ VALUE = np.random.RandomState(0).normal(size=(8, 6)).astype(np.float32)
 @pytest.fixture
 def calls(monkeypatch):
     """How many results were made by parts."""
-    found = []
+    result = []
     made = per_shard_calls.assemble
 
     def note(aval, sharding, parts):
-        found.append(len(parts))
+        result.append(len(parts))
         return made(aval, sharding, parts)
 
     monkeypatch.setattr(per_shard_calls, "assemble", note)
     before = by_parts_after.value
     dt.config.update("by_parts_after", 2)
     dt.clear_caches()
-    yield found
+    yield result
     dt.config.update("by_parts_after", before)
     dt.clear_caches()
 

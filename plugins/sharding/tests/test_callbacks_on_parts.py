@@ -18,8 +18,8 @@ Y = np.arange(8, dtype=np.float32)
 @pytest.fixture
 def seen():
     """A list, and a function that adds its arguments to it."""
-    found: list[Any] = []
-    return found, lambda *xs: found.append([np.asarray(x).tolist() for x in xs])
+    result: list[Any] = []
+    return result, lambda *xs: result.append([np.asarray(x).tolist() for x in xs])
 
 
 @pytest.fixture

@@ -53,8 +53,8 @@ def test_the_rest_of_the_mesh_divides_as_it_did(told, axes, spec, result):
         y = dovetail.jit(f)(put(told, *axes))
         assert y.sharding.spec == result
         np.testing.assert_array_equal(y, HOST * 2)
-        found = dovetail.jit(dovetail.grad(lambda a: (f(a) ** 2).sum()))(put(told, *axes))
-        np.testing.assert_array_equal(found, HOST * 8)
+        results = dovetail.jit(dovetail.grad(lambda a: (f(a) ** 2).sum()))(put(told, *axes))
+        np.testing.assert_array_equal(results, HOST * 8)
 
 
 def test_specs_of_arguments_along_some_axes(told):
@@ -97,8 +97,8 @@ def test_values_made_beside_arrays_on_a_mesh_that_is_not_set(devices):
     x = dovetail.device_put(HOST, NamedSharding(mesh, P("the_only_x")))
     ones = np.ones((8, 4), np.float32)
     for jacobian in (dovetail.jacfwd, dovetail.jacrev):
-        found = jacobian(lambda a: a.sum(0))(x)
-        np.testing.assert_array_equal(found, np.eye(4)[:, None] * ones)
+        result = jacobian(lambda a: a.sum(0))(x)
+        np.testing.assert_array_equal(result, np.eye(4)[:, None] * ones)
     assert dovetail.hessian(lambda a: (a**3).sum())(x).shape == (8, 4, 8, 4)
     np.testing.assert_array_equal(dovetail.vmap(lambda a: dnp.zeros(3))(x), np.zeros((8, 3)))
 

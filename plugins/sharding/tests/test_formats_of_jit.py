@@ -67,10 +67,10 @@ def test_each_result_has_its_own():
         out_shardings={"a": one(), "b": Format(TURNED, one())},
     )  # fmt: skip
     for _ in range(2):
-        found = f(HOST, HOST)
-        assert order(found["a"]) == (0, 1) and order(found["b"]) == (1, 0)
-        np.testing.assert_array_equal(found["a"], HOST @ HOST.T)
-        np.testing.assert_array_equal(found["b"], HOST)
+        result = f(HOST, HOST)
+        assert order(result["a"]) == (0, 1) and order(result["b"]) == (1, 0)
+        np.testing.assert_array_equal(result["a"], HOST @ HOST.T)
+        np.testing.assert_array_equal(result["b"], HOST)
 
 
 def test_the_compiler_chooses_layouts():

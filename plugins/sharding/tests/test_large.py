@@ -33,7 +33,7 @@ def largest(monkeypatch):
 def test_filled_arrays(mesh, largest):
     place = NamedSharding(mesh, P("x"))
     x = dnp.zeros(SHAPE, device=place)
-    found = {
+    result = {
         "zeros": (x, 0),
         "ones": (dnp.ones(SHAPE, device=place), 1),
         "full": (dnp.full(SHAPE, 2.5, device=place), 2.5),
@@ -43,7 +43,7 @@ def test_filled_arrays(mesh, largest):
         "like x": (lax.full_like(x, 5), 5),
     }
     assert largest[0] <= PART
-    for name, (a, value) in found.items():
+    for name, (a, value) in result.items():
         assert a.sharding == place and not a.weak_type and a._committed, name
         assert all(s.data.shape == (256, 512) for s in a.addressable_shards)
         np.testing.assert_array_equal(a, np.full(SHAPE, value, np.float32))

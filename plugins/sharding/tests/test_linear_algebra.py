@@ -79,8 +79,8 @@ def _check(f: Any, mesh: Mesh, spec: P, a: Any = BATCH) -> Any:
     compiled = dt.jit(f).lower(x).compile()
     text = compiled.as_text()
     assert not [m for m in MOVED if m in text]
-    found = compiled(x)
-    for y, z in zip(found, dt.jit(f)(a), strict=True):
+    result = compiled(x)
+    for y, z in zip(result, dt.jit(f)(a), strict=True):
         assert y.sharding.is_equivalent_to(NamedSharding(mesh, spec), y.ndim), y.sharding
         assert_close(y, z, scale=200.0)
 

@@ -15,10 +15,10 @@ from dovetail_sharding.torus import torus_of
 
 def torus(x, y, z=1, cores=1):
     """Devices of a TPU, as far as meshes ask."""
-    found = []
+    result = []
     for i in range(x * y * z * cores):
         cx, cy, cz, core = np.unravel_index(i, (x, y, z, cores))
-        found.append(
+        result.append(
             SimpleNamespace(
                 id=i,
                 coords=(int(cx), int(cy), int(cz)),
@@ -26,7 +26,7 @@ def torus(x, y, z=1, cores=1):
                 process_index=int(cx) // 2,
             )
         )
-    return found
+    return result
 
 
 def ids(grid):

@@ -85,9 +85,9 @@ def test_transformations_of_it(on):
         grad(lambda x: f(x).sum())(ROWS), grad(lambda x: wanted(x).sum())(ROWS), rtol=1e-5
     )
     stacked = np.stack([ROWS, 2 * ROWS])
-    found = vmap(f)(stacked)
-    np.testing.assert_allclose(found, np.stack([wanted(r) for r in stacked]), rtol=1e-5)
-    assert found.sharding.spec == P(None, "i")
+    result = vmap(f)(stacked)
+    np.testing.assert_allclose(result, np.stack([wanted(r) for r in stacked]), rtol=1e-5)
+    assert result.sharding.spec == P(None, "i")
     np.testing.assert_allclose(jit(f)(ROWS), wanted(ROWS), rtol=1e-5)
     np.testing.assert_allclose(on(vmap(lambda a: lax.psum(a, "i")), "i")(ROWS)[0], ROWS.sum(0))
     pairs = ROWS.reshape(4, 2, 3)

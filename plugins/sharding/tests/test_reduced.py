@@ -115,13 +115,13 @@ def test_gradients(name):
     wanted, left = _gradient(f, None), _gradient(f, ROWS)
     w, x = _put(W, reduced={"x"}), _put(X, "x")
     for g in (dt.jit(left), left):
-        found = g(w, x)
-        assert found.sharding.spec == P(None, None, unreduced={"x"})
-        assert_close(value(found), dt.jit(wanted)(W, X), scale=100.0)
+        result = g(w, x)
+        assert result.sharding.spec == P(None, None, unreduced={"x"})
+        assert_close(value(result), dt.jit(wanted)(W, X), scale=100.0)
     ws, xs = np.stack([W, 2 * W, -W]), np.stack([X, X + 1, -X])
-    found = dt.jit(dt.vmap(left))(_put(ws, reduced={"x"}), _put(xs, None, "x"))
-    assert typeof(found).str_short() == "f32[3,4,4]{U:x}"
-    assert_close(value(found), dt.jit(dt.vmap(wanted))(ws, xs), scale=1e4)
+    result = dt.jit(dt.vmap(left))(_put(ws, reduced={"x"}), _put(xs, None, "x"))
+    assert typeof(result).str_short() == "f32[3,4,4]{U:x}"
+    assert_close(value(result), dt.jit(dt.vmap(wanted))(ws, xs), scale=1e4)
     over = dt.jit(dt.vmap(left, (None, 0)))(w, _put(xs, None, "x"))
     assert_close(value(over), dt.jit(dt.vmap(wanted, (None, 0)))(W, xs), scale=1e4)
 
@@ -133,8 +133,8 @@ def test_second_derivatives(name):
 
     f = PROGRAMS[name]
     wanted, left = twice(_gradient(f, None)), twice(_gradient(f, ROWS))
-    found = dt.jit(left)(_put(W, reduced={"x"}), _put(X, "x"))
-    assert_close(value(found), dt.jit(wanted)(W, X), scale=1e5)
+    result = dt.jit(left)(_put(W, reduced={"x"}), _put(X, "x"))
+    assert_close(value(result), dt.jit(wanted)(W, X), scale=1e5)
 
 
 @pytest.mark.parametrize("name", ["dot", "einsum", "gather"])
@@ -174,9 +174,9 @@ def _adding(g: Any) -> Any:
 @pytest.mark.parametrize("name", LEFT)
 def test_sums_that_are_left_through_linear_programs(name):
     left = dt.jit(lambda x: _dot(x.T, x, P(None, None, unreduced={"x"})))(_put(X, "x"))
-    found = dt.jit(LEFT[name])(left)
+    result = dt.jit(LEFT[name])(left)
     for a, b in zip(
-        dt.tree.leaves(found), dt.tree.leaves(dt.jit(LEFT[name])(X.T @ X)), strict=True
+        dt.tree.leaves(result), dt.tree.leaves(dt.jit(LEFT[name])(X.T @ X)), strict=True
     ):
         assert_close(value(a), b, scale=100.0)
 
@@ -205,9 +205,9 @@ def test_sums_that_are_asked_for():
 def test_segments(name):
     f = getattr(dt.ops, name)
     for spec in (P(), P("x")):
-        found = f(_put(X[:, 0], "x"), _put(IDS[:, 0], "x"), num_segments=4, out_sharding=spec)
-        assert found.sharding.spec == spec
-        assert_close(found, f(X[:, 0], IDS[:, 0], num_segments=4))
+        result = f(_put(X[:, 0], "x"), _put(IDS[:, 0], "x"), num_segments=4, out_sharding=spec)
+        assert result.sharding.spec == spec
+        assert_close(result, f(X[:, 0], IDS[:, 0], num_segments=4))
 
 
 def test_placement():

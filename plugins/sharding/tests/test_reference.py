@@ -52,8 +52,8 @@ CASES = {
 def _compared(f, *args):
     wanted = dt.jit(f)(*args)
     program = dt.make_jaxpr(f)(*args)
-    found = evaluate(program, *dt.tree.leaves(args))
-    for a, b in zip(found, dt.tree.leaves(wanted), strict=True):
+    result = evaluate(program, *dt.tree.leaves(args))
+    for a, b in zip(result, dt.tree.leaves(wanted), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
 
 
@@ -100,12 +100,12 @@ def test_on_one_device_nothing_is_divided(explicit: dt.Mesh, where: str, spec: P
     x = dt.device_put(host, dt.NamedSharding(explicit, spec))
     given = {"device": dt.devices()[0]} if where == "device" else {"backend": where}
     for _ in range(2):
-        found = dt.jit(lambda v: {"a": v * 2, "b": lax.sin(v).sum()}, **given)(x)
-        for y, wanted in ((found["a"], host * 2), (found["b"], np.sin(host).sum())):
+        result = dt.jit(lambda v: {"a": v * 2, "b": lax.sin(v).sum()}, **given)(x)
+        for y, wanted in ((result["a"], host * 2), (result["b"], np.sin(host).sum())):
             assert dt.typeof(y).divided is None and len(y.sharding.device_set) == 1
             assert str(y) == str(np.asarray(y)) and len(y.addressable_shards) == 1
             np.testing.assert_allclose(y, wanted, rtol=1e-4)
             np.testing.assert_allclose(y + 1, wanted + 1, rtol=1e-4)
-    again = dt.device_put(found["a"], dt.NamedSharding(explicit, spec))
+    again = dt.device_put(result["a"], dt.NamedSharding(explicit, spec))
     assert dt.typeof(again) == dt.typeof(x)
     np.testing.assert_array_equal(again, host * 2)

@@ -78,8 +78,8 @@ def test_derivatives(mesh):
 
     w = np.linspace(-0.1, 0.1, 20, dtype=np.float32).reshape(4, 5)
     for transform in (lambda f: f, dt.jit):
-        found = transform(dt.grad(loss, (0, 1)))(w, WHOLE)
-        for a, b in zip(found, dt.grad(whole, (0, 1))(w, WHOLE)):
+        result = transform(dt.grad(loss, (0, 1)))(w, WHOLE)
+        for a, b in zip(result, dt.grad(whole, (0, 1))(w, WHOLE)):
             np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(
         dt.hessian(lambda v: loss(v, WHOLE))(w),
@@ -177,8 +177,8 @@ def test_each_device_computes_its_part(mesh):
         mesh=mesh, in_specs=(P("x"), P()), out_specs=P(),
     )  # fmt: skip
     text = dt.jit(f).lower(np.ones((64, 32), np.float32), np.ones((32, 16), np.float32)).compile()
-    found = re.findall(r"= (\S+) (all-reduce|all-gather|dot)\(", text.as_text())
-    assert found == [("f32[16,16]{1,0}", "dot"), ("f32[]", "all-reduce")]
+    result = re.findall(r"= (\S+) (all-reduce|all-gather|dot)\(", text.as_text())
+    assert result == [("f32[16,16]{1,0}", "dot"), ("f32[]", "all-reduce")]
 
 
 def test_random_keys(mesh):
@@ -263,10 +263,10 @@ def test_an_axis_of_vmap_along_an_axis_of_the_mesh(mesh):
     plain = dt.vmap(over, (0, None))(stack, weight)
     for wrap in (lambda g: g, dt.jit):
         mapped = wrap(dt.vmap(over, (0, None), spmd_axis_name="y"))
-        found = mapped(stack, weight)
-        for a, b in zip(found, plain, strict=True):
+        result = mapped(stack, weight)
+        for a, b in zip(result, plain, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
-        assert found[0].sharding.spec == P("y") and found[1].sharding.spec == P("y", "x")
+        assert result[0].sharding.spec == P("y") and result[1].sharding.spec == P("y", "x")
     text = str(dt.make_jaxpr(dt.vmap(over, (1, None), spmd_axis_name="y"))(
         np.moveaxis(stack, 0, 1), weight))  # fmt: skip
     assert "spec=P\"('y', 'x')\"" in text and text.count("to_parts") == 1

@@ -50,9 +50,9 @@ def test_of_rows_that_are_divided(name, square):
     }
     f, wanted = cases[name]
     for g in (dt.vmap(f), dt.jit(dt.vmap(f))):
-        found = g(dt.device_put(X, P("x", None)))
-        assert found.sharding.is_equivalent_to(NamedSharding(square, P("x")), found.ndim)
-        assert_close(found, wanted, scale=10.0)
+        result = g(dt.device_put(X, P("x", None)))
+        assert result.sharding.is_equivalent_to(NamedSharding(square, P("x")), result.ndim)
+        assert_close(result, wanted, scale=10.0)
 
 
 @pytest.mark.parametrize("kind", [AxisType.Auto, AxisType.Explicit], ids=["auto", "explicit"])
@@ -148,9 +148,9 @@ def test_collectives_of_sums_over_another_axis(square):
     ]
     for body in bodies[:3]:
         f = dt.shard_map(body, out_specs=P(reduced={"y"}))
-        found = dt.jit(dt.grad(f))(x)
-        assert found.sharding.spec == P("x", "y")
-        assert_close(found, 2 * X)
+        result = dt.jit(dt.grad(f))(x)
+        assert result.sharding.spec == P("x", "y")
+        assert_close(result, 2 * X)
     part = dt.shard_map(
         lambda a: lax.psum(dnp.sum(gather(a)[:2, 1:] ** 2), "x"), out_specs=P(reduced={"y"})
     )

@@ -32,11 +32,11 @@ class PairSpec(hijax.HiPspec):
 
 
 def _sized(shape: Any, spec: Any, mesh: Any, inwards: bool) -> tuple[int, ...]:
-    found = list(shape)
+    result = list(shape)
     for i, p in enumerate(spec):
         for axis in axes_of(p):
-            found[i] = found[i] // mesh.shape[axis] if inwards else found[i] * mesh.shape[axis]
-    return tuple(found)
+            result[i] = result[i] // mesh.shape[axis] if inwards else result[i] * mesh.shape[axis]
+    return tuple(result)
 
 
 @dataclass(frozen=True)
@@ -144,9 +144,9 @@ SPECS = [
 ]  # fmt: skip
 
 
-def near(found: Any, wanted: Any) -> None:
-    np.testing.assert_allclose(found.a, wanted.a, rtol=1e-5)
-    np.testing.assert_allclose(found.b, wanted.b, rtol=1e-5)
+def near(result: Any, wanted: Any) -> None:
+    np.testing.assert_allclose(result.a, wanted.a, rtol=1e-5)
+    np.testing.assert_allclose(result.b, wanted.b, rtol=1e-5)
 
 
 def dot(x: Any, y: Any) -> Any:
@@ -187,8 +187,8 @@ def test_gradients_are_those_of_the_whole(mesh):
     wanted = dovetail.grad(dot, argnums=(0, 1))(X, Y)
     np.testing.assert_allclose(f(X, Y), dot(X, Y), rtol=1e-6)
     for g in (dovetail.grad(f, argnums=(0, 1)), dovetail.jit(dovetail.grad(f, argnums=(0, 1)))):
-        for found, want in zip(g(X, Y), wanted):
-            near(found, want)
+        for result, want in zip(g(X, Y), wanted):
+            near(result, want)
     linear = dovetail.jvp(lambda x: f(x, Y), (X,), (Y,))[1]
     np.testing.assert_allclose(linear, dovetail.jvp(lambda x: dot(x, Y), (X,), (Y,))[1], rtol=1e-5)
 
@@ -196,8 +196,8 @@ def test_gradients_are_those_of_the_whole(mesh):
 def test_cotangents_of_what_is_whole_are_summed(mesh):
     """Along 'y' all devices have the same ``a``, which the total counts twice."""
     spec = PairSpec(P("x"), P("x", "y"))
-    found = dovetail.grad(_total(mesh, spec))(X, Y)
-    near(found, Pair(2 * Y.a, 2 * X.b * Y.b))
+    result = dovetail.grad(_total(mesh, spec))(X, Y)
+    near(result, Pair(2 * Y.a, 2 * X.b * Y.b))
 
 
 def test_operations_inside_know_the_axes(mesh):

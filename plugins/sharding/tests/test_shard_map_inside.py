@@ -30,21 +30,21 @@ def test_what_is_like_a_value_varies_as_it_does(mesh, check):
         lambda a: dnp.full_like(a, 2),
         lambda a: lax.full_like(a, 3),
     )
-    found = []
+    result = []
 
     def f(a):
         for like in likes:
-            found.append(dt.typeof(like(a)).manual_axis_type)
+            result.append(dt.typeof(like(a)).manual_axis_type)
         described = dt.eval_shape(lambda b: b.sum(0), a)
         assert described.shape == (4,)
-        found.append(described.manual_axis_type or ManualAxisType())
+        result.append(described.manual_axis_type or ManualAxisType())
         return lax.pcast(a, (), to="varying")
 
     out = shard_map(f, mesh=mesh, in_specs=P("x"), out_specs=P("x"), check_vma=check)(X)
     np.testing.assert_array_equal(out, X)
     # Of axes that are not checked nothing is known, and so nothing is said.
-    assert found == [ManualAxisType(varying={"x"} if check else set())] * 5
-    assert found[0].empty is not check
+    assert result == [ManualAxisType(varying={"x"} if check else set())] * 5
+    assert result[0].empty is not check
 
 
 def loss(w, a):
@@ -373,8 +373,8 @@ def test_rules_of_functions_that_sum(on):
     for f, factor in ((reverse, 3), (forward, 5)):
         mapped = on(f, P("x"), P())
         for g in (mapped, dt.jit(mapped), dt.checkpoint(mapped)):
-            found = dt.grad(lambda a, g=g: g(a).sum())(X)
-            np.testing.assert_allclose(found, np.full_like(X, factor))
+            result = dt.grad(lambda a, g=g: g(a).sum())(X)
+            np.testing.assert_allclose(result, np.full_like(X, factor))
         inside = on(dt.grad(lambda a, f=f: f(a).sum()), P("x"), P("x"))
         np.testing.assert_allclose(inside(X), np.full_like(X, factor))
         pushed = dt.linearize(mapped, X)[1](X)

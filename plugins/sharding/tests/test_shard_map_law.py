@@ -78,6 +78,6 @@ def test_law(sample: Sample, line: Any) -> None:
         wanted = dt.jit(lambda *a: _gradients(whole, list(a), which))(*args) if which else []
     except MissingRule:
         return
-    found = dt.jit(lambda *a: _gradients(on_devices, list(a), which))(*args) if which else []
-    for a, b in zip(found, wanted, strict=True):
+    result = dt.jit(lambda *a: _gradients(on_devices, list(a), which))(*args) if which else []
+    for a, b in zip(result, wanted, strict=True):
         assert_close(a, b, "cotangent", scale=max(sample.scale, 1.0))

@@ -56,8 +56,8 @@ def test_effects_happen_once(mesh):
         return layer(a, w)
 
     f = checkpoint(mapped(mesh, noted, P()))
-    found = dovetail.grad(lambda a: (f(a, W) ** 2).sum())(A)
+    result = dovetail.grad(lambda a: (f(a, W) ** 2).sum())(A)
     dovetail.effects_barrier()
     assert seen == [8] * 8
     plain = mapped(mesh, layer, P())
-    np.testing.assert_allclose(found, dovetail.grad(lambda a: (plain(a, W) ** 2).sum())(A), 1e-5)
+    np.testing.assert_allclose(result, dovetail.grad(lambda a: (plain(a, W) ** 2).sum())(A), 1e-5)

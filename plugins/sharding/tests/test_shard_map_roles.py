@@ -51,14 +51,14 @@ def _put(value: Any, spec: P) -> Any:
 
 def _seen(f: Any, spec: P, x: Any = X) -> str:
     """The type of what ``f`` makes of a part."""
-    found: list[str] = []
+    result: list[str] = []
 
     def noting(v: Any) -> Any:
-        found.append(typeof(f(v)).str_short())
+        result.append(typeof(f(v)).str_short())
         return lax.psum(v, ("x", "y"))
 
     _on(noting, spec, P())(_put(x, spec))
-    return found[0]
+    return result[0]
 
 
 def test_types_say_what_is_known():
@@ -170,13 +170,13 @@ def test_derivatives_are_those_of_the_undivided_program(name):
 
     for run in (lambda h: h, dt.jit):
         np.testing.assert_allclose(run(mapped)(x), plain(X / 3), rtol=1e-4, atol=1e-5)
-        found = run(dt.grad(loss(mapped)))(x)
+        result = run(dt.grad(loss(mapped)))(x)
         with set_mesh(None):
             wanted = dt.grad(loss(plain))(X / 3)
             twice = dt.grad(lambda v: dnp.sum(dt.grad(loss(plain))(v) ** 2))(X / 3)
             tangent = dt.jvp(plain, (X / 3,), (np.cos(X),))[1]
-        np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4)
-        assert typeof(found) is typeof(x)
+        np.testing.assert_allclose(result, wanted, rtol=1e-3, atol=1e-4)
+        assert typeof(result) is typeof(x)
         second = run(dt.grad(lambda v: dnp.sum(dt.grad(loss(mapped))(v) ** 2)))(x)
         np.testing.assert_allclose(second, twice, rtol=1e-3, atol=1e-2)
         pushed = run(lambda v, u: dt.jvp(mapped, (v,), (u,))[1])(x, t)
@@ -316,15 +316,15 @@ def test_gradients_of_weights():
     def cast(x, w):
         return local(x, lax.pcast(w, "x", to="reduced"))
 
-    found = dt.shard_map(local, out_specs=P(), **specs)(x, w)
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
-    found = dt.shard_map(cast, in_specs=(P("x"), P()), out_specs=P())(x, _put(W, P()))
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    result = dt.shard_map(local, out_specs=P(), **specs)(x, w)
+    np.testing.assert_allclose(result, wanted, rtol=1e-4, atol=1e-5)
+    result = dt.shard_map(cast, in_specs=(P("x"), P()), out_specs=P())(x, _put(W, P()))
+    np.testing.assert_allclose(result, wanted, rtol=1e-4, atol=1e-5)
 
     def gathered(x, w):
         whole = lambda w: lax.all_gather(w, "y", tiled=True, to="reduced")  # noqa: E731
         return dt.grad(lambda w: dnp.sin(x @ whole(w)).sum())(w)
 
     half = dt.shard_map(gathered, in_specs=(P(("y", "x")), P("y")), out_specs=P("y"))
-    found = half(_put(ROWS, P(("y", "x"))), _put(W, P("y")))
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    result = half(_put(ROWS, P(("y", "x"))), _put(W, P("y")))
+    np.testing.assert_allclose(result, wanted, rtol=1e-4, atol=1e-5)

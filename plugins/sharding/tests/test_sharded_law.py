@@ -109,6 +109,6 @@ def _check(sample: Sample, square: Any) -> None:
         wanted = dt.jit(lambda *a: _gradients(f, a, which))(*args) if which else []
     except MissingRule:
         return
-    found = dt.jit(lambda *a: _gradients(f, a, which))(*placed) if which else []
-    for a, b in zip(found, wanted, strict=True):
+    result = dt.jit(lambda *a: _gradients(f, a, which))(*placed) if which else []
+    for a, b in zip(result, wanted, strict=True):
         assert_close(a, b, "cotangent", scale=max(sample.scale, 1.0))

@@ -47,13 +47,13 @@ def _gradients(f: Any, *args: Any) -> tuple[Any, ...]:
     def whole(*xs: Any) -> Any:
         return dt.grad(lambda *a: dnp.sum(dnp.sin(f(*a))), argnums=tuple(range(len(xs))))(*xs)
 
-    found = _same(whole, *args)
+    result = _same(whole, *args)
     with set_mesh(None):
         plain = whole(*[np.asarray(a) for a in args])
-    for a, b, x in zip(found, plain, args, strict=True):
+    for a, b, x in zip(result, plain, args, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
         assert typeof(a).divided is typeof(x).divided
-    return found
+    return result
 
 
 GRADIENTS: dict[str, tuple[Any, Any]] = {
@@ -271,10 +271,10 @@ def test_out_sharding_is_differentiated():
     x = _put(X, "x")
     for name in ("matmul", "einsum", "reshape", "get", "set", "broadcast"):
         f = OUT[name][0]
-        found = _same(dt.grad(lambda a, f=f: dnp.sum(dnp.sin(f(a)))), x)
-        assert _type(found) == "f32[8@x,4]"
+        result = _same(dt.grad(lambda a, f=f: dnp.sum(dnp.sin(f(a)))), x)
+        assert _type(result) == "f32[8@x,4]"
         plain = dt.grad(lambda a, f=f: dnp.sum(dnp.sin(f(a))))(dnp.asarray(X))
-        np.testing.assert_allclose(found, plain, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(result, plain, rtol=1e-4, atol=1e-5)
 
 
 def test_unreduced():
@@ -502,9 +502,9 @@ def test_references_along_divided_dimensions(explicit, index):
 
     wanted = host.copy()
     wanted[index] = 3.0
-    total, found = dt.jit(f)(x)
-    assert total == wanted[index].sum() and _type(found) == "f32[8@x,4]"
-    np.testing.assert_array_equal(found, wanted)
+    total, result = dt.jit(f)(x)
+    assert total == wanted[index].sum() and _type(result) == "f32[8@x,4]"
+    np.testing.assert_array_equal(result, wanted)
     ref = dt.new_ref(x)
     dt.jit(lambda r: r.__setitem__(index, r[index] * 0 + 3.0))(ref)
     np.testing.assert_array_equal(ref[...], wanted)
@@ -556,9 +556,9 @@ def test_a_reference_keeps_the_type_that_it_was_made_with(change, held, given, k
     elif change is _accumulate:
         wanted[...] = 0
     assert [a.str_short() for a in dt.make_jaxpr(f)(start, value).out_avals] == ["f32" + kept] * 2
-    for found in dt.jit(f)(start, value):
-        assert _type(found) == "f32" + kept
-        np.testing.assert_array_equal(found, wanted)
+    for result in dt.jit(f)(start, value):
+        assert _type(result) == "f32" + kept
+        np.testing.assert_array_equal(result, wanted)
     gradient = dt.jit(dt.grad(lambda v: (f(start, v)[1] * host).sum()))(value)
     np.testing.assert_array_equal(gradient, np.where(wanted == -host, 0, host))
 
@@ -579,9 +579,9 @@ def test_references_of_which_each_step_has_a_slice_keep_their_types(explicit):
         return total, dt.freeze(ref)
 
     for transformed in (dt.jit(f), dt.jit(dt.checkpoint(f))):
-        total, found = transformed(x)
-        assert _type(found) == "f32[8@x,4]"
-        np.testing.assert_array_equal(found, 2 * host)
+        total, result = transformed(x)
+        assert _type(result) == "f32[8@x,4]"
+        np.testing.assert_array_equal(result, 2 * host)
         assert total == 2 * host.sum()
     gradient = dt.jit(dt.grad(lambda x: (f(x)[1] ** 2).sum()))(x)
     assert _type(gradient) == "f32[8@x,4]"
@@ -602,7 +602,7 @@ def test_mapped_gathers_and_their_transposes_stay_divided(explicit):
     for name in ("add", "set", "max"):
         one = lambda t, i, u, m=name: getattr(t.at[i], m)(u, out_sharding=P())  # noqa: E731
         whole = lambda t, i, u, m=name: getattr(t.at[i], m)(u)  # noqa: E731
-        found = dt.jit(dt.vmap(one, (None, 0, 0)))(dnp.zeros(4), i, t)
-        assert _type(found) == "f32[8@x,4]"
+        result = dt.jit(dt.vmap(one, (None, 0, 0)))(dnp.zeros(4), i, t)
+        assert _type(result) == "f32[8@x,4]"
         wanted = dt.vmap(whole, (None, 0, 0))(dnp.zeros(4), np.asarray(i), X)
-        np.testing.assert_allclose(found, wanted, rtol=1e-5)
+        np.testing.assert_allclose(result, wanted, rtol=1e-5)

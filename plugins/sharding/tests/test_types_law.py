@@ -77,23 +77,23 @@ def test_law(sample: Sample, devices: Any) -> None:
                 dt.jit(sample.flat)(*args)
             continue
         try:
-            found = dt.jit(sample.flat)(*args)
+            result = dt.jit(sample.flat)(*args)
         except RuntimeError as e:
             if NO_COLLECTIVE in str(e):
                 continue
             raise
-        for a, b, t in zip(found, values, types, strict=True):
+        for a, b, t in zip(result, values, types, strict=True):
             assert_close(a, b, f"operand {i}, dimension {d}", scale=sample.scale)
             assert typeof(a).str_short() == t.str_short()
-        _where_types_say(found, mesh)
+        _where_types_say(result, mesh)
         if wanted is not None:
             _gradients(sample, args, wanted, mesh)
 
 
 def _gradients(sample: Sample, args: list[Any], wanted: list[Any], mesh: Mesh) -> None:
-    found, which = _pull(sample.flat, args)
-    for k, a, b in zip(which, found, wanted, strict=False):
+    result, which = _pull(sample.flat, args)
+    for k, a, b in zip(which, result, wanted, strict=False):
         assert_close(a, b, "gradient", scale=max(sample.scale, 1.0))
         if is_inexact(typeof(a).dtype):
             assert typeof(a).divided == typeof(args[k]).divided
-    _where_types_say(found, mesh)
+    _where_types_say(result, mesh)

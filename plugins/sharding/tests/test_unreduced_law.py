@@ -33,8 +33,8 @@ def is_left_out(sample: Sample) -> bool:
 def _groups(sample: Sample) -> list[tuple[int, ...]]:
     """The groups of operands, all inexact, in which it is linear."""
     params = dict(sample.params)
-    found = sample.primitive.traits.groups(len(sample.args), params)
-    return [g for g in found if all(is_inexact(sample.avals[i].dtype) for i in g)]
+    result = sample.primitive.traits.groups(len(sample.args), params)
+    return [g for g in result if all(is_inexact(sample.avals[i].dtype) for i in g)]
 
 
 def _left(x: Any, mesh: Mesh, weights: tuple[float, ...]) -> Any:
@@ -65,7 +65,7 @@ def test_law(sample: Sample, devices: Any) -> None:
             with pytest.raises(ShardingTypeError):
                 dt.jit(sample.flat)(*args)
             continue
-        found = dt.jit(sample.flat)(*args)
-        for a, b, t in zip(found, dt.jit(sample.flat)(*plain), types, strict=True):
+        result = dt.jit(sample.flat)(*args)
+        for a, b, t in zip(result, dt.jit(sample.flat)(*plain), types, strict=True):
             assert typeof(a).str_short() == t.str_short()
             assert_close(_value(a), b, f"operands {group}", scale=max(sample.scale, 1.0))

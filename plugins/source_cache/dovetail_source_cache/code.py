@@ -54,18 +54,18 @@ def references(code: CodeType) -> tuple[Reference, ...]:
 
 
 def _references(code: CodeType) -> Iterator[Reference]:
-    found = [i for i in dis.get_instructions(code) if i.opname not in ("CACHE", "EXTENDED_ARG")]
-    for i, each in enumerate(found):
+    result = [i for i in dis.get_instructions(code) if i.opname not in ("CACHE", "EXTENDED_ARG")]
+    for i, each in enumerate(result):
         name = each.opname
         if name in _WRITES:
             raise NotSound(f"{code.co_qualname} changes a global, {each.argval!r}")
         if name in _GLOBALS:
-            yield Reference("global", each.argval, _attributes(found, i + 1))
+            yield Reference("global", each.argval, _attributes(result, i + 1))
         elif name in _CELLS and each.argval in code.co_freevars:
-            yield Reference("cell", each.argval, _attributes(found, i + 1))
+            yield Reference("cell", each.argval, _attributes(result, i + 1))
         elif name == "IMPORT_NAME":
-            yield Reference("import", each.argval, _imported(found, i + 1), _level(found, i))
-            yield from _taken(found, i)
+            yield Reference("import", each.argval, _imported(result, i + 1), _level(result, i))
+            yield from _taken(result, i)
 
 
 def _attributes(instructions: list[Any], start: int) -> tuple[str, ...]:

@@ -114,8 +114,8 @@ class Digest:
         if self._is_library(x):
             return
         for cls in type(x).__mro__:
-            if (found := KINDS.get(cls)) is not None:
-                found(self, x)
+            if (result := KINDS.get(cls)) is not None:
+                result(self, x)
                 return
 
     def _is_library(self, x: Any) -> bool:

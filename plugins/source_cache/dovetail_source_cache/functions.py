@@ -30,11 +30,11 @@ def add_function(digest: Digest, f: FunctionType) -> None:
         digest.tag("function")
         digest.add(f.__code__)
         try:
-            found = [r for code in _nested(f.__code__) for r in references(code)]
+            result = [r for code in _nested(f.__code__) for r in references(code)]
         except NotSound as e:
             raise digest.refuse(str(e)) from None
         taken: dict[str, list[Reference]] = {}
-        for r in dict.fromkeys(found):
+        for r in dict.fromkeys(result):
             if r.kind == "cell":
                 taken.setdefault(r.name, []).append(r)
             else:

@@ -16,13 +16,13 @@ from .modules import kind_of_file, library_folders, own_folders
 @cached(permanent="what is installed does not change in a process")
 def installed() -> bytes:
     """A digest of all that is taken at its version."""
-    found = [sys.version, sys.implementation.cache_tag or ""]
+    result = [sys.version, sys.implementation.cache_tag or ""]
     for folder in library_folders():
-        found += _distributions(folder)
+        result += _distributions(folder)
     for folder in own_folders():
         if not folder.startswith(library_folders()):
-            found += _sources(folder)
-    return hashlib.sha256("\n".join(found).encode(errors="surrogateescape")).digest()
+            result += _sources(folder)
+    return hashlib.sha256("\n".join(result).encode(errors="surrogateescape")).digest()
 
 
 def file_facts(module: str) -> tuple[int, ...]:
@@ -37,23 +37,23 @@ def file_facts(module: str) -> tuple[int, ...]:
 
 def _distributions(folder: str) -> list[str]:
     """``name-version.dist-info`` of each, and when it was put there."""
-    found: list[str] = []
+    result: list[str] = []
     with suppress(OSError), os.scandir(folder) as entries:
         for e in entries:
             if e.name.endswith((".dist-info", ".egg-info", ".pth")):
-                found.append(f"{folder}{e.name} {e.stat().st_mtime_ns}")
-    return sorted(found)
+                result.append(f"{folder}{e.name} {e.stat().st_mtime_ns}")
+    return sorted(result)
 
 
 def _sources(folder: str) -> list[str]:
     """Each source file below a folder, its size and when it was changed."""
-    found: list[str] = []
+    result: list[str] = []
     with os.scandir(folder) as entries:
         for e in entries:
             if e.is_dir():
                 if e.name != "__pycache__":
-                    found += _sources(e.path)
+                    result += _sources(e.path)
             elif e.name.endswith((".py", ".so")):
                 facts = e.stat()
-                found.append(f"{e.path} {facts.st_size} {facts.st_mtime_ns}")
-    return sorted(found)
+                result.append(f"{e.path} {facts.st_size} {facts.st_mtime_ns}")
+    return sorted(result)

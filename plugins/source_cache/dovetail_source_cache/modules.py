@@ -46,8 +46,8 @@ def own_folders() -> tuple[str, ...]:
     packages = {"dovetail", *KERNEL_PACKAGES}
     for plugin in registry().plugins.values():
         packages.add(plugin.target.partition(":")[0].partition(".")[0])
-    found = [_file_of(p) for p in sorted(packages)]
-    return tuple(sorted({os.path.dirname(os.path.abspath(f)) + os.sep for f in found if f}))
+    result = [_file_of(p) for p in sorted(packages)]
+    return tuple(sorted({os.path.dirname(os.path.abspath(f)) + os.sep for f in result if f}))
 
 
 def _file_of(package: str) -> str | None:
@@ -62,10 +62,10 @@ def _file_of(package: str) -> str | None:
 def library_folders() -> tuple[str, ...]:
     """The folders into which packages are installed, with a separator at the end."""
     paths = sysconfig.get_paths()
-    found = [paths["purelib"], paths["platlib"], *site.getsitepackages()]
+    result = [paths["purelib"], paths["platlib"], *site.getsitepackages()]
     if site.ENABLE_USER_SITE:
-        found.append(site.getusersitepackages())
-    return tuple(dict.fromkeys(os.path.abspath(p) + os.sep for p in found))
+        result.append(site.getusersitepackages())
+    return tuple(dict.fromkeys(os.path.abspath(p) + os.sep for p in result))
 
 
 @cached(permanent="folders do not change in a process")
@@ -147,14 +147,14 @@ def check_library(module: str, name: str, reads: bool) -> None:
 
 def global_named(module: Any, name: Any) -> Any:
     """The attribute of a loaded module under a name with dots; None where there is nothing."""
-    found: Any = _loaded(module) if isinstance(module, str) else None
-    if found is None or not isinstance(name, str):
+    result: Any = _loaded(module) if isinstance(module, str) else None
+    if result is None or not isinstance(name, str):
         return None
     for part in name.split("."):
-        found = _member(found, part)
-        if found is None:
+        result = _member(result, part)
+        if result is None:
             return None
-    return found
+    return result
 
 
 def _member(owner: Any, name: str) -> Any:

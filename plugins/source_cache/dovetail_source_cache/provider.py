@@ -82,10 +82,10 @@ class Answer:
         """The program, from the cache or from an earlier call in this process."""
         known = self.call.settings.known_programs
         if self.key not in known:
-            found = self._read()
-            if found is None:
+            result = self._read()
+            if result is None:
                 return None
-            known[self.key] = found
+            known[self.key] = result
         return known[self.key]
 
     def _read(self) -> Found | None:

@@ -29,9 +29,9 @@ from dovetail_tree.util import register_pytree_node, tree_structure
 
 
 def digest(x: Any, reads: bool = False) -> bytes:
-    found = new_digest(reads)
-    found.add(x, "it")
-    return found.hash.digest()
+    result = new_digest(reads)
+    result.add(x, "it")
+    return result.hash.digest()
 
 
 def made(text: str, **given: Any) -> Any:
@@ -131,9 +131,9 @@ def test_what_is_the_same_has_one_digest() -> None:
 
 def test_modules_by_what_is_taken_of_them() -> None:
     def module(**names: Any) -> Any:
-        found = types.ModuleType("users_module")
-        vars(found).update(names)
-        return found
+        result = types.ModuleType("users_module")
+        vars(result).update(names)
+        return result
 
     def f(text: str, **names: Any) -> bytes:
         return digest(made(f"def f(x): return {text}", m=module(**names)))
@@ -254,9 +254,9 @@ def test_containers_of_arguments_by_their_functions() -> None:
             return ((), change)
 
         register_pytree_node(box, flatten, lambda aux, children: box())
-        found = new_digest()
-        add_structure(found, tree_structure([box(), 1, None, {"a": (2,)}]))
-        return found.hash.digest()
+        result = new_digest()
+        add_structure(result, tree_structure([box(), 1, None, {"a": (2,)}]))
+        return result.hash.digest()
 
     assert structure(1) == structure(1) != structure(2)
 
@@ -270,9 +270,9 @@ def test_containers_by_their_functions_wherever_they_are_used() -> None:
     assert used(1) == used(1) != used(2)
 
     def around() -> bytes:
-        found = new_digest()
-        add_foreign_nodes(found)
-        return found.hash.digest()
+        result = new_digest()
+        add_foreign_nodes(result)
+        return result.hash.digest()
 
     before = around()
     theirs = type("Theirs", (), {"__module__": "collections"})

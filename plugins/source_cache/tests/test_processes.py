@@ -265,8 +265,8 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Programs:
     return Programs(tmp_path_factory.mktemp("programs"))
 
 
-def check(found: dict[str, Any], n: int) -> None:
-    values = {name: value for name, (value, _) in found.items()}
+def check(result: dict[str, Any], n: int) -> None:
+    values = {name: value for name, (value, _) in result.items()}
     assert values == {name: f(n) for name, f in EXPECTED.items()}
 
 
@@ -294,9 +294,9 @@ def test_no_result_of_other_code_values_or_files(programs: Programs) -> None:
 
 def test_another_version_of_a_package(programs: Programs) -> None:
     programs.run(2)
-    found, _ = programs.run(2, version=5)
-    check(found, 2)
-    assert all(traced for _, traced in found.values())
+    result, _ = programs.run(2, version=5)
+    check(result, 2)
+    assert all(traced for _, traced in result.values())
 
 
 PLUGIN = """

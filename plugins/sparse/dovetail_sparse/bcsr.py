@@ -70,10 +70,10 @@ class BCSR(JAXSparse):
         n_batch: int = 0,
     ) -> BCSR:  # fmt: skip
         """The elements of a dense array that are not zero; see :meth:`BCOO.fromdense`."""
-        found = BCOO.fromdense(
+        result = BCOO.fromdense(
             mat, nse=nse, index_dtype=index_dtype, n_dense=n_dense, n_batch=n_batch
         )
-        return cls.from_bcoo(found)
+        return cls.from_bcoo(result)
 
     @classmethod
     def from_bcoo(cls, arr: BCOO) -> BCSR:
@@ -98,10 +98,13 @@ class BCSR(JAXSparse):
         """A sparse matrix of SciPy, of any format."""
         if n_dense or n_batch:
             raise NotImplementedError(f"BCSR from SciPy with n_dense or n_batch{here()}")
-        found = mat.tocsr()
+        result = mat.tocsr()
         dtype = index_dtype or dnp.int32
-        places = (dnp.asarray(found.indices).astype(dtype), dnp.asarray(found.indptr).astype(dtype))
-        return cls((dnp.asarray(found.data), *places), shape=mat.shape)
+        places = (
+            dnp.asarray(result.indices).astype(dtype),
+            dnp.asarray(result.indptr).astype(dtype),
+        )
+        return cls((dnp.asarray(result.data), *places), shape=mat.shape)
 
     @classmethod
     def _empty(

@@ -45,10 +45,10 @@ class COO(Matrix):
 
         Padding is zeros at the first place.
         """
-        found = BCOO.fromdense(mat, nse=nse, index_dtype=index_dtype)
-        inside = found.indices[:, 0] < found.shape[0]
-        row, col = (dnp.where(inside, found.indices[:, i], 0) for i in range(2))
-        return cls((found.data, row, col), shape=found.shape, rows_sorted=True)
+        result = BCOO.fromdense(mat, nse=nse, index_dtype=index_dtype)
+        inside = result.indices[:, 0] < result.shape[0]
+        row, col = (dnp.where(inside, result.indices[:, i], 0) for i in range(2))
+        return cls((result.data, row, col), shape=result.shape, rows_sorted=True)
 
     @classmethod
     def _empty(cls, shape: Sequence[int], *, dtype: Any = None, index_dtype: Any = "int32") -> COO:

@@ -41,9 +41,9 @@ class CSR(Matrix):
     @classmethod
     def fromdense(cls, mat: Any, *, nse: int | None = None, index_dtype: Any = np.int32) -> CSR:
         """The elements of a dense matrix that are not zero; see :meth:`BCOO.fromdense`."""
-        found = BCOO.fromdense(mat, nse=nse, index_dtype=index_dtype)
-        row, col = found.indices[:, 0], found.indices[:, 1]
-        return cls(_parts(found.data, row, col, found.shape[0]), shape=found.shape)
+        result = BCOO.fromdense(mat, nse=nse, index_dtype=index_dtype)
+        row, col = result.indices[:, 0], result.indices[:, 1]
+        return cls(_parts(result.data, row, col, result.shape[0]), shape=result.shape)
 
     @classmethod
     def _empty(cls, shape: Sequence[int], *, dtype: Any = None, index_dtype: Any = "int32") -> CSR:

@@ -67,8 +67,8 @@ def _differentiating(
             return out
 
         def rebuild(data: list[Any]) -> Any:
-            found = chosen.rebuilt(data)
-            return found[0] if isinstance(argnums, int) else tuple(found)
+            results = chosen.rebuilt(data)
+            return results[0] if isinstance(argnums, int) else tuple(results)
 
         result = transform(on_data, has_aux=has_aux, **options)(chosen.data())
         return finish(result, out_structure[0], rebuild)
@@ -120,8 +120,8 @@ def _jacobian(
     options: dict[str, Any],
 ) -> Fun:  # fmt: skip
     def finish(result: Any, structure: Any, rebuild: Callable[[list[Any]], Any]) -> Any:
-        found, *aux = result if has_aux else (result,)
-        parts = structure.flatten_up_to(found)
+        results, *aux = result if has_aux else (result,)
+        parts = structure.flatten_up_to(results)
         jacobians = tree.tree_unflatten(structure, [rebuild(part) for part in parts])
         return (jacobians, *aux) if has_aux else jacobians
 

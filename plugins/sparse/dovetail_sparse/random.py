@@ -44,8 +44,8 @@ def random_bcoo(
 
     def places(key: Any) -> Any:
         flat = dr.choice(key, size, (count,), replace=not unique_indices)
-        found = dnp.unravel_index(dnp.sort(flat) if sorted_indices else flat, sparse)
-        columns = [c.astype(indices_dtype or dnp.int32) for c in found]
+        result = dnp.unravel_index(dnp.sort(flat) if sorted_indices else flat, sparse)
+        columns = [c.astype(indices_dtype or dnp.int32) for c in result]
         empty = dnp.zeros((count, 0), indices_dtype or dnp.int32)
         return dnp.stack(columns, axis=-1) if columns else empty
 

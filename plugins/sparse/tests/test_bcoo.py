@@ -21,9 +21,9 @@ def dense(shape, dtype=np.float32, seed=0, density=0.4):
     return (values * (rng.random(shape) < density)).astype(dtype)
 
 
-def check(found, wanted, **kwargs):
+def check(result, wanted, **kwargs):
     wanted = np.asarray(wanted)
-    got = np.asarray(found.todense() if isinstance(found, BCOO) else found)
+    got = np.asarray(result.todense() if isinstance(result, BCOO) else result)
     assert got.shape == wanted.shape
     np.testing.assert_allclose(got, wanted, rtol=1e-5, **kwargs)
 
@@ -121,17 +121,17 @@ def test_indexing(n_batch, n_dense):
 def test_slices(n_batch, n_dense):
     x = dense((3, 4, 5), seed=1)
     mat = stored(x, n_batch, n_dense, extra=1)
-    found = sparse.bcoo_slice(
+    result = sparse.bcoo_slice(
         mat, start_indices=(1, 0, 1), limit_indices=(3, 3, 5), strides=(1, 2, 3)
     )
-    check(found, x[1:3, 0:3:2, 1:5:3])
+    check(result, x[1:3, 0:3:2, 1:5:3])
     for start in [(0, 1, 2), (2, 3, 4), (-1, -2, -2)]:
-        found = dovetail.jit(lambda m, *i: sparse.bcoo_dynamic_slice(m, i, (2, 2, 2)))(mat, *start)
-        check(found, lax.dynamic_slice(x, start, (2, 2, 2)))
+        result = dovetail.jit(lambda m, *i: sparse.bcoo_dynamic_slice(m, i, (2, 2, 2)))(mat, *start)
+        check(result, lax.dynamic_slice(x, start, (2, 2, 2)))
     numbers = lax.GatherDimensionNumbers((0, 2), (1,), (0, 1))
     starts = np.array([[0, 1], [1, 3], [1, 0]])
-    found = sparse.bcoo_gather(mat, starts, numbers, (2, 1, 5))
-    check(found, lax.gather(x, starts, numbers, (2, 1, 5)))
+    result = sparse.bcoo_gather(mat, starts, numbers, (2, 1, 5))
+    check(result, lax.gather(x, starts, numbers, (2, 1, 5)))
 
 
 @pytest.mark.parametrize("n_batch,n_dense", [(0, 0), (1, 0), (0, 1), (1, 1)])

@@ -47,10 +47,10 @@ def test_with_dense(case):
     for n_batch, n_dense in layouts:
         nse = BCOO.fromdense(x, n_batch=n_batch, n_dense=n_dense).nse
         mat = BCOO.fromdense(x, n_batch=n_batch, n_dense=n_dense, nse=nse + 2)
-        found = sparse.bcoo_dot_general(mat, y, dimension_numbers=numbers)
-        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
-        found = sparse.bcoo_dot_general(y, mat, dimension_numbers=swapped(numbers))
-        np.testing.assert_allclose(found, backwards, rtol=1e-4, atol=1e-5)
+        result = sparse.bcoo_dot_general(mat, y, dimension_numbers=numbers)
+        np.testing.assert_allclose(result, wanted, rtol=1e-4, atol=1e-5)
+        result = sparse.bcoo_dot_general(y, mat, dimension_numbers=swapped(numbers))
+        np.testing.assert_allclose(result, backwards, rtol=1e-4, atol=1e-5)
 
 
 SPARSE_CASES = [
@@ -70,9 +70,9 @@ def test_with_sparse(case):
     for a, b in layouts:
         lhs, rhs = BCOO.fromdense(x, n_batch=a), BCOO.fromdense(y, n_batch=b)
         rhs = BCOO.fromdense(y, n_batch=b, nse=rhs.nse + 1)
-        found = sparse.bcoo_dot_general(lhs, rhs, dimension_numbers=numbers)
-        assert isinstance(found, BCOO)
-        np.testing.assert_allclose(value(found), wanted, rtol=1e-4, atol=1e-5)
+        result = sparse.bcoo_dot_general(lhs, rhs, dimension_numbers=numbers)
+        assert isinstance(result, BCOO)
+        np.testing.assert_allclose(value(result), wanted, rtol=1e-4, atol=1e-5)
         compiled = dovetail.jit(
             lambda p, q: sparse.bcoo_dot_general(p, q, dimension_numbers=numbers)
         )
@@ -104,10 +104,10 @@ def test_dtypes():
     assert (np.ones(3, np.int32) @ x).dtype == np.int32
     numbers = (((1,), (0,)), ((), ()))
     for y in (np.ones(3, np.int32), x):
-        found = sparse.bcoo_dot_general(
+        result = sparse.bcoo_dot_general(
             x, y, dimension_numbers=numbers, preferred_element_type=np.float32
         )
-        assert found.dtype == np.float32
+        assert result.dtype == np.float32
 
 
 def test_sampled():
@@ -116,14 +116,14 @@ def test_sampled():
     wanted = x @ y
     for n_batch in range(4):
         mat = BCOO.fromdense(dense((2, 3, 5), 2), n_batch=n_batch)
-        found = sparse.bcoo_dot_general_sampled(x, y, mat.indices, dimension_numbers=numbers)
+        result = sparse.bcoo_dot_general_sampled(x, y, mat.indices, dimension_numbers=numbers)
         np.testing.assert_allclose(
-            found, sparse.bcoo_extract(mat, wanted).data, rtol=1e-4, atol=1e-5
+            result, sparse.bcoo_extract(mat, wanted).data, rtol=1e-4, atol=1e-5
         )
     rows = np.array([[0, 1], [1, 2], [2, 0]])
-    found = sparse.bcoo_dot_general_sampled(x, y, rows, dimension_numbers=numbers)
+    result = sparse.bcoo_dot_general_sampled(x, y, rows, dimension_numbers=numbers)
     np.testing.assert_allclose(
-        found, [wanted[0, 1], wanted[1, 2], np.zeros(5)], rtol=1e-4, atol=1e-5
+        result, [wanted[0, 1], wanted[1, 2], np.zeros(5)], rtol=1e-4, atol=1e-5
     )
 
 
@@ -134,8 +134,8 @@ def test_convolution():
         for left, right in [(0, 0), (2, 2), (0, None), (None, 1)]:
             a = x if left is None else BCOO.fromdense(x, n_batch=left)
             b = w if right is None else BCOO.fromdense(w, n_batch=right)
-            found = sparse.bcoo_conv_general_dilated(a, b, window_strides=(1,), padding=padding)
-            np.testing.assert_allclose(value(found), wanted, rtol=1e-4, atol=1e-5)
+            result = sparse.bcoo_conv_general_dilated(a, b, window_strides=(1,), padding=padding)
+            np.testing.assert_allclose(value(result), wanted, rtol=1e-4, atol=1e-5)
     with pytest.raises(NotImplementedError, match="window_strides"):
         sparse.bcoo_conv_general_dilated(a, b, window_strides=(2,), padding="VALID")
     with pytest.raises(NotImplementedError, match="several batches or channels"):

@@ -65,22 +65,22 @@ def test_derivatives(name, n_batch, n_dense):
     np.testing.assert_allclose(of_data(mat.data, v), g(x, v), rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(dovetail.jit(of_data)(mat.data, v), g(x, v), rtol=1e-4, atol=1e-5)
     wanted = dovetail.grad(lambda x, v: (g(x, v) ** 2).sum(), (0, 1))(x, v)
-    found = dovetail.grad(lambda d, v: (of_data(d, v) ** 2).sum(), (0, 1))(mat.data, v)
+    result = dovetail.grad(lambda d, v: (of_data(d, v) ** 2).sum(), (0, 1))(mat.data, v)
     extracted = sparse.bcoo_extract(mat, wanted[0]).data
-    np.testing.assert_allclose(found[0], extracted, rtol=1e-3, atol=1e-4)
-    np.testing.assert_allclose(found[1], wanted[1], rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(result[0], extracted, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(result[1], wanted[1], rtol=1e-3, atol=1e-4)
     tangent = BCOO.fromdense(x * 2, n_batch=n_batch, n_dense=n_dense, nse=mat.nse).data
     wanted = dovetail.jvp(g, (x, v), (x * 2, v))[1]
-    found = dovetail.jvp(of_data, (mat.data, v), (tangent, v))[1]
-    np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4)
+    result = dovetail.jvp(of_data, (mat.data, v), (tangent, v))[1]
+    np.testing.assert_allclose(result, wanted, rtol=1e-3, atol=1e-4)
 
 
 def test_grad_of_the_array():
     x = dense((3, 4))
     mat = BCOO.fromdense(x)
-    found = dovetail.grad(lambda m: (m.todense() ** 2).sum(), allow_int=True)(mat)
-    assert isinstance(found, BCOO) and found.indices.dtype == dovetail.dtypes.float0
-    np.testing.assert_allclose(found.data, 2 * mat.data)
+    result = dovetail.grad(lambda m: (m.todense() ** 2).sum(), allow_int=True)(mat)
+    assert isinstance(result, BCOO) and result.indices.dtype == dovetail.dtypes.float0
+    np.testing.assert_allclose(result.data, 2 * mat.data)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -93,23 +93,23 @@ def test_vmap(name):
     np.testing.assert_allclose(dovetail.jit(mapped)(mat, v), wanted, rtol=1e-4, atol=1e-5)
     deeper = BCOO.fromdense(np.stack([x, 2 * x]), n_batch=2)
     wanted = np.stack([[DENSE_FUNCTIONS[name](y, v) for y in z] for z in (x, 2 * x)], axis=1)
-    found = dovetail.vmap(mapped, in_axes=(1, None))(deeper, v)
-    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    result = dovetail.vmap(mapped, in_axes=(1, None))(deeper, v)
+    np.testing.assert_allclose(result, wanted, rtol=1e-4, atol=1e-5)
 
 
 def test_vmap_results():
     x = dense((2, 3, 4))
     mat = BCOO.fromdense(x, n_batch=1)
-    found = dovetail.vmap(lambda m: m.T)(mat)
-    assert isinstance(found, BCOO) and found.shape == (2, 4, 3) and found.n_batch == 1
-    np.testing.assert_array_equal(found.todense(), x.transpose(0, 2, 1))
+    result = dovetail.vmap(lambda m: m.T)(mat)
+    assert isinstance(result, BCOO) and result.shape == (2, 4, 3) and result.n_batch == 1
+    np.testing.assert_array_equal(result.todense(), x.transpose(0, 2, 1))
     made = dovetail.vmap(lambda y: BCOO.fromdense(y, nse=12))(x)
     np.testing.assert_array_equal(made.todense(), x)
     same = dovetail.vmap(lambda y, m: (y, m), in_axes=(0, None), out_axes=(0, None))(x, mat)[1]
     np.testing.assert_array_equal(same.todense(), x)
     plain = BCOO.fromdense(x[0])
-    found = dovetail.vmap(lambda m, y: m @ y, in_axes=(None, 0))(plain, dense((5, 4)))
-    np.testing.assert_allclose(found, dense((5, 4)) @ x[0].T, rtol=1e-5, atol=1e-6)
+    result = dovetail.vmap(lambda m, y: m @ y, in_axes=(None, 0))(plain, dense((5, 4)))
+    np.testing.assert_allclose(result, dense((5, 4)) @ x[0].T, rtol=1e-5, atol=1e-6)
     shared = BCOO((mat.data[:1], mat.indices), shape=mat.shape)
     np.testing.assert_allclose(
         dovetail.vmap(lambda m: m.todense())(shared), shared.todense(), rtol=1e-6
@@ -125,7 +125,7 @@ def test_vmap_results():
 def test_loops():
     x, v = dense((3, 3)), dense(3, 1, 1)
     mat = BCOO.fromdense(x)
-    found = dovetail.lax.fori_loop(0, 3, lambda i, u: mat @ u, v)
-    np.testing.assert_allclose(found, x @ (x @ (x @ v)), rtol=1e-4, atol=1e-5)
+    result = dovetail.lax.fori_loop(0, 3, lambda i, u: mat @ u, v)
+    np.testing.assert_allclose(result, x @ (x @ (x @ v)), rtol=1e-4, atol=1e-5)
     carried, _ = dovetail.lax.scan(lambda m, u: (m * u, None), mat, v)
     np.testing.assert_allclose(carried.todense(), x * v.prod(), rtol=1e-5)

@@ -21,17 +21,17 @@ def test_gradients_are_sparse():
     mat = BCOO.fromdense(X)
     wanted = np.asarray(dovetail.grad(lambda x: squares(x, V).sum())(X))
     total = sparse.grad(lambda m, v: squares(m, v).sum(), argnums=(0, 1))
-    found, by_v = total(mat, V)
-    assert isinstance(found, BCOO) and found.indices_sorted
-    np.testing.assert_allclose(found.todense(), wanted * (X != 0), rtol=1e-6)
+    result, by_v = total(mat, V)
+    assert isinstance(result, BCOO) and result.indices_sorted
+    np.testing.assert_allclose(result.todense(), wanted * (X != 0), rtol=1e-6)
     np.testing.assert_allclose(by_v, 2 * X.T @ X @ np.asarray(V), rtol=1e-6)
     csr = sparse.grad(lambda m: squares(m, V).sum())(CSR.fromdense(X))
     np.testing.assert_allclose(csr.todense(), wanted * (X != 0), rtol=1e-6)
-    (value, aux), found = sparse.value_and_grad(
+    (value, aux), result = sparse.value_and_grad(
         lambda d: (squares(d["m"], d["v"]).sum(), "aux"), has_aux=True
     )({"m": mat, "v": V})
     assert (float(value), aux) == (float(squares(X, V).sum()), "aux")
-    np.testing.assert_allclose(found["m"].todense(), wanted * (X != 0), rtol=1e-6)
+    np.testing.assert_allclose(result["m"].todense(), wanted * (X != 0), rtol=1e-6)
     _, aux = sparse.grad(lambda m: (squares(m, V).sum(), 3), has_aux=True)(mat)
     assert aux == 3
 
@@ -40,13 +40,13 @@ def test_gradients_are_sparse():
 def test_jacobians_have_the_results_axes_as_batches(jac):
     mat = BCOO.fromdense(X)
     wanted = np.asarray(dovetail.jacfwd(squares)(X, V)) * (X != 0)
-    found = jac(squares)(mat, V)
-    assert (found.shape, found.n_batch) == ((2, 2, 3), 1)
-    np.testing.assert_allclose(found.todense(), wanted, rtol=1e-6)
-    found, aux = jac(lambda m, v: ({"y": squares(m, v)}, 7), argnums=(0, 1), has_aux=True)(mat, V)
-    assert aux == 7 and isinstance(found["y"], tuple)
-    np.testing.assert_allclose(found["y"][0].todense(), wanted, rtol=1e-6)
-    np.testing.assert_allclose(found["y"][1], dovetail.jacrev(squares, 1)(X, V), rtol=1e-6)
+    result = jac(squares)(mat, V)
+    assert (result.shape, result.n_batch) == ((2, 2, 3), 1)
+    np.testing.assert_allclose(result.todense(), wanted, rtol=1e-6)
+    result, aux = jac(lambda m, v: ({"y": squares(m, v)}, 7), argnums=(0, 1), has_aux=True)(mat, V)
+    assert aux == 7 and isinstance(result["y"], tuple)
+    np.testing.assert_allclose(result["y"][0].todense(), wanted, rtol=1e-6)
+    np.testing.assert_allclose(result["y"][1], dovetail.jacrev(squares, 1)(X, V), rtol=1e-6)
 
 
 def test_random():

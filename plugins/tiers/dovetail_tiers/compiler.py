@@ -73,8 +73,8 @@ class Compiler:
 
     def request(self, number: int) -> tuple[dict[str, Any], bytes] | None:
         """The request to send; None if nobody wants it any more."""
-        found = self._asked.get(number)
-        full = found() if found is not None else None
+        result = self._asked.get(number)
+        full = result() if result is not None else None
         if full is None or full.request is None:
             self._asked.pop(number, None)
             return None
@@ -83,8 +83,8 @@ class Compiler:
 
     def answer(self, header: dict[str, Any], body: bytes) -> None:
         """Load what was made, and bring it to who waits for it."""
-        found = self._asked.get(header["number"])
-        full = found() if found is not None else None
+        result = self._asked.get(header["number"])
+        full = result() if result is not None else None
         if full is not None:
             loaded, failure = None, ""
             if "error" in header:
@@ -172,9 +172,9 @@ class _Worker:
         assert process.stdin is not None
         try:
             while (number := self._get()) is not None:
-                found = self._compiler.request(number)
-                if found is not None:
-                    write_frame(process.stdin, *found)  # type: ignore[arg-type]
+                result = self._compiler.request(number)
+                if result is not None:
+                    write_frame(process.stdin, *result)  # type: ignore[arg-type]
         except OSError:  # it has ended, which the other thread hears
             pass
         with suppress(OSError):
@@ -183,8 +183,8 @@ class _Worker:
     def _read(self) -> None:
         assert self.process is not None and self.process.stdout is not None
         answers = 0
-        while (found := read_frame(self.process.stdout)) is not None:  # type: ignore[arg-type]
-            self._compiler.answer(*found)
+        while (result := read_frame(self.process.stdout)) is not None:  # type: ignore[arg-type]
+            self._compiler.answer(*result)
             answers += 1
         self.process.stdout.close()
         status = self.process.wait()

@@ -62,9 +62,9 @@ class Estimate:
             self.seconds = inf
             return
         self.seconds += DECOMPOSED if reference_rules.is_derived(primitive) else OPERATION
-        found, effort = work(eqn), getattr(rule, "effort", None)
-        self.seconds += found.flops * FLOP + found.bytes * BYTE
-        self.nbytes += found.bytes
+        result, effort = work(eqn), getattr(rule, "effort", None)
+        self.seconds += result.flops * FLOP + result.bytes * BYTE
+        self.nbytes += result.bytes
         if effort is not None:
             self.seconds += OPERATION * (effort.steps(ins, outs) if effort.steps else 0)
             self.modules.update({effort.module} - {""})

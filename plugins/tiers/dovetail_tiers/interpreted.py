@@ -39,8 +39,8 @@ def of(program: ClosedJaxpr, module: LoweredModule) -> ClosedJaxpr | None:
     avals: Any = (*program.in_avals, *program.out_avals)
     if any(a.is_mutable or a.dtype == float0 for a in avals):
         return None
-    found = estimate(program)
-    if found.nbytes > LARGE or found.first > SHARE * found.compiling:
+    result = estimate(program)
+    if result.nbytes > LARGE or result.first > SHARE * result.compiling:
         return None
     return program
 
@@ -71,11 +71,11 @@ class Interpreted:
         if self._compiled is None and not self._is_slow and not guards.watches_transfers():
             start = time.perf_counter()
             with suppress(Exception):  # of a rule: the compiler's answer is the one that counts
-                found = self._evaluate(arrays)
+                result = self._evaluate(arrays)
                 self._is_slow = time.perf_counter() - start > self._patience
                 own = zip(arrays[self._constants :], self._donated)
                 donated = [x for x, is_donated in own if is_donated]
-                return _Results(self._program, found, self._device, donated)
+                return _Results(self._program, result, self._device, donated)
         if self._compiled is None:
             self._compiled = self._compile("quick")
         return self._compiled.execute_sharded(arrays)

@@ -30,16 +30,16 @@ def request(
 
 
 def _settings(device: Any) -> dict[str, Any]:
-    found: dict[str, Any] = {"num_cpu_devices": len(device.client.devices())}
+    result: dict[str, Any] = {"num_cpu_devices": len(device.client.devices())}
     for name in config.names():
         if name.startswith(_CACHE):
             value = config.read(name)
             if value is None or isinstance(value, (bool, int, float, str)):
-                found[name] = value
-    folder = found.get("compilation_cache_dir")
+                result[name] = value
+    folder = result.get("compilation_cache_dir")
     if folder:
-        found["compilation_cache_dir"] = os.path.abspath(os.path.expanduser(folder))
-    return found
+        result["compilation_cache_dir"] = os.path.abspath(os.path.expanduser(folder))
+    return result
 
 
 def load(module: LoweredModule, device: Any, body: bytes) -> Any:

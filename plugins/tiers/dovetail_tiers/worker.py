@@ -46,8 +46,8 @@ def main(parent: int) -> None:
 
 def _read(file: BinaryIO, requests: queue.SimpleQueue[Any]) -> None:
     """Hand on what the parent writes; the process ends at once when that ends."""
-    while (found := read_frame(file)) is not None:
-        requests.put(found)
+    while (result := read_frame(file)) is not None:
+        requests.put(result)
     os._exit(0)
 
 

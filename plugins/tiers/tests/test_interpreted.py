@@ -31,8 +31,8 @@ def steps(x: Any) -> Any:
 
 
 def executable(f: Any, *args: Any) -> Any:
-    (found,) = executables_of(f.trace(*args)._program.call)
-    return found
+    (result,) = executables_of(f.trace(*args)._program.call)
+    return result
 
 
 def is_interpreted(f: Any, *args: Any) -> bool:
@@ -229,12 +229,12 @@ def test_loops_are_as_long_as_they_run() -> None:
 def test_modules_that_are_not_imported_yet_take_time(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
-    found = of(lambda x: lax.lgamma(x), X)
-    assert found.modules == {"scipy.special"}
+    result = of(lambda x: lax.lgamma(x), X)
+    assert result.modules == {"scipy.special"}
     monkeypatch.setitem(sys.modules, "scipy.special", np)
-    before = found.first
+    before = result.first
     monkeypatch.delitem(sys.modules, "scipy.special")
-    assert found.first == before + MODULE
+    assert result.first == before + MODULE
 
 
 def test_what_numpy_cannot_run_is_compiled() -> None:

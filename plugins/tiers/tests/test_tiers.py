@@ -53,15 +53,15 @@ def fresh() -> Any:
 
 def executable(f: Any, *args: Any) -> Any:
     """What a call of a jitted function has compiled."""
-    (found,) = executables_of(f.trace(*args)._program.call)
-    return found
+    (result,) = executables_of(f.trace(*args)._program.call)
+    return result
 
 
 def brought(f: Any, *args: Any) -> Any:
     """The executable of a jitted function that was called, when the full one has come."""
-    found = executable(f, *args)
-    assert found.is_provisional and found.successor._is_over.wait(LONG)
-    return found
+    result = executable(f, *args)
+    assert result.is_provisional and result.successor._is_over.wait(LONG)
+    return result
 
 
 def process(

@@ -55,24 +55,24 @@ def compile_all(
         )
     given = [_Item(p, i) for i, p in enumerate(programs)]
     jobs = default_jobs() if jobs is None else _positive(jobs)
-    found = _outcomes(given, jobs, progress)
-    errors = [(item, x) for item, x in zip(given, found) if isinstance(x, Exception)]
+    result = _outcomes(given, jobs, progress)
+    errors = [(item, x) for item, x in zip(given, result) if isinstance(x, Exception)]
     for item, error in errors:
         error.add_note(
             f"compile_all: this is about element {item.position} of programs, {item.name}"
         )
     if errors and not return_exceptions:
         _raise(errors, len(given))
-    return found
+    return result
 
 
 def precompile(trace: Callable[..., Traced], /, *args: Any, **kwargs: Any) -> Compiled:
     """Compile the function ahead of calls with such arguments, which may be ``ShapeDtypeStruct``:
     these then neither trace nor compile."""
-    (found,) = _outcomes([_Item(trace(*args, **kwargs).lower(), 0)], 1, None)
-    if isinstance(found, Exception):
-        raise found
-    return found
+    (result,) = _outcomes([_Item(trace(*args, **kwargs).lower(), 0)], 1, None)
+    if isinstance(result, Exception):
+        raise result
+    return result
 
 
 def _outcomes(given: list[_Item], jobs: int, progress: bool | None) -> list[Any]:

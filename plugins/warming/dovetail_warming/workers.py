@@ -87,9 +87,9 @@ class Workers:
 
     def _work(self) -> None:
         self._carry()
-        while (found := self._tasks.get()) is not None:
+        while (result := self._tasks.get()) is not None:
             if not self._stopped:
-                self._run(*found)
+                self._run(*result)
         self._tasks.put(None)  # for the next one
 
     def _run(self, name: str, task: Task) -> None:

@@ -43,16 +43,16 @@ class Stages:
             self.threads.append(threading.get_ident())
 
     def since(self) -> list[str]:
-        found, self.seen = self.seen, []
-        return found
+        result, self.seen = self.seen, []
+        return result
 
 
 @pytest.fixture
 def stages() -> Iterator[Stages]:
-    found = Stages()
-    manager().register(found)
-    yield found
-    manager().unregister(found)
+    result = Stages()
+    manager().register(result)
+    yield result
+    manager().unregister(result)
 
 
 def f(x: Any, n: Any = 2, *, y: Any) -> Any:
@@ -84,8 +84,8 @@ def test_calls_neither_trace_nor_compile(stages: Stages) -> None:
     for ahead in (True, False):
         stages.since()
         if ahead:
-            found = compile_all([(g, args, kwargs) for g, args, kwargs, *_ in cases])
-            assert len(found) == len(cases)
+            result = compile_all([(g, args, kwargs) for g, args, kwargs, *_ in cases])
+            assert len(result) == len(cases)
             assert len([s for s in stages.since() if s.startswith("compiled")]) == len(cases)
             for g, _, _, args, kwargs in cases:
                 g(*args, **kwargs)
@@ -115,11 +115,11 @@ def test_programs_of_all_kinds_in_order_and_each_once(stages: Stages) -> None:
     def plain(x: Any) -> Any:
         return lax.sin(x)
 
-    found = compile_all(
+    result = compile_all(
         [(g, (X,)), (plain, (X,)), g.trace(X), g.lower(SHAPE), (g, (X[:2],), {})], jobs=2
     )
     assert stages.since().count("compiled <lambda>") == 2 and own not in stages.threads
-    first, second, *rest, last = found
+    first, second, *rest, last = result
     assert {c._executable for c in rest} == {first._executable}
     np.testing.assert_allclose(second(X), np.sin(X), rtol=1e-6)
     assert last(X[:2]).shape == (2,)

@@ -154,9 +154,9 @@ def test_what_a_killed_process_left_is_ended_and_left_out(tmp_path: Path) -> Non
         file.write(line[:50])
     other = recorded(path, 3.5)
     assert other.startswith(b"\n")
-    found = dict(read(str(path)))
-    assert isinstance(found[1], Entry) and isinstance(found[3], Entry)
-    assert found[2] == "it is no program that was recorded"
+    result = dict(read(str(path)))
+    assert isinstance(result[1], Entry) and isinstance(result[3], Entry)
+    assert result[2] == "it is no program that was recorded"
     path.write_bytes(b"")
     Appender(str(path)).add("k", line)
     assert path.read_bytes() == line

@@ -110,18 +110,18 @@ def _noise(rng: random.Random, blob: bytes) -> bytes:
 
 
 def _exchange(rng: random.Random, folder: Path) -> None:
-    found = sorted(folder.iterdir())
-    blobs = [entry.read_bytes() for entry in found]
+    result = sorted(folder.iterdir())
+    blobs = [entry.read_bytes() for entry in result]
     rng.shuffle(blobs)
-    for entry, blob in zip(found, blobs, strict=True):
+    for entry, blob in zip(result, blobs, strict=True):
         entry.write_bytes(blob)
 
 
 def _mix(rng: random.Random, folder: Path) -> None:
     """Part of one program's entry, the rest of another's."""
-    found = sorted(folder.iterdir())
-    blobs = [entry.read_bytes() for entry in found]
-    for entry, blob in zip(found, blobs, strict=True):
+    result = sorted(folder.iterdir())
+    blobs = [entry.read_bytes() for entry in result]
+    for entry, blob in zip(result, blobs, strict=True):
         other = rng.choice(blobs)
         at = rng.choice((49, 62, len(blob) // 2, len(blob) - 64, len(blob) - 32))
         entry.write_bytes(blob[:at] + other[at:])
@@ -145,9 +145,9 @@ def _of_another(fact: str) -> Any:
         finally:
             using.environment = plain
         dovetail.config.update("compilation_cache_dir", str(folder))
-        found = sorted(elsewhere.iterdir())
+        result = sorted(elsewhere.iterdir())
         for name in mine:
-            (folder / name).write_bytes(rng.choice(found).read_bytes())
+            (folder / name).write_bytes(rng.choice(result).read_bytes())
 
     return attack
 

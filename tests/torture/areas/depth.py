@@ -187,8 +187,8 @@ def _value(rng: random.Random, begin: Callable[[str], None]) -> None:
     begin(f"nest {depth} deep, evaluated")
     f, oracle, _ = _nest(rng, depth)
     x = rng.uniform(-1, 1)
-    found = dovetail.jit(f, compiler_options=QUICK)(np.float32(x))
-    np.testing.assert_allclose(found, oracle(x), rtol=2e-3, atol=2e-3)
+    result = dovetail.jit(f, compiler_options=QUICK)(np.float32(x))
+    np.testing.assert_allclose(result, oracle(x), rtol=2e-3, atol=2e-3)
 
 
 def _transformed(rng: random.Random, begin: Callable[[str], None]) -> None:
@@ -198,18 +198,18 @@ def _transformed(rng: random.Random, begin: Callable[[str], None]) -> None:
     kind = rng.choice(["jvp", "vmap", "grad"] if reversible else ["jvp", "vmap"])
     begin(f"nest {depth} deep, {kind}")
     if kind == "vmap":
-        found = dovetail.jit(dovetail.vmap(f), compiler_options=QUICK)(np.array([x, -x]))
+        result = dovetail.jit(dovetail.vmap(f), compiler_options=QUICK)(np.array([x, -x]))
         np.testing.assert_allclose(
-            found, [oracle(float(x)), oracle(-float(x))], rtol=2e-3, atol=2e-3
+            result, [oracle(float(x)), oracle(-float(x))], rtol=2e-3, atol=2e-3
         )
         return
 
     def derivative(x: Any) -> Any:
         return dovetail.grad(f)(x) if kind == "grad" else dovetail.jvp(f, (x,), (x * 0 + 1,))[1]
 
-    found = dovetail.jit(derivative, compiler_options=QUICK)(x)
+    result = dovetail.jit(derivative, compiler_options=QUICK)(x)
     expected = oracle(Dual(float(x), 1.0)).tangent
-    np.testing.assert_allclose(found, expected, rtol=5e-3, atol=5e-3)
+    np.testing.assert_allclose(result, expected, rtol=5e-3, atol=5e-3)
 
 
 def _beyond(rng: random.Random, begin: Callable[[str], None]) -> None:
@@ -221,8 +221,8 @@ def _beyond(rng: random.Random, begin: Callable[[str], None]) -> None:
         assert "functions are being traced within each other at " in str(e), e
         assert "sys.setrecursionlimit(" in str(e), e
     small, oracle, _ = _nest(rng, 3, rare=0)
-    found = dovetail.jit(small)(np.float32(0.5))
-    np.testing.assert_allclose(found, oracle(0.5), rtol=1e-3)
+    result = dovetail.jit(small)(np.float32(0.5))
+    np.testing.assert_allclose(result, oracle(0.5), rtol=1e-3)
 
 
 def _deep_tree(rng: random.Random, depth: int, leaf: Any) -> Any:
@@ -240,8 +240,8 @@ def _tree(rng: random.Random, begin: Callable[[str], None]) -> None:
     tree = _deep_tree(rng, depth, np.float32(x))
     leaves, treedef = tree_util.tree_flatten(tree)
     assert tree_util.tree_unflatten(treedef, leaves) == tree
-    (found,) = tree_util.tree_leaves(dovetail.jit(lambda t: tree_util.tree_map(dnp.sin, t))(tree))
-    np.testing.assert_allclose(found, math.sin(x), rtol=1e-5)
+    (result,) = tree_util.tree_leaves(dovetail.jit(lambda t: tree_util.tree_map(dnp.sin, t))(tree))
+    np.testing.assert_allclose(result, math.sin(x), rtol=1e-5)
     gradient = dovetail.grad(lambda t: dnp.sin(tree_util.tree_leaves(t)[0]))(tree)
     assert tree_util.tree_structure(gradient) == treedef
     np.testing.assert_allclose(tree_util.tree_leaves(gradient)[0], math.cos(x), rtol=1e-5)
@@ -293,6 +293,6 @@ def _chain(rng: random.Random, begin: Callable[[str], None]) -> None:
         assert text.count("sine") == n
     else:
         g = dovetail.grad(f) if kind == "grad" else f
-        found = [e.primitive.name for e in dovetail.make_jaxpr(g)(x).eqns]
-        assert found.count("sin") == n
-        assert found.count("cos") == (n if kind == "grad" else 0)
+        result = [e.primitive.name for e in dovetail.make_jaxpr(g)(x).eqns]
+        assert result.count("sin") == n
+        assert result.count("cos") == (n if kind == "grad" else 0)

@@ -78,15 +78,15 @@ class _Faulty:
         self._left, self._error, self._spare = at, error, spare
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(os, name)
-        if not callable(found) or name in self._spare or isinstance(found, type):
-            return found
+        result = getattr(os, name)
+        if not callable(result) or name in self._spare or isinstance(result, type):
+            return result
 
         def call(*args: Any, **kwargs: Any) -> Any:
             self._left -= 1
             if self._left == 0:
                 raise self._error
-            return found(*args, **kwargs)
+            return result(*args, **kwargs)
 
         return call
 

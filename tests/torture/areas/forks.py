@@ -146,14 +146,14 @@ def _act(state: State, actions: list[str], as_python_ends: bool) -> None:
     for name in actions:
         action, wanted = ACTIONS[name]
         try:
-            found = action(state)
+            result = action(state)
         except RuntimeError as error:
             allowed = (_REFUSED,) if wanted is None else (_LOST,) if wanted is _MAYBE else ()
             assert any(text in str(error) for text in allowed), f"{name}: {error}"
         else:
-            assert wanted is not None, f"{name} was not refused: {found!r}"
+            assert wanted is not None, f"{name} was not refused: {result!r}"
             if wanted is not _MAYBE:
-                np.testing.assert_allclose(found, wanted, rtol=1e-6, err_msg=name)
+                np.testing.assert_allclose(result, wanted, rtol=1e-6, err_msg=name)
     if as_python_ends:
         atexit._run_exitfuncs()
 
@@ -211,5 +211,5 @@ def _pool(method: str, function: Callable[[Any], float], factor: float) -> None:
             except RuntimeError as error:
                 assert _REFUSED in str(error), error
             return
-        found = pool.map(function, xs)
-    np.testing.assert_allclose(found, [_VALUES.sum() * n * factor for n in range(1, 5)], rtol=1e-5)
+        result = pool.map(function, xs)
+    np.testing.assert_allclose(result, [_VALUES.sum() * n * factor for n in range(1, 5)], rtol=1e-5)

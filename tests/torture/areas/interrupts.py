@@ -49,11 +49,11 @@ def attempt(rng: random.Random, begin: Callable[[str], None]) -> None:
 def _check(work: Work, s: float) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # such as of a damaged entry of the cache
-        found, wanted = work.do(s), work.wanted(s)
-    if isinstance(found, str):
-        assert found == wanted
+        result, wanted = work.do(s), work.wanted(s)
+    if isinstance(result, str):
+        assert result == wanted
     else:
-        np.testing.assert_allclose(found, wanted, rtol=2e-4, atol=1e-5)
+        np.testing.assert_allclose(result, wanted, rtol=2e-4, atol=1e-5)
 
 
 def _interrupted(do: Callable[[], Any], delay: float) -> bool:

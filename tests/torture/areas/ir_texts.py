@@ -46,14 +46,14 @@ def _read(text: str, constants: list[Any]) -> None:
     from dovetail_core import IRError, parse_ir, print_ir, printed_constants
 
     try:
-        found = parse_ir(text, constants)
+        result = parse_ir(text, constants)
     except IRError as error:
         assert re.match(r"line \d+, column \d+: ", str(error)), f"{error!r} of\n{text}"
         return
     except BaseException as error:
         raise AssertionError(f"{error!r} of\n{text[:2000]}") from error
-    printed = print_ir(found)
-    again = print_ir(parse_ir(printed, printed_constants(found)))
+    printed = print_ir(result)
+    again = print_ir(parse_ir(printed, printed_constants(result)))
     assert again == printed, f"{text}\n--- is printed as\n{printed}\n--- and then as\n{again}"
 
 
@@ -89,8 +89,8 @@ def _nesting(rng: random.Random, text: str) -> str:
 
 def _numerals(rng: random.Random, text: str) -> str:
     """numbers become others"""
-    found = list(re.finditer(r"\d+(\.\d*)?", text))
-    for m in rng.sample(found, min(len(found), rng.randint(1, 3))):
+    result = list(re.finditer(r"\d+(\.\d*)?", text))
+    for m in rng.sample(result, min(len(result), rng.randint(1, 3))):
         text = text[: m.start()] + rng.choice(_NUMERALS) + text[m.end() :]
     return text
 

@@ -119,10 +119,10 @@ def _write_plugin(folder: Path) -> None:
         (package / f"{module.partition('.')[2]}.py").write_text(source)
 
 
-def _near(found: Any, wanted: Any) -> None:
+def _near(result: Any, wanted: Any) -> None:
     import numpy as np
 
-    np.testing.assert_allclose(np.asarray(found, np.float64), wanted, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(np.asarray(result, np.float64), wanted, rtol=1e-5, atol=1e-6)
 
 
 def _eager(n: int) -> None:

@@ -43,13 +43,13 @@ _MODULES = {
 
 def modules(library: str) -> dict[str, Any]:
     """The library's public modules, by the short names that texts call them."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for short, name in _MODULES.items():
         try:
-            found[short] = import_module(f"{library}.{name}".rstrip("."))
+            result[short] = import_module(f"{library}.{name}".rstrip("."))
         except ImportError:
             continue
-    return found
+    return result
 
 
 class Broken:

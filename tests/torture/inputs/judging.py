@@ -49,13 +49,13 @@ def judge(error: BaseException, wrong: Wrong, names: dict[str, Any]) -> str:
 
 def _frames(traceback: TracebackType | None) -> list[tuple[str, bool]]:
     """The files of a traceback, and whether each raised, or called what did."""
-    found: list[tuple[str, bool]] = []
+    result: list[tuple[str, bool]] = []
     while traceback is not None:
         code, at = traceback.tb_frame.f_code, traceback.tb_lasti
         opcode = dis.opname[code.co_code[at]]
-        found.append((code.co_filename, opcode in ("RAISE_VARARGS", "RERAISE")))
+        result.append((code.co_filename, opcode in ("RAISE_VARARGS", "RERAISE")))
         traceback = traceback.tb_next
-    return found
+    return result
 
 
 def _text(error: BaseException) -> str:

@@ -61,12 +61,12 @@ class Wrong:
 @cache
 def valid_calls() -> tuple[Valid, ...]:
     """All valid calls of the files, in order."""
-    found: list[Valid] = []
+    result: list[Valid] = []
     for file in sorted((Path(__file__).parent / "calls").glob("*.txt")):
         for line in file.read_text().splitlines():
             if line and not line.startswith("#"):
-                found += [_valid(file.stem, text) for text in alternatives(line)]
-    return tuple(found)
+                result += [_valid(file.stem, text) for text in alternatives(line)]
+    return tuple(result)
 
 
 def alternatives(line: str) -> Iterator[str]:
@@ -80,8 +80,8 @@ def alternatives(line: str) -> Iterator[str]:
 
 
 def _valid(area: str, text: str) -> Valid:
-    found = _SUBJECT.match(text)
-    return Valid(area, found[2], found[1]) if found else Valid(area, text, "")
+    result = _SUBJECT.match(text)
+    return Valid(area, result[2], result[1]) if result else Valid(area, text, "")
 
 
 def _calls(tree: ast.AST, subject: str) -> list[ast.Call]:
@@ -100,16 +100,16 @@ def _calls(tree: ast.AST, subject: str) -> list[ast.Call]:
 
 def places(valid: Valid, names: dict[str, Any]) -> list[Place]:
     """Every argument that may go wrong; parameters left out are read off signatures."""
-    found: list[Place] = []
+    result: list[Place] = []
     tree = ast.parse(valid.text, mode="eval")
     for n, call in enumerate(_calls(tree, valid.subject)):
         function = ast.unparse(call.func)
         given: list[int | str] = [*range(len(call.args))]
         given += [k.arg for k in call.keywords if k.arg]
-        found += [Place(valid, n, function, a) for a in given]
+        result += [Place(valid, n, function, a) for a in given]
         added = _left_out(call, function, names)
-        found += [Place(valid, n, function, a, added=True) for a in added]
-    return found
+        result += [Place(valid, n, function, a, added=True) for a in added]
+    return result
 
 
 def _left_out(call: ast.Call, function: str, names: dict[str, Any]) -> list[str]:
@@ -174,14 +174,14 @@ def random_wrong(rng: random.Random, names: dict[str, Any], area: str | None = N
     """A wrong input drawn at random: one argument, sometimes two, sometimes a traced one."""
     calls = [c for c in valid_calls() if area in (None, c.area)]
     while True:
-        found = places(rng.choice(calls), names)
-        if found:
+        result = places(rng.choice(calls), names)
+        if result:
             break
-    place, how = rng.choice(found), rng.random()
+    place, how = rng.choice(result), rng.random()
     if how < 0.06:
         return traced(place)
     at = [(place, _value(rng))]
-    others = [p for p in found if p.call == place.call and p != place]
+    others = [p for p in result if p.call == place.call and p != place]
     if how > 0.85 and others:
         at.append((rng.choice(others), _value(rng)))
     return wrong(*at)

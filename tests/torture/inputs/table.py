@@ -31,45 +31,45 @@ def main() -> int:
     parser.add_argument("--peer", nargs=2, metavar=("PYTHON", "LIBRARY"))
     parser.add_argument("--limit", type=int, default=60, help="how many of each to list")
     given = parser.parse_args()
-    found = _try_all(given.count, given.seed, given.area)
-    _tell(found, given.show.split(","), given.limit)
-    undecided = _compare(found, *given.peer) if given.peer else 0
-    return 1 if undecided or any(o.judgement == "internal" for _, o in found) else 0
+    result = _try_all(given.count, given.seed, given.area)
+    _tell(result, given.show.split(","), given.limit)
+    undecided = _compare(result, *given.peer) if given.peer else 0
+    return 1 if undecided or any(o.judgement == "internal" for _, o in result) else 0
 
 
 def _try_all(count: int, seed: int, area: str | None) -> list[tuple[Wrong, Outcome]]:
     names, rng = ready(), random.Random(seed)
-    found: dict[str, tuple[Wrong, Outcome]] = {}
+    result: dict[str, tuple[Wrong, Outcome]] = {}
     for _ in range(count):
         wrong = random_wrong(rng, names, area)
-        if wrong.text not in found:
-            found[wrong.text] = wrong, try_one(wrong, names)
-    return [*found.values()]
+        if wrong.text not in result:
+            result[wrong.text] = wrong, try_one(wrong, names)
+    return [*result.values()]
 
 
-def _tell(found: list[tuple[Wrong, Outcome]], show: list[str], limit: int) -> None:
+def _tell(result: list[tuple[Wrong, Outcome]], show: list[str], limit: int) -> None:
     classes = ("accepted", "clear", "unclear", "nameless", "internal")
     for kind in show:
-        chosen = [(w, o) for w, o in found if o.judgement == kind]
+        chosen = [(w, o) for w, o in result if o.judgement == kind]
         for wrong, outcome in chosen[:limit]:
             print(f"{kind}: {wrong.text}\n    {outcome.text[:300]}\n    {outcome.where}")
     print(f"{'':<18}{'tries':>7}" + "".join(f"{c:>10}" for c in classes) + f"{'clear %':>9}")
-    for area in [*sorted({w.area for w, _ in found}), ""]:
-        counts = Counter(o.judgement for w, o in found if area in ("", w.area))
+    for area in [*sorted({w.area for w, _ in result}), ""]:
+        counts = Counter(o.judgement for w, o in result if area in ("", w.area))
         errors = sum(counts.values()) - counts["accepted"]
         share = 100 * counts["clear"] / max(errors, 1)
         cells = "".join(f"{counts[c]:>10}" for c in classes)
         print(f"{area or 'all':<18}{sum(counts.values()):>7}{cells}{share:>9.1f}")
 
 
-def _compare(found: list[tuple[Wrong, Outcome]], python: str, library: str) -> int:
+def _compare(result: list[tuple[Wrong, Outcome]], python: str, library: str) -> int:
     """How many inputs the libraries disagree on without a reason, each of them told."""
     # To take apart what contains itself spoils the stack of some libraries' processes.
-    texts = [w.text for w, _ in found if "recursive" not in w.text]
+    texts = [w.text for w, _ in result if "recursive" not in w.text]
     answers = _answers(texts, python, library)
     lines: list[str] = []
     count: Counter[str] = Counter()
-    for wrong, outcome in found:
+    for wrong, outcome in result:
         theirs = answers.get(wrong.text)
         ours = outcome.judgement == "accepted"
         if theirs is None or ours == (theirs == "accepted"):

@@ -41,8 +41,8 @@ def _deepcopy(self: ArrayImpl, memo: Any) -> ArrayImpl:
 
 def _reduce(self: ArrayImpl) -> tuple[Any, ...]:
     other = registry().provider("pickles", None)
-    if other is not None and (found := other(self)) is not None:
-        return found
+    if other is not None and (result := other(self)) is not None:
+        return result
     return rebuild, (value_of(self), self.aval.weak_type)
 
 

@@ -74,12 +74,12 @@ _i64_arrays: Cache[tuple[int, ...], Attribute] = Cache()
 def i64_array(values: Sequence[int]) -> Attribute:
     """``array<i64: 0, 1>``."""
     key = tuple(values)
-    found = _i64_arrays.get(key)
-    if found is None:
+    result = _i64_arrays.get(key)
+    if result is None:
         whole = tuple(map(index, key))
         text = f"array<i64: {', '.join(map(str, whole))}>" if whole else "array<i64>"
-        found = _i64_arrays[key] = Attribute.of(text, whole)
-    return found
+        result = _i64_arrays[key] = Attribute.of(text, whole)
+    return result
 
 
 def bool_array(values: Sequence[bool]) -> Attribute:

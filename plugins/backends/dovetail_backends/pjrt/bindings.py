@@ -73,12 +73,12 @@ class MlirFunction:
         avals = [*avals, effects.CLOCK] if ordered else avals
         text, outs = module_text(self.builder, write, avals, ordered=ordered)
         callee = mlir_functions.merge(self.module, name, text)
-        found = mlir_functions.call(
+        result = mlir_functions.call(
             callee, [*operands, self.clock] if ordered else operands, [self.type(a) for a in outs]
         )
         if ordered:
-            *found, self.clock = found
-        return found
+            *result, self.clock = result
+        return result
 
 
 def module_text(
@@ -123,9 +123,9 @@ def splice(
         if ordered:
             m.outs = types[:-1]
             *values, m.clock = values
-        found = function(m, *values, **params)
-        alone = not hasattr(found, "results") and not isinstance(found, (list, tuple, type(None)))
-        return [found, m.clock] if ordered else [found]
+        result = function(m, *values, **params)
+        alone = not hasattr(result, "results") and not isinstance(result, (list, tuple, type(None)))
+        return [result, m.clock] if ordered else [result]
 
     if not ordered:
         results = _call(b, function, operands, outs, build)

@@ -111,10 +111,10 @@ class Builder(Emitter):
             return list(out) if primitive.multiple_results else [out]
 
         if primitive.regions is None and primitive.traits.places is None:
-            found = self.divided([x.aval for x in eqn.invars], operands, outs, emit)
+            result = self.divided([x.aval for x in eqn.invars], operands, outs, emit)
         else:
-            found = [self.as_told(x, a) for x, a in zip(emit(self, *operands), outs)]
-        return found if primitive.multiple_results else found[0]
+            result = [self.as_told(x, a) for x, a in zip(emit(self, *operands), outs)]
+        return result if primitive.multiple_results else result[0]
 
     def divided(
         self,
@@ -133,8 +133,8 @@ class Builder(Emitter):
         if not self.module.divides:
             return emit(self, *operands)
         grid: Any = self.module.partition.grid  # type: ignore[union-attr]
-        found = grid.on_summands(self, types, operands, emit) or emit(self, *operands)
-        return [self.as_told(x, a) for x, a in zip(found, outs)]
+        result = grid.on_summands(self, types, operands, emit) or emit(self, *operands)
+        return [self.as_told(x, a) for x, a in zip(result, outs)]
 
     def _watched(self, eqn: Eqn, rule: StablehloRule, operands: Sequence[Val]) -> Any:
         """Lower an equation where more is wanted than its operations."""
@@ -330,9 +330,9 @@ def _check_results(eqn: Eqn, results: Any, label: str) -> None:
     Raises:
         RegistryError: names the primitive, the user's line, the rule's place and the types.
     """
-    found = list(results) if eqn.primitive.multiple_results else [results]
+    result = list(results) if eqn.primitive.multiple_results else [results]
     wanted = [tensor_type(v.aval) for v in eqn.outvars]
-    got = [getattr(x, "type", type(x).__name__) for x in found]
+    got = [getattr(x, "type", type(x).__name__) for x in result]
     if got != wanted:
         raise RegistryError(
             f"{label} returned ({', '.join(got)}), but the operation's results are "

@@ -26,12 +26,12 @@ def host_constant(value: Any) -> Any:
         return None
     if value.is_deleted():
         return None
-    found = np.array(explicit_get(to_numpy, value))
+    result = np.array(explicit_get(to_numpy, value))
     if not value.weak_type:
-        return found
-    if found.ndim:
+        return result
+    if result.ndim:
         return None
-    scalar = found.item()  # the one kind of value on the host that is weakly typed
+    scalar = result.item()  # the one kind of value on the host that is weakly typed
     return scalar if typeof(scalar) == typeof(value) else None
 
 

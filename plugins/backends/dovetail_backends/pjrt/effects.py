@@ -95,10 +95,10 @@ def host_callback(
         )
         return []
     notes = {} if on_parts else _once(b, outs)
-    found = custom_call(b, target, operands, outs, config, effect, {}, notes)
+    result = custom_call(b, target, operands, outs, config, effect, {}, notes)
     if ordered:
-        *found, b.clock = found
-    return _on_all(b, found)
+        *result, b.clock = result
+    return _on_all(b, result)
 
 
 def buffer_callback(
@@ -179,8 +179,8 @@ def case(b: Emitter, index: Val, branches: Sequence[Body], outs: Sequence[Any]) 
         return body
 
     regions = [b.region([], clocked(branch)) for branch in branches]
-    *found, b.clock = b.op("stablehlo.case", [index], [*outs, CLOCK], "", regions)
-    return found
+    *result, b.clock = b.op("stablehlo.case", [index], [*outs, CLOCK], "", regions)
+    return result
 
 
 def while_loop(b: Emitter, carry: Sequence[Val], condition: Body, body: Body) -> list[Val]:
@@ -197,5 +197,5 @@ def while_loop(b: Emitter, carry: Sequence[Val], condition: Body, body: Body) ->
         return [*body(b, *xs[:-1]), clock(b)]
 
     regions = [b.region(avals, test), b.region(avals, step)]
-    *found, b.clock = b.op("stablehlo.while", state, avals, "", regions)
-    return found
+    *result, b.clock = b.op("stablehlo.while", state, avals, "", regions)
+    return result

@@ -251,10 +251,10 @@ class Emitter:
             return self.constant(False, ShapedArray(aval.shape, np.bool_))
         array = np.asarray(value, aval.dtype)
         key = (aval.shape, aval.dtype, array.tobytes(), array.shape)
-        found = self._constants.get(key)
-        if found is None:
-            found = self._constants[key] = self._constant(array, aval)
-        return found
+        result = self._constants.get(key)
+        if result is None:
+            result = self._constants[key] = self._constant(array, aval)
+        return result
 
     def _constant(self, array: np.ndarray[Any, Any], aval: ShapedArray) -> Val:
         text = dense(array)

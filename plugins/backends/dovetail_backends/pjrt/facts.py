@@ -74,10 +74,10 @@ class ModuleFacts:
     @cached_property
     def counts(self) -> Mapping[str, int]:
         """How many operations have a name."""
-        found = Counter[str]()
+        result = Counter[str]()
         for kind, count in self.kinds.items():
-            found[kind.name] += count
-        return found
+            result[kind.name] += count
+        return result
 
     @cached_property
     def computations(self) -> frozenset[str]:

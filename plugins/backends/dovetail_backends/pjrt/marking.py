@@ -69,13 +69,13 @@ def marked(line: str, marks: Mapping[str, str]) -> str:
     wanted = {f"{string(k)}": f"{string(v)}" for k, v in marks.items()}
     if not before.endswith("}"):
         return f"{before} {{{_ATTRIBUTE}{_spelt(wanted)}}}}}{after}"
-    head, found, tail = before.rpartition(_ATTRIBUTE)
-    if not found or "\n" in tail:  # one of its regions'
+    head, result, tail = before.rpartition(_ATTRIBUTE)
+    if not result or "\n" in tail:  # one of its regions'
         return f"{before[:-1]}, {_ATTRIBUTE}{_spelt(wanted)}}}}}{after}"
     own = _ENTRIES.match(tail)
     assert own is not None
     known = {k if k[0] == '"' else f'"{k}"': v for k, v in _ENTRY.findall(own[0])}
-    return f"{head}{found}{_spelt({**known, **wanted})}{tail[own.end() :]}{after}"
+    return f"{head}{result}{_spelt({**known, **wanted})}{tail[own.end() :]}{after}"
 
 
 def _spelt(entries: Mapping[str, str]) -> str:
@@ -86,11 +86,11 @@ def _marks_in(program: Any) -> tuple[Any, ...]:
     """The annotations of all equations of a program: what distinguishes equal ones."""
     if isinstance(program, ClosedJaxpr):
         return program.memo("annotations", lambda: _marks_in(open_program(program)))
-    found: list[Any] = []
+    result: list[Any] = []
     for i, eqn in enumerate(program.eqns):
         if marks := annotations_of(eqn.source):
-            found.append((i, tuple(sorted(marks.items()))))
+            result.append((i, tuple(sorted(marks.items()))))
         if eqn.primitive.regions:
             within = [_marks_in(p) for p in programs_in(eqn.params)]
-            found += [(i, within_i) for within_i in map(tuple, within) if within_i]
-    return tuple(found)
+            result += [(i, within_i) for within_i in map(tuple, within) if within_i]
+    return tuple(result)

@@ -258,10 +258,10 @@ def _aliases(
     unusable: list[Any] = []
     for fits in (_of_one_type, _as_large, _unknown):
         for i, form in wanted.items():
-            found = next((o for o, f in free.items() if i not in flags and fits(form, f)), None)
-            if found is not None:
-                del free[found]
-                flags[i] = found if fits is _of_one_type else DONOR
+            result = next((o for o, f in free.items() if i not in flags and fits(form, f)), None)
+            if result is not None:
+                del free[result]
+                flags[i] = result if fits is _of_one_type else DONOR
     for i, form in wanted.items():
         if i not in flags:
             aval: Any = program.jaxpr.invars[i].aval

@@ -85,10 +85,10 @@ class _Types(dict[str, ArrayType]):
     """The types of values, by their text."""
 
     def __getitem__(self, x: Val) -> ArrayType:  # type: ignore[override]
-        found = self.get(x.type)
-        if found is None:
-            found = self[x.type] = _array_type(x.aval)
-        return found
+        result = self.get(x.type)
+        if result is None:
+            result = self[x.type] = _array_type(x.aval)
+        return result
 
     def pairs(self, values: Iterable[Val]) -> list[tuple[Val, ArrayType]]:
         """Values and their types."""
@@ -114,13 +114,13 @@ def facts_of_text(text: str) -> ModuleFacts | None:
 
     try:
         module = mlir.parse(text)
-        found = mlir_operations.of_functions(module)
+        result = mlir_operations.of_functions(module)
     except ValueError:  # compiling it says what is wrong with it
         return None
     collector = Collector()
-    collector.values([ArrayType(*t) for t in found.blocks])
-    for name, operands, results, read in found.operations:
+    collector.values([ArrayType(*t) for t in result.blocks])
+    for name, operands, results, read in result.operations:
         ins, outs = ([(x, ArrayType(*t)) for x, t in values] for values in (operands, results))
         wanted = ATTRIBUTES.get(name)
         collector.operation(name, ins, outs, None if wanted is None else read(wanted))
-    return collector.facts([ArrayType(*t) for t in found.results], found.has_shardings)
+    return collector.facts([ArrayType(*t) for t in result.results], result.has_shardings)

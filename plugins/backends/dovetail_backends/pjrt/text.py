@@ -55,12 +55,12 @@ def element_type(dtype: Any) -> str:
 
 def tensor_type(aval: AbstractValue) -> str:
     """The MLIR type of an array type: ``tensor<2x3xf32>``."""
-    found = _types.get(aval)
-    if found is None:
+    result = _types.get(aval)
+    if result is None:
         assert isinstance(aval, ShapedArray), f"{aval} must be lowered to low types first"
         dims = "".join(f"{d}x" for d in aval.shape)
-        found = _types[aval] = f"tensor<{dims}{element_type(aval.dtype)}>"
-    return found
+        result = _types[aval] = f"tensor<{dims}{element_type(aval.dtype)}>"
+    return result
 
 
 def dense(value: np.ndarray[Any, Any]) -> str:

@@ -18,9 +18,9 @@ from .lowering import on_arrays
 def read_only(x: Any) -> np.ndarray[Any, Any]:
     """A NumPy array of the value's type that refuses to be written to."""
     aval: Any = typeof(x)
-    found = np.asarray(x, aval.dtype).view()
-    found.flags.writeable = False
-    return found
+    result = np.asarray(x, aval.dtype).view()
+    result.flags.writeable = False
+    return result
 
 
 def _call(args: Any, callback: HostFunction, result_avals: tuple[Any, ...]) -> list[Any]:
@@ -40,8 +40,8 @@ def _call_reported(args: Any, callback: HostFunction, result_avals: tuple[Any, .
 
 
 def _call_low(*args: Any, callback: HostFunction, result_avals: tuple[Any, ...]) -> list[Any]:
-    found = callback.checked(result_avals, *[read_only(x) for x in args])
-    return [put_host(x, a) for x, a in zip(found, result_avals)]
+    result = callback.checked(result_avals, *[read_only(x) for x in args])
+    return [put_host(x, a) for x, a in zip(result, result_avals)]
 
 
 @def_impl(pure_callback_p)

@@ -84,10 +84,10 @@ def first_place(kind: Kind, outs: Sequence[Any]) -> tuple[int, tuple[int, ...]] 
     """The first result that has such a number, and where it has; None: none has."""
     for i, x in enumerate(outs):
         if is_floating(x):
-            found = kind.concrete(np.asarray(x))
-            if found.any():
-                flat = int(np.argmax(found))
-                return i, tuple(int(k) for k in np.unravel_index(flat, found.shape))
+            result = kind.concrete(np.asarray(x))
+            if result.any():
+                flat = int(np.argmax(result))
+                return i, tuple(int(k) for k in np.unravel_index(flat, result.shape))
     return None
 
 
@@ -105,10 +105,10 @@ def concrete_finding(
     kind: Kind, operation: str, source: Source | None, args: Sequence[Any], outs: Sequence[Any]
 ) -> Finding | None:
     """What there is to say of an operation that was applied to known values."""
-    found = first_place(kind, outs)
-    if found is None:
+    results = first_place(kind, outs)
+    if results is None:
         return None
-    result, at = outs[found[0]], found[1]
+    result, at = outs[results[0]], results[1]
     lines: list[str] = []
     for x in args:
         aval: Any = typeof(x)

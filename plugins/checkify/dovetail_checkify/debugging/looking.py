@@ -54,8 +54,8 @@ def _found(kind: Kind, run: Run, here: Source | None) -> Finding | None:
         program = ClosedJaxpr(
             program.jaxpr.replace(eqns=[eqn.replace(source=here)]), program.consts
         )
-    found = search(kind, program, run.operands, here if run.lines == "none" else None)
-    return found or _passed_on(kind, run, here)
+    result = search(kind, program, run.operands, here if run.lines == "none" else None)
+    return result or _passed_on(kind, run, here)
 
 
 def _passed_on(kind: Kind, run: Run, here: Source | None) -> Finding | None:

@@ -48,9 +48,9 @@ class WatchedBatchTrace(BatchTrace):
         except NumericError as e:
             if primitive.regions is None and e.finding is not None:  # not of what is inside
                 again = quietly(super().process, primitive, args, params)
-                found = _element(e.finding, primitive, args, _list(again))
-                if found is not None:
-                    raise NumericError(str(found), found) from None
+                result = _element(e.finding, primitive, args, _list(again))
+                if result is not None:
+                    raise NumericError(str(result), result) from None
             raise
         for x in _list(out):
             _note(x)
@@ -83,11 +83,11 @@ def _element(
         if isinstance(array, Tracer) or any(isinstance(a, Tracer) for a in arrays):
             continue
         source = finding.source
-        found = concrete_finding(
+        result = concrete_finding(
             KINDS[finding.kind], f"primitive {primitive.name}", source, arrays, [array]
         )
-        if found is not None:
-            return found._replace(mapped=axes, is_differentiated=finding.is_differentiated)
+        if result is not None:
+            return result._replace(mapped=axes, is_differentiated=finding.is_differentiated)
     return None
 
 

@@ -105,8 +105,8 @@ class _Searcher(_Walk):
     they are."""
 
     def __init__(self, kind: Kind, loops: int) -> None:
-        found = [np.int32(-1), np.False_, np.int32(0), np.int32(0), *no_views()]
-        super().__init__([*found, *[np.int32(0)] * (2 * loops)])
+        result = [np.int32(-1), np.False_, np.int32(0), np.int32(0), *no_views()]
+        super().__init__([*result, *[np.int32(0)] * (2 * loops)])
         self.kind = kind
         self.first_counter = FIXED + loops
 
@@ -129,8 +129,8 @@ class _Searcher(_Walk):
         if not written[0]:  # counters alone, which are the same for all of them
             at: Any = np.int32(0)
         else:
-            found = lax.ge(after[0], np.int32(0)), after[1]
-            rank = lax.add(*[lax.convert_element_type(x, np.int32) for x in found])
+            result = lax.ge(after[0], np.int32(0)), after[1]
+            rank = lax.add(*[lax.convert_element_type(x, np.int32) for x in result])
             at = lax.argmax(rank, 0, np.int32)
         return [
             lax.dynamic_index_in_dim(x, at, 0, keepdims=False) if w else x
@@ -151,11 +151,11 @@ class _Searcher(_Walk):
 
     def _note(self, number: int, i: int, x: Any, args: Sequence[Any], inherited: Any) -> None:
         """Keep it if it is the first one; the first that no operand has goes before others."""
-        found = self.kind.traced(x)
-        is_origin = lax.bitwise_and(_any(found), lax.bitwise_not(inherited))
-        is_first = lax.bitwise_and(_any(found), lax.lt(self.state[0], np.int32(0)))
+        result = self.kind.traced(x)
+        is_origin = lax.bitwise_and(_any(result), lax.bitwise_not(inherited))
+        is_first = lax.bitwise_and(_any(result), lax.lt(self.state[0], np.int32(0)))
         better = lax.bitwise_and(is_origin, lax.bitwise_not(self.state[1]))
-        take, at = lax.bitwise_or(is_first, better), _first(found)
+        take, at = lax.bitwise_or(is_first, better), _first(result)
         counters = self.state[self.first_counter :]
         new = [np.int32(number), is_origin, np.int32(i), at, *views(args, typeof(x), at), *counters]
         self.state = [*[lax.select(take, y, z) for y, z in zip(new, self.state)], *counters]

@@ -53,11 +53,11 @@ def _row(x: Any, n: int) -> Any:
 
 def lines(eqn: Eqn, result: Any, real: Any, imaginary: Any) -> list[str]:
     """What is said of an equation's operands, from their views."""
-    found: list[str] = []
+    results: list[str] = []
     for i, v in enumerate(eqn.invars):
         aval: Any = v.aval
         if i >= OPERANDS or not has_numbers(aval):
-            found.append(aval.str_short())
+            results.append(aval.str_short())
             continue
         here = _same_place(aval, result)
         n = 1 if here else min(aval.size, SHOWN)
@@ -66,8 +66,8 @@ def lines(eqn: Eqn, result: Any, real: Any, imaginary: Any) -> list[str]:
             values = values + 1j * imaginary[i, :n]
         elif aval.dtype.kind in "biu":
             values = values.astype(aval.dtype)
-        found.append(operand_line(aval, list(values), here))
-    return found
+        results.append(operand_line(aval, list(values), here))
+    return results
 
 
 def _same_place(aval: Any, result: Any) -> bool:

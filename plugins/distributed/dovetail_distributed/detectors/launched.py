@@ -35,5 +35,5 @@ class Launched:
 
     def place(self, timeout: float) -> Place:
         env = os.environ
-        found = Place(env[COORDINATOR], int(env[PROCESSES]), int(env[PROCESS]))
-        return replace(found, job=env.get(JOB))
+        result = Place(env[COORDINATOR], int(env[PROCESSES]), int(env[PROCESS]))
+        return replace(result, job=env.get(JOB))

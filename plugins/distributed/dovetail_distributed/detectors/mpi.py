@@ -39,8 +39,8 @@ def _host(uri: str) -> str | None:
     sizes = [os.environ.get(f"OMPI_COMM_WORLD_{n}SIZE") for n in ("", "LOCAL_")]
     if sizes[0] == sizes[1]:
         return "127.0.0.1"  # all processes are on this machine
-    found = re.search(r";tcp://([^,:]+)", uri) or re.search(r";tcp6://\[([^\],]+)", uri)
-    return None if found is None else found.group(1)
+    result = re.search(r";tcp://([^,:]+)", uri) or re.search(r";tcp6://\[([^\],]+)", uri)
+    return None if result is None else result.group(1)
 
 
 class Hydra:

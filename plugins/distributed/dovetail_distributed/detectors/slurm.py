@@ -41,8 +41,8 @@ def first_host(nodes: str) -> str:
     Raises:
         ValueError: it is no such list.
     """
-    found = re.match(r"([^\[\],\s]*)(?:\[([^\]]*)\])?([^,\s]*)", nodes.strip())
-    prefix, numbers, suffix = found.groups() if found else ("", None, "")
+    result = re.match(r"([^\[\],\s]*)(?:\[([^\]]*)\])?([^,\s]*)", nodes.strip())
+    prefix, numbers, suffix = result.groups() if result else ("", None, "")
     if numbers is not None:
         number = re.match(r"\d+", numbers)
         if number is None:

@@ -55,24 +55,24 @@ def run(args: Namespace) -> int:
 
 
 def _positive(text: str) -> int:
-    found = _number(text)
-    if not found >= 1 or found % 1:
+    result = _number(text)
+    if not result >= 1 or result % 1:
         raise ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
-    return int(found)
+    return int(result)
 
 
 def _port(text: str) -> int:
-    found = _number(text)
-    if not 1 <= found <= 65535 or found % 1:
+    result = _number(text)
+    if not 1 <= result <= 65535 or result % 1:
         raise ArgumentTypeError(f"expected a whole number from 1 to 65535, got {text!r}")
-    return int(found)
+    return int(result)
 
 
 def _seconds(text: str) -> float:
-    found = _number(text)
-    if not 0 <= found < inf:
+    result = _number(text)
+    if not 0 <= result < inf:
         raise ArgumentTypeError(f"expected a number of seconds, got {text!r}")
-    return found
+    return result
 
 
 def _number(text: str) -> float:

@@ -17,7 +17,7 @@ STATUS = 70
 
 
 def end(
-    found: dict[str, Any], process: int, processes: int, others: Callable[[], int] = int
+    result: dict[str, Any], process: int, processes: int, others: Callable[[], int] = int
 ) -> None:
     """Say what is known, and end this process at once; process 0 when the others have, within 1 s.
 
@@ -28,8 +28,8 @@ def end(
     Nothing else ends a computation that waits for another process: no exception can be raised in a
     thread that is in the runtime, and handlers that run at exit would wait for it, too.
     """
-    say(text_of(found, process, processes))
-    end_at_once(others, 0.05 if found["process"] == 0 else 0.5)
+    say(text_of(result, process, processes))
+    end_at_once(others, 0.05 if result["process"] == 0 else 0.5)
 
 
 def end_at_once(others: Callable[[], int] = int, seconds: float = 0.5) -> None:
@@ -48,21 +48,21 @@ def wait_for_others(others: Callable[[], int]) -> None:
         time.sleep(0.01)
 
 
-def text_of(found: dict[str, Any], process: int, processes: int, goes_on: bool = False) -> str:
+def text_of(result: dict[str, Any], process: int, processes: int, goes_on: bool = False) -> str:
     """What a process says of the loss of another one."""
     me = identity()
     own = f"process {process} (host {me['host']}, pid {me['pid']})"
-    at, why = whereabouts(), str(found["why"]).rstrip(".")
-    was = f" It was at {found['at']}." if found.get("at") else ""
-    if found["process"] == process:
+    at, why = whereabouts(), str(result["why"]).rstrip(".")
+    was = f" It was at {result['at']}." if result.get("at") else ""
+    if result["process"] == process:
         return (
             f"this process, {own}, {why}, so that the others went on without it. It ends "
             f"now, with exit status {STATUS}."
         )
     if goes_on:
-        return f"{found['name']} of {processes} {why}.{was} The others go on."
+        return f"{result['name']} of {processes} {why}.{was} The others go on."
     return (
-        f"{found['name']} of {processes} {why}.{was} {own[0].upper()}{own[1:]} cannot go "
+        f"{result['name']} of {processes} {why}.{was} {own[0].upper()}{own[1:]} cannot go "
         f"on without it{f' at {at}' if at else ''}, and ends now with exit status {STATUS}."
     )
 

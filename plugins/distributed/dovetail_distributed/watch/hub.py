@@ -142,8 +142,8 @@ class Hub:
             self.guests.pop(guest.process, None)
             self._lost(guest, f"failed: {message.get('why')}")
         elif message["is"] == "where":
-            found = {str(g.process): [g.name, g.at] for g in self.guests.values()}
-            guest.lines.send(**{"is": "there", "found": found})
+            result = {str(g.process): [g.name, g.at] for g in self.guests.values()}
+            guest.lines.send(**{"is": "there", "found": result})
         elif message["is"] == "leave":
             guest.leaving = True
             if all(g.leaving for g in self.guests.values()) and not self.missing():

@@ -55,10 +55,10 @@ class Lines:
         if not data or len(self._rest) > LONGEST:
             return None
         try:
-            found: list[Any] = [json.loads(line) for line in lines]
+            result: list[Any] = [json.loads(line) for line in lines]
         except ValueError:
             return None
-        return found if all(isinstance(m, dict) and "is" in m for m in found) else None
+        return result if all(isinstance(m, dict) and "is" in m for m in result) else None
 
     def close(self) -> None:
         """End the connection: the other side is told."""
@@ -92,13 +92,13 @@ def raised_at(error: BaseException) -> str:
 
 
 def _raised_at(error: BaseException) -> str:
-    found, at = "", error.__traceback__
+    result, at = "", error.__traceback__
     while at is not None:
         frame = at.tb_frame
         if not is_hidden(frame) and not frame.f_code.co_filename.startswith(_STANDARD):
-            found = _line(frame.f_code.co_filename, at.tb_lineno)
+            result = _line(frame.f_code.co_filename, at.tb_lineno)
         at = at.tb_next
-    return found
+    return result
 
 
 def _line(filename: str, line: int) -> str:

@@ -22,15 +22,15 @@ def losses(place):
     params, state, key = place.same((params, state, key))
     step = dt.jit(model.step, **place.shardings)
     draw = np.random.default_rng(0)
-    found = []
+    result = []
     for _ in range(3):
         images = draw.uniform(size=(16, 8, 8)).astype(np.float32)
         labels = draw.integers(0, 10, 16).astype(np.int32)
         key, move = dt.random.split(key)
         batch = place.batch(images), place.batch(labels)
         params, state, value = step(params, state, move, *batch, np.float32(0.001))
-        found.append(float(value))
-    return found
+        result.append(float(value))
+    return result
 
 
 start()

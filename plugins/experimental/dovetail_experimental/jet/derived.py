@@ -58,7 +58,7 @@ def convolve(
             power = {i: k for g, k in zip(groups, powers) for i in g}
             xs = [coefficient(a, power.get(i, 0)) for i, a in enumerate(args)]
             terms[sum(powers)].append(f(*xs))
-    sums = [[reduce(algebra().add, ys) for ys in zip(*found)] for found in terms if found]
+    sums = [[reduce(algebra().add, ys) for ys in zip(*result)] for result in terms if result]
     return [
         ys if is_inexact(getattr(typeof(ys[0]), "dtype", None)) else ys[:1] for ys in zip(*sums)
     ]
@@ -81,7 +81,7 @@ def by_derivative(carrier: SeriesCarrier, f: Callable[..., list[Any]], args: Arg
 
     less = SeriesCarrier(carrier.order - 1)
     rates = [tuple(scaled(c, k) for k, c in enumerate(args[i]) if k) for i in what]
-    found = lift_call(less, push, [*(a[: carrier.order] for a in args), *rates])
-    rest = iter(found[len(dotted) :])
+    result = lift_call(less, push, [*(a[: carrier.order] for a in args), *rates])
+    rest = iter(result[len(dotted) :])
     dots = [next(rest) if has_dot else () for has_dot in dotted]
-    return [(y[0], *(scaled(c, 1 / k) for k, c in enumerate(d, 1))) for y, d in zip(found, dots)]
+    return [(y[0], *(scaled(c, 1 / k) for k, c in enumerate(d, 1))) for y, d in zip(result, dots)]

@@ -47,8 +47,8 @@ def jet(
     structure: list[Any] = []
 
     def flat(*xs: Any) -> list[Any]:
-        leaves, found = tree.tree_flatten(fun(*xs))
-        structure[:] = [found]
+        leaves, result = tree.tree_flatten(fun(*xs))
+        structure[:] = [result]
         return leaves
 
     outs = lift_call(SeriesCarrier(order), flat, given)
@@ -88,20 +88,20 @@ def _series_of(
             f"jet{here()}: series have the lengths {', '.join(str(len(s)) for s in series)}; all "
             "must have one length, the order. Fill them up with zeros."
         )
-    found = [
+    result = [
         _one(x, terms, i, factorial_scaled) for i, (x, terms) in enumerate(zip(primals, series))
     ]
-    return found, next(iter(lengths), 0)
+    return result, next(iter(lengths), 0)
 
 
 def _one(x: Any, terms: Sequence[Any], i: int, factorial_scaled: bool) -> Series:
     """The coefficients of an argument, up to the last that is not known to be zero."""
     _aval(x, f"primals[{i}]")
     moving = [k for k, term in enumerate(terms) if not isinstance(term, ZeroTerm)]
-    found = [_term(x, term, i, k) for k, term in enumerate(terms[: max(moving, default=-1) + 1])]
+    result = [_term(x, term, i, k) for k, term in enumerate(terms[: max(moving, default=-1) + 1])]
     if factorial_scaled:
-        found = [scaled(c, 1 / factorial(k)) for k, c in enumerate(found, 1)]
-    return (x, *found)
+        result = [scaled(c, 1 / factorial(k)) for k, c in enumerate(result, 1)]
+    return (x, *result)
 
 
 def _term(x: Any, term: Any, i: int, k: int) -> Any:
@@ -109,13 +109,13 @@ def _term(x: Any, term: Any, i: int, k: int) -> Any:
     aval: Any = typeof(x)
     if isinstance(term, ZeroTerm):
         return algebra().full(aval, 0)
-    found: Any = _aval(term, f"series[{i}][{k}]")
-    wide: bool = aval.dtype.kind == "c" or found.dtype.kind != "c"
-    if is_inexact(aval.dtype) and found.shape == aval.shape and wide:
+    result: Any = _aval(term, f"series[{i}][{k}]")
+    wide: bool = aval.dtype.kind == "c" or result.dtype.kind != "c"
+    if is_inexact(aval.dtype) and result.shape == aval.shape and wide:
         return algebra().convert(term, aval)
     raise TypeError(
         f"jet{here()}: primals[{i}] has type {aval.str_short()} and series[{i}][{k}] "
-        f"{found.str_short()}; both must be real or complex numbers of one shape. What does not "
+        f"{result.str_short()}; both must be real or complex numbers of one shape. What does not "
         "move and is no such number is better closed over."
     )
 

@@ -76,15 +76,15 @@ def series_law(sample: Sample) -> None:
         for x, *ds in zip(start, *directions)
     ]
     try:
-        found = lift_call(SeriesCarrier(ORDER), f, series)
+        result = lift_call(SeriesCarrier(ORDER), f, series)
     except MissingRule as e:
         skip(f"it applies an operation without a rule: {e}")
-    for y, value in zip(f(*start), found):
+    for y, value in zip(f(*start), result):
         assert_close(value[0], y, "value", scale=1.0)
         assert len({typeof(c) for c in value}) == 1, "a coefficient has another type"
     rounding = max(precision(np.asarray(x).dtype) for x in (*start, *f(*start)) if _inexact(x))
     for k in range(1, ORDER + 1):
-        for y, wanted in zip(found, nested(f, [start, *directions], k)):
+        for y, wanted in zip(result, nested(f, [start, *directions], k)):
             if _inexact(y[0]):
                 size = np.max(np.abs(np.asarray(wanted).astype(complex)), initial=1.0)
                 tol = rounding * 300

@@ -125,10 +125,10 @@ def _apply(
     args = [_series(x, s) for x, s in zip(primals_in, series_in)]
     if all(len(a) == 1 for a in args):
         return zero_prop(prim, primals_in, series_in, **params)
-    found = rule(SeriesCarrier(order), args, params)
-    if found is NotImplemented:
-        found = series_rules.fallback(prim)(SeriesCarrier(order), args, params)
-    outs = found if prim.multiple_results else [found]
+    result = rule(SeriesCarrier(order), args, params)
+    if result is NotImplemented:
+        result = series_rules.fallback(prim)(SeriesCarrier(order), args, params)
+    outs = result if prim.multiple_results else [result]
     terms = [[coefficient(y, k) for k in range(1, order + 1)] for y in outs]
     values = [y[0] for y in outs]
     return (values, terms) if prim.multiple_results else (values[0], terms[0])

@@ -200,8 +200,8 @@ def _backward(func: Any, limits: Limits, kept: Any, g: Any) -> Any:
         y, ct, t, before = now
         w = w + ct
         times = dnp.stack([-t, -before])
-        found = odeint(adjoint, (y, w, sums), times, free, **limits._asdict())
-        _, w, sums = tree_map(lambda x: x[1], found)
+        result = odeint(adjoint, (y, w, sums), times, free, **limits._asdict())
+        _, w, sums = tree_map(lambda x: x[1], result)
         return (w, sums), (ct * func(y, t, *args)).sum().real
 
     carry = dnp.zeros_like(ys[0]), [dnp.zeros_like(x) for x in free]

@@ -69,14 +69,14 @@ def optimizer(opt_maker: Callable[..., tuple[Any, Any, Any]]) -> Callable[..., O
                     f"the update of {opt_maker.__name__} takes gradients of the structure of the "
                     f"parameters, {opt_state.tree_def}, got {tree}{here()}"
                 )
-            found = _packed([update(i, g, s) for g, s in zip(grads, states)], tree)
-            for before, now in zip(opt_state.subtree_defs, found.subtree_defs):
+            result = _packed([update(i, g, s) for g, s in zip(grads, states)], tree)
+            for before, now in zip(opt_state.subtree_defs, result.subtree_defs):
                 if before != now:
                     raise TypeError(
                         f"the update of {opt_maker.__name__} changed the structure of a state from "
                         f"{before} to {now}; it must return a state like that of init{here()}"
                     )
-            return found
+            return result
 
         def params_fn(opt_state: OptimizerState) -> Params:
             return tree_unflatten(opt_state.tree_def, [get_params(s) for s in _states(opt_state)])

@@ -111,8 +111,8 @@ def _derive(primitive: Primitive) -> CostRule:
         return _of_decomposition(primitive.decomposition)
 
     def rule(in_avals: Any, out_avals: Any, /, **params: Any) -> Cost:
-        found = flops(in_avals, out_avals, **params)
-        return Cost(found, view=not found)  # there no flops say that it is free
+        result = flops(in_avals, out_avals, **params)
+        return Cost(result, view=not result)  # there no flops say that it is free
 
     return rule
 

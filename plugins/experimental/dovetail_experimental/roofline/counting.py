@@ -23,11 +23,11 @@ class Options(NamedTuple):
 
 def count(program: ClosedJaxpr, options: Options) -> RooflineResult:
     """What a program counts: the sum of its operations, and the most memory that they need."""
-    found = RooflineResult(peak_hbm_bytes=_peak(program))
+    result = RooflineResult(peak_hbm_bytes=_peak(program))
     flow = Flow()
     for eqn in program.eqns:
-        found += _operation(eqn, flow, options)
-    return found
+        result += _operation(eqn, flow, options)
+    return result
 
 
 def _operation(eqn: Eqn, flow: Flow, options: Options) -> RooflineResult:

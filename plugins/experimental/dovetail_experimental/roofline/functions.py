@@ -84,9 +84,9 @@ def roofline_and_grad(
     pins = {"pin_lhs_in_vmem": pin_lhs_in_vmem, "pin_rhs_in_vmem": pin_rhs_in_vmem}
 
     def half(x: Any) -> Any:
-        found = eval_shape(lambda x: x, x)
-        short = is_inexact(found) and dnp.issubdtype(found.dtype, dnp.floating)
-        return ShapeDtypeStruct(found.shape, dnp.bfloat16) if short else found
+        result = eval_shape(lambda x: x, x)
+        short = is_inexact(result) and dnp.issubdtype(result.dtype, dnp.floating)
+        return ShapeDtypeStruct(result.shape, dnp.bfloat16) if short else result
 
     def counted(*args: Any) -> tuple[Any, RooflineResult, RooflineResult]:
         outs, forwards = roofline(f, **pins, print_jaxpr=print_jaxpr)(*args)

@@ -33,7 +33,7 @@ def cost_law(sample: Sample) -> None:
 @law("roofline", mixed=False)
 def roofline_law(sample: Sample) -> None:
     """Counts are not negative, and what is counted of products is not more than of everything."""
-    found = count(staged(sample), Options())
-    assert 0 <= found.flops <= found.unfused_flops, f"{found}"
-    assert 0 <= found.hbm_bytes <= found.unfused_hbm_bytes, f"{found}"
-    assert found.peak_hbm_bytes >= 0, f"{found}"
+    result = count(staged(sample), Options())
+    assert 0 <= result.flops <= result.unfused_flops, f"{result}"
+    assert 0 <= result.hbm_bytes <= result.unfused_hbm_bytes, f"{result}"
+    assert result.peak_hbm_bytes >= 0, f"{result}"

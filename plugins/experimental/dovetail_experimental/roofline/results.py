@@ -52,17 +52,17 @@ class RooflineResult:
 
 
 def _combined(*terms: tuple[RooflineResult, float]) -> RooflineResult:
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for f in fields(RooflineResult):
         values = [(getattr(r, f.name), n) for r, n in terms]
         if f.name == "peak_hbm_bytes":
-            found[f.name] = max(v for v, _ in values)
+            result[f.name] = max(v for v, _ in values)
         elif f.name.startswith("ici"):
             axes = dict.fromkeys(axis for v, _ in values for axis in v)
-            found[f.name] = {a: sum(int(v.get(a, 0) * n) for v, n in values) for a in axes}
+            result[f.name] = {a: sum(int(v.get(a, 0) * n) for v, n in values) for a in axes}
         else:
-            found[f.name] = sum(int(v * n) for v, n in values)
-    return RooflineResult(**found)
+            result[f.name] = sum(int(v * n) for v, n in values)
+    return RooflineResult(**result)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -39,8 +39,8 @@ def parallel(*layers: Layer) -> Layer:
 
     def init_fun(rng: Any, input_shape: Any) -> Any:
         keys = _keys(rng, len(inits))
-        found = [init(k, shape) for init, k, shape in zip(inits, keys, input_shape)]
-        return tuple(shape for shape, _ in found), tuple(param for _, param in found)
+        result = [init(k, shape) for init, k, shape in zip(inits, keys, input_shape)]
+        return tuple(shape for shape, _ in result), tuple(param for _, param in result)
 
     def apply_fun(params: Any, inputs: Any, **kwargs: Any) -> Any:
         keys = _keys(kwargs.pop("rng", None), len(applies))

@@ -55,12 +55,12 @@ def run(args: Namespace) -> int:
             f"there is no file or folder {absent[0]!r}; for example: dovetail check src tests"
         )
     install()
-    uses, found, files = _read(args.paths)
-    found += problems(uses)
-    if found:
-        print(table(["place", "name", "what about it"], [_row(p) for p in found]), end="\n\n")
-    print(_summary(files, uses, found))
-    return int(any(p.is_fatal for p in found))
+    uses, result, files = _read(args.paths)
+    result += problems(uses)
+    if result:
+        print(table(["place", "name", "what about it"], [_row(p) for p in result]), end="\n\n")
+    print(_summary(files, uses, result))
+    return int(any(p.is_fatal for p in result))
 
 
 def _read(paths: Sequence[str]) -> tuple[list[Use], list[Problem], int]:
@@ -91,15 +91,15 @@ def _is_expected(problem: Problem) -> bool:
     return problem.use.is_probed and problem.kind in (MISSING, PRIVATE_MISSING, UNKNOWN)
 
 
-def _summary(files: int, uses: Sequence[Use], found: Sequence[Problem]) -> str:
+def _summary(files: int, uses: Sequence[Use], result: Sequence[Problem]) -> str:
     names = {u.name for u in uses}
     used = f"{count(len(names), 'name')} of jax in {count(len(uses), 'place')}"
     parts = [
-        f"{len({p.use.name for p in found if p.kind == kind})} {said}"
+        f"{len({p.use.name for p in result if p.kind == kind})} {said}"
         for kind, said in _SUMMARY.items()
-        if any(p.kind == kind for p in found)
+        if any(p.kind == kind for p in result)
     ]
-    unread = sum(p.kind == UNREAD for p in found)
+    unread = sum(p.kind == UNREAD for p in result)
     if unread:
         parts.append(f"{count(unread, 'file')} not read")
     return f"{count(files, 'file')}, {used}: {', '.join(parts) or 'all are there'}"

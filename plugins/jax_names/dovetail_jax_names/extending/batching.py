@@ -35,10 +35,10 @@ def _adopt_fancy(primitive: Primitive, rule: Rule) -> Rule:
 def _called(
     primitive: Primitive, rule: Rule, axis: Axis, args: Any, dims: Any, params: dict[str, Any]
 ) -> tuple[Any, Any]:
-    found = rule(axis, list(args), list(dims), **params)
-    if found is NotImplemented:
-        found = batch_rules.fallback(primitive)(axis, list(args), list(dims), **params)
-    return found
+    result = rule(axis, list(args), list(dims), **params)
+    if result is NotImplemented:
+        result = batch_rules.fallback(primitive)(axis, list(args), list(dims), **params)
+    return result
 
 
 def _present(primitive: Primitive, rule: Rule) -> Rule:

@@ -47,10 +47,10 @@ def _present_jvp(primitive: Primitive, rule: Rule) -> Rule:
             out = primitive.bind(*primals, **params)
             tangent: Any = [None] * len(out) if primitive.multiple_results else None
         else:
-            found = rule(list(primals), given, **params)
-            if found is NotImplemented:
-                found = jvp_rules.fallback(primitive)(list(primals), given, **params)
-            out, tangent = found
+            result = rule(list(primals), given, **params)
+            if result is NotImplemented:
+                result = jvp_rules.fallback(primitive)(list(primals), given, **params)
+            out, tangent = result
         if primitive.multiple_results:
             return out, list(map(author_tangent, tangent, out))
         return out, author_tangent(tangent, out)
@@ -68,10 +68,10 @@ def _adopt_transpose(primitive: Primitive, rule: Rule) -> Rule:
             types = _result_types(primitive, args, params)
             cotangent = [Zero(a) if c is None else c for c, a in zip(cotangent, types)]
         given = [UndefinedPrimal(x.aval) if is_linear(x) else x for x in args]
-        found = rule(cotangent, *given, **params)
-        if is_zero(found):
+        result = rule(cotangent, *given, **params)
+        if is_zero(result):
             return [None] * len(args)
-        return list(map(engine_tangent, found))
+        return list(map(engine_tangent, result))
 
     return adopted
 
@@ -90,8 +90,8 @@ def _present_transpose(primitive: Primitive, rule: Rule) -> Rule:
             cotangent = list(map(engine_tangent, cotangent))
         elif is_zero(cotangent):
             return [_zero_of(x) for x in args]
-        found = rule(cotangent, *ours, **params)
-        return [_zero_of(x) if ct is None else ct for x, ct in zip(args, found)]
+        result = rule(cotangent, *ours, **params)
+        return [_zero_of(x) if ct is None else ct for x, ct in zip(args, result)]
 
     return presented
 
@@ -174,8 +174,8 @@ def linearize(
     outs, linear = linearize_flat(flat, list(primals))
 
     def f_jvp(*tangents: Any) -> list[Any]:
-        found = linear.apply(list(map(engine_tangent, tangents)))
-        return [instantiate_zeros(author_tangent(t, x)) for t, x in zip(found, outs)]
+        result = linear.apply(list(map(engine_tangent, tangents)))
+        return [instantiate_zeros(author_tangent(t, x)) for t, x in zip(result, outs)]
 
     return (outs, f_jvp, aux[0]) if has_aux else (outs, f_jvp)
 
@@ -245,7 +245,7 @@ def defbilinear(primitive: Primitive, lhs_rule: Rule, rhs_rule: Rule) -> None:
         side = is_undefined_primal(x)
         if is_zero(cotangent):
             return [_zero_of(x), _zero_of(y)]
-        found = (lhs_rule if side else rhs_rule)(cotangent, x, y, **params)
-        return [found, None] if side else [None, found]
+        result = (lhs_rule if side else rhs_rule)(cotangent, x, y, **params)
+        return [result, None] if side else [None, result]
 
     primitive_transposes[primitive] = transpose

@@ -125,12 +125,12 @@ def donation_vector(
     """Per leaf of ``(args, kwargs)`` (of ``args`` where ``kws`` is false) whether it is donated."""
     whole = tree_unflatten(in_tree, [True] * in_tree.num_leaves)
     args, kwargs = whole if kws else (whole, {})
-    found: list[bool] = []
+    result: list[bool] = []
     for i, arg in enumerate(args):
-        found += [i in donate_argnums] * len(tree_leaves(arg))
+        result += [i in donate_argnums] * len(tree_leaves(arg))
     for key, value in sorted(kwargs.items()):
-        found += [key in donate_argnames] * len(tree_leaves(value))
-    return tuple(found)
+        result += [key in donate_argnames] * len(tree_leaves(value))
+    return tuple(result)
 
 
 def rebase_donate_argnums(
@@ -190,7 +190,7 @@ def _names(
         return None
     dynamic = {n: x for i, (n, x) in enumerate(bound.items()) if not static & {i, n}}
     leaves = [tree_flatten_with_path(x)[0] for x in dynamic.values()]
-    return tuple([n + keystr(path) for n, found in zip(dynamic, leaves) for path, _ in found])
+    return tuple([n + keystr(path) for n, result in zip(dynamic, leaves) for path, _ in result])
 
 
 def _place_of(fun: Any) -> str:

@@ -165,9 +165,9 @@ def _run_generator(gen: Any, run: Callable[..., Any], *args: Any, **kwargs: Any)
     except BaseException as e:
         steps.throw(e)  # what it has begun (a trace, say) ends
         raise
-    found = steps.send(outs)
+    result = steps.send(outs)
     steps.close()
-    return found
+    return result
 
 
 def transformation(gen: Callable[..., Any], fun: Any = None, *static: Hashable) -> Any:
@@ -224,9 +224,9 @@ class _GeneratorStep:
         if not self.says_more:
             return _run_generator(self.gen, run, *args, **kwargs)
         store, *rest = args
-        found, aux = _run_generator(self.gen, run, *rest, **kwargs)
+        result, aux = _run_generator(self.gen, run, *rest, **kwargs)
         store.store(aux)
-        return found
+        return result
 
     @property
     def __name__(self) -> str:
@@ -255,13 +255,13 @@ def cache(call: Callable[..., Any], *, explain: Any = None) -> Callable[..., Any
     @wraps(call)
     def remembering(fun: WrappedFun, *args: Any) -> Any:
         key = fun, args, trace_key()
-        found = known.get(key)
-        if found is None:
-            found = call(fun, *args), fun.stores
-            known[key] = found
+        result = known.get(key)
+        if result is None:
+            result = call(fun, *args), fun.stores
+            known[key] = result
         else:
-            fun.populate_stores(found[1])
-        return found[0]
+            fun.populate_stores(result[1])
+        return result[0]
 
     remembering.cache_clear = known.clear  # type: ignore[attr-defined]
     return remembering

@@ -169,10 +169,10 @@ def trace_to_jaxpr_nounits(
         )
     finally:
         trace.ended = True
-    found = [
+    result = [
         PartialVal.unknown(typeof(x)) if u else PartialVal.known(x) for x, u in zip(outs, unknown)
     ]
-    return (*_needed(jaxpr, found, consts),)
+    return (*_needed(jaxpr, result, consts),)
 
 
 def _needed(

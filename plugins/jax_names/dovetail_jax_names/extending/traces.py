@@ -140,12 +140,12 @@ def find_top_trace(_: Any) -> KernelTrace:
 
 def _traces() -> list[KernelTrace]:
     """The current trace and those around it."""
-    found: list[KernelTrace] = []
+    result: list[KernelTrace] = []
     trace: KernelTrace | None = get_trace()
     while trace is not None and not isinstance(trace, EvalTrace):
-        found.append(trace)
+        result.append(trace)
         trace = trace.parent
-    return found
+    return result
 
 
 def unsafe_am_i_under_a_jit_DO_NOT_USE() -> bool:
@@ -179,12 +179,12 @@ def concrete_or_error(force: Any, val: Any, context: str = "") -> Any:
     Raises:
         ConcretizationTypeError: it is traced; ``context`` is part of the message.
     """
-    found = val.concrete() if isinstance(val, Tracer) else val
-    if isinstance(val, Tracer) and found is None:
+    result = val.concrete() if isinstance(val, Tracer) else val
+    if isinstance(val, Tracer) and result is None:
         raise ConcretizationTypeError(
             f"{val!r} is needed as a value that is known while tracing{here()}. {context}".rstrip()
         )
-    return found if force is None else force(found)
+    return result if force is None else force(result)
 
 
 def primal_dtype_to_tangent_dtype(primal_dtype: Any) -> Any:

@@ -14,8 +14,8 @@ _FLOATS = ("float16", "float32", "float64", "complex64", "complex128")
 
 
 def _is_element_type(name: str) -> bool:
-    found = getattr(ml_dtypes, name)
-    return "complex" not in name and isinstance(found, type) and issubclass(found, np.generic)
+    result = getattr(ml_dtypes, name)
+    return "complex" not in name and isinstance(result, type) and issubclass(result, np.generic)
 
 
 def _canonical(x: Any, *_: Any, **__: Any) -> Any:

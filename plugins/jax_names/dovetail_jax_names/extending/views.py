@@ -43,9 +43,9 @@ class RuleView(MutableMapping[Primitive, Rule]):
         if ours is None:
             raise KeyError(primitive)
         for known in (self._set, self._shown):
-            found = known.get(primitive)
-            if found is not None and found[0] is ours:
-                return found[1]
+            result = known.get(primitive)
+            if result is not None and result[0] is ours:
+                return result[1]
         shown = self._present(primitive, ours)
         self._shown[primitive] = ours, shown
         return shown

@@ -44,5 +44,5 @@ def emit_python_callback(
         how = {"effect": effect, "ordered": ordered, "partitioned": partitioned}
         return b.host_callback(callback, xs, result_avals, name, **how)
 
-    found = function.emit(write, flatten_ir_values(operands), operand_avals, f"call_{name}")
-    return found, function.clock if ordered else token, ctx.module_context.host_callbacks[-1]
+    result = function.emit(write, flatten_ir_values(operands), operand_avals, f"call_{name}")
+    return result, function.clock if ordered else token, ctx.module_context.host_callbacks[-1]

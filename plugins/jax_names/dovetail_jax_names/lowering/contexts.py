@@ -67,8 +67,8 @@ class EffectTypes:
 
     def contains(self, effect: Any) -> bool:
         """Whether an effect, or a class of effects, belongs to them."""
-        found = effect if isinstance(effect, type) else type(effect)
-        return issubclass(found, tuple(self._types))
+        result = effect if isinstance(effect, type) else type(effect)
+        return issubclass(result, tuple(self._types))
 
     def filter_in(self, effects: Iterable[Any]) -> list[Any]:
         """Those of some effects that belong to them."""
@@ -200,9 +200,9 @@ class ModuleContext:
 
     def replace(self, **changes: Any) -> ModuleContext:
         """A copy with some attributes replaced."""
-        found = object.__new__(type(self))
-        found.__dict__.update({**self.__dict__, **changes})
-        return found
+        result = object.__new__(type(self))
+        result.__dict__.update({**self.__dict__, **changes})
+        return result
 
 
 def _never_called(kept: Any, *args: Any) -> Any:

@@ -111,10 +111,10 @@ def lower_jaxpr_to_fun(
     builder = ctx.function.builder
     text, _ = module_text(builder, lambda b, *xs: b.inline(program, xs), program.in_avals)
     with ctx.context:
-        found = bindings.symbol(ctx.module, bindings.merge(ctx.module, name, text))
+        result = bindings.symbol(ctx.module, bindings.merge(ctx.module, name, text))
         if main_function:
-            found.attributes["sym_visibility"] = bindings.ir().StringAttr.get("public")
-    return found
+            result.attributes["sym_visibility"] = bindings.ir().StringAttr.get("public")
+    return result
 
 
 def lower_jaxpr_to_module(

@@ -23,8 +23,8 @@ class Lowering:
         self.__name__ = f"{primitive.name}_lowering"
 
     def __call__(self, b: Any, *operands: Any, **params: Any) -> Any:
-        found = _written(self.entry.rule, self.primitive, b, operands, params)
-        return found if self.primitive.multiple_results else found[0]
+        result = _written(self.entry.rule, self.primitive, b, operands, params)
+        return result if self.primitive.multiple_results else result[0]
 
 
 def _written(
@@ -47,8 +47,8 @@ class _Named:
 
     def __call__(self, m: MlirFunction, *values: Any, **params: Any) -> list[Any]:
         ctx = rule_context(m, self.primitive, self.avals_out)
-        found = self.rule(ctx, *values, **params)
-        return list(found) if isinstance(found, (list, tuple)) else [found]
+        result = self.rule(ctx, *values, **params)
+        return list(result) if isinstance(result, (list, tuple)) else [result]
 
 
 def rule_context(m: MlirFunction, primitive: Primitive, avals_out: Any) -> LoweringRuleContext:

@@ -32,10 +32,10 @@ def aval_to_ir_type(ctx: Any, aval: Any) -> Any:
     Raises:
         TypeError: such values have no MLIR type, or are made of several arrays.
     """
-    found = aval_to_ir_types(ctx, aval)
-    if len(found) != 1:
-        raise TypeError(f"{aval} is made of {len(found)} arrays: use aval_to_ir_types")
-    return found[0]
+    result = aval_to_ir_types(ctx, aval)
+    if len(result) != 1:
+        raise TypeError(f"{aval} is made of {len(result)} arrays: use aval_to_ir_types")
+    return result[0]
 
 
 def _array_types(aval: ShapedArray) -> Sequence[Any]:
@@ -76,12 +76,12 @@ def ir_constants(val: Any, *, const_lowering: Any = None, aval: Any = None) -> t
         if c in _constant_handlers:
             return tuple(bindings.values_of(_constant_handlers[c](val, aval)))
     try:
-        found: Any = typeof(val)
+        result: Any = typeof(val)
     except TypeError:
         raise TypeError(f"a value of type {type(val).__name__} is no constant: {val!r}") from None
-    if found.is_high:
+    if result.is_high:
         return tuple(_constant(np.asarray(x)) for x in lower_values([val], "made a constant"))
-    dtype = aval.dtype if aval is not None else getattr(val, "dtype", found.dtype)
+    dtype = aval.dtype if aval is not None else getattr(val, "dtype", result.dtype)
     return (_constant(np.asarray(val, dtype)),)
 
 
@@ -91,10 +91,10 @@ def ir_constant(val: Any, *, const_lowering: Any = None, aval: Any = None) -> An
     Raises:
         TypeError: the value is none of one array.
     """
-    found = ir_constants(val, const_lowering=const_lowering, aval=aval)
-    if len(found) != 1:
-        raise TypeError(f"{val!r} is made of {len(found)} arrays: use ir_constants")
-    return found[0]
+    result = ir_constants(val, const_lowering=const_lowering, aval=aval)
+    if len(result) != 1:
+        raise TypeError(f"{val!r} is made of {len(result)} arrays: use ir_constants")
+    return result[0]
 
 
 def _constant(value: np.ndarray[Any, Any]) -> Any:

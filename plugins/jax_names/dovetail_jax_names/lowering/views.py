@@ -23,8 +23,8 @@ class TextRule:
     def __call__(self, ctx: LoweringRuleContext, *values: Any, **params: Any) -> list[Any]:
         def write(b: Any, *operands: Any) -> list[Any]:
             b.outs = tuple(ctx.avals_out)
-            found = self.rule(b, *operands, **params)
-            return list(found) if self.primitive.multiple_results else [found]
+            result = self.rule(b, *operands, **params)
+            return list(result) if self.primitive.multiple_results else [result]
 
         function = ctx.module_context.function
         return function.emit(write, values, ctx.avals_in, self.primitive.name)
@@ -37,10 +37,10 @@ class Lowerings(MutableMapping[Primitive, LoweringRuleEntry]):
         self.platform = platform
 
     def __getitem__(self, primitive: Primitive) -> LoweringRuleEntry:
-        found = self._rule(primitive)
-        if isinstance(found, Lowering):
-            return found.entry
-        return LoweringRuleEntry(TextRule(primitive, found))
+        result = self._rule(primitive)
+        if isinstance(result, Lowering):
+            return result.entry
+        return LoweringRuleEntry(TextRule(primitive, result))
 
     def _rule(self, primitive: Primitive) -> Any:
         if self.platform is not None:

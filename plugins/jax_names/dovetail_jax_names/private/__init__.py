@@ -14,7 +14,7 @@ from ..names import home
 
 
 def __getattr__(name: str) -> ModuleType:
-    found = "" if name.startswith("_") else home(f"jax._src.{name}")
-    if not found:
+    result = "" if name.startswith("_") else home(f"jax._src.{name}")
+    if not result:
         raise absent("jax._src", name)
-    return import_module(found)
+    return import_module(result)

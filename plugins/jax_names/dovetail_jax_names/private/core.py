@@ -75,11 +75,11 @@ def concrete_or_error(force: Callable[[Any], Any] | None, val: Any, context: str
     Raises:
         ConcretizationTypeError: it is not; says ``context``.
     """
-    found = val.concrete() if isinstance(val, Tracer) else val
-    if isinstance(val, Tracer) and found is None:
+    result = val.concrete() if isinstance(val, Tracer) else val
+    if isinstance(val, Tracer) and result is None:
         said = f"a value must be known while tracing{here()}, but {val!r} is not. {context}"
         raise ConcretizationTypeError(said.rstrip())
-    return found if force is None else force(found)
+    return result if force is None else force(result)
 
 
 def __getattr__(name: str) -> Any:

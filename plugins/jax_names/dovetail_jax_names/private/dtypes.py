@@ -68,8 +68,8 @@ class ExtendedDType(_ExtendedDType):
     @property
     def tangent(self) -> Any:
         """The element type of tangents, by ``tangent_dtype``; None for those that hold nothing."""
-        found = self._rules.tangent_dtype(self)
-        return None if found == float0 else found
+        result = self._rules.tangent_dtype(self)
+        return None if result == float0 else result
 
     def converts_from(self, dtype: Any) -> bool:
         """By the rule ``convert_to``, of the type that is left and of the one that is made."""

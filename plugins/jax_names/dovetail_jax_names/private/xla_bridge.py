@@ -12,6 +12,6 @@ from ..absent_names import public
 
 def __getattr__(name: str) -> Any:
     if name == "_backends":
-        found = {n: registry().backend(n) for n in registry().entries("backends")}
-        return {n: b.client for n, b in found.items() if isinstance(b, PjrtBackend) and b.started}
+        result = {n: registry().backend(n) for n in registry().entries("backends")}
+        return {n: b.client for n, b in result.items() if isinstance(b, PjrtBackend) and b.started}
     return public("jax._src.xla_bridge", name)

@@ -42,8 +42,10 @@ def facts_of_compiling(options: Mapping[str, Any]) -> tuple[Any, ...]:
 def _whose_backend(platform: str) -> str:
     """The plugin with the backend of a platform, which may add options of its own, and its
     version."""
-    found = registry()
-    return found.owner("backends", platform).whose if platform in found.entries("backends") else ""
+    result = registry()
+    return (
+        result.owner("backends", platform).whose if platform in result.entries("backends") else ""
+    )
 
 
 def _devices(module: LoweredModule, device: Any) -> Any:

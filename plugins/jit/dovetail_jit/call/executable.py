@@ -165,9 +165,9 @@ class Executable(Runnable):
     def exchange(self, request: Request) -> Executable:
         """Run the full executable from now on, if it is there; wait for it where it is needed."""
         if (successor := self.successor) is not None:
-            found = successor.take() if request.may_be_provisional else successor.wait()
-            if found is not None:
-                self.loaded, self.successor, self.was_loaded = found, None, True
+            result = successor.take() if request.may_be_provisional else successor.wait()
+            if result is not None:
+                self.loaded, self.successor, self.was_loaded = result, None, True
         return self
 
     def run(self, leaves: Sequence[Any], committed: bool) -> list[Any]:
@@ -357,16 +357,16 @@ def partitioned_shardings(
     def chosen(aval: Any, asked: Any, parts: Any) -> Any:
         return partition.grid.sharding_of(parts, aval.ndim) if asked is None else asked
 
-    found = [chosen(a, s, p) for (a, s), p in zip(taken, shardings_of(ins, len(taken)))]
+    result = [chosen(a, s, p) for (a, s), p in zip(taken, shardings_of(ins, len(taken)))]
     alike: dict[Any, list[Any]] = {}
-    for (a, _), s in zip(taken, found):
+    for (a, _), s in zip(taken, result):
         alike.setdefault(a.shape, []).append(s)
     results: list[Any] = []
     for (a, s), p in zip(returned, shardings_of(outs, len(returned))):
         own = chosen(a, s, p)
         same = [x for x in alike.get(a.shape, ()) if x.is_equivalent_to(own, a.ndim)]
         results.append(same[0] if s is None and same else own)
-    return found, results
+    return result, results
 
 
 class HighExecutable(Executable):

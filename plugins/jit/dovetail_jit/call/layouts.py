@@ -31,11 +31,11 @@ def requested_layouts(program: ClosedJaxpr, name: str, told: Wanted | None) -> L
 
 
 def _modes(what: str, avals: Sequence[Any], layouts: Sequence[Any]) -> tuple[str | None, ...]:
-    found: list[str | None] = []
+    result: list[str | None] = []
     for i, aval in enumerate(avals):
         layout = layouts[i] if layouts else None
         if layout is None:
-            found += [None] * len(low_types((aval,)))
+            result += [None] * len(low_types((aval,)))
         elif aval.is_high:
             raise NotImplementedError(
                 f"{what}{here()}: a layout is given for value {i}, of type {aval.str_short()}, "
@@ -43,8 +43,8 @@ def _modes(what: str, avals: Sequence[Any], layouts: Sequence[Any]) -> tuple[str
             )
         else:
             auto = isinstance(layout, AutoLayout)
-            found.append(AUTO if auto else spelled_order(check_order(what, layout, aval)))
-    return tuple(found)
+            result.append(AUTO if auto else spelled_order(check_order(what, layout, aval)))
+    return tuple(result)
 
 
 def check_layouts(ex: Executable, operands: Sequence[Any], chosen: bool = False) -> None:

@@ -162,8 +162,8 @@ def miss(callee: Callee, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Resul
         return result
     avals, lookup = callee.types(arguments), None
     if callee.has_lookup and (lookup := callee.lookup(arguments, avals)) is not None:
-        if (found := lookup.find()) is not None:
-            return _run_found(callee, call, found)
+        if (results := lookup.find()) is not None:
+            return _run_found(callee, call, results)
         with bypassing_cache():
             program = callee.program(arguments, avals)
     else:
@@ -271,14 +271,14 @@ def _run_mutable(
     return Result(tree_unflatten(program.out_tree, outs))
 
 
-def _run_found(callee: Callee, call: Call, found: Any) -> Result:
+def _run_found(callee: Callee, call: Call, result: Any) -> Result:
     """Run an executable that was found without tracing."""
     leaves = call.arguments.leaves
-    operands = [*found.consts, *leaves]
-    callee.donated(call, operands, len(found.consts))
-    outs = found.executable.run(operands, found.committed)
-    path, again = found.executable.repeat(found.out_tree, found.committed, leaves, found.consts)
-    return Result(tree_unflatten(found.out_tree, outs), path, again)
+    operands = [*result.consts, *leaves]
+    callee.donated(call, operands, len(result.consts))
+    outs = result.executable.run(operands, result.committed)
+    path, again = result.executable.repeat(result.out_tree, result.committed, leaves, result.consts)
+    return Result(tree_unflatten(result.out_tree, outs), path, again)
 
 
 def moved(x: Any, sharding: Any, layout: Any) -> Any:

@@ -41,8 +41,8 @@ def module_of(
     key = "module", generation.value, *asked
     if remember:
         return program.memo(key, partial(lower, program, *asked))
-    found = program.known(key)
-    return lower(program, *asked) if found is None else found
+    result = program.known(key)
+    return lower(program, *asked) if result is None else result
 
 
 def lower(
@@ -104,9 +104,9 @@ def raise_explained(program: ClosedJaxpr, platform: str, name: str, error: Excep
     """Raise the error that names the operation behind ``error``, else ``error`` itself."""
     if not isinstance(error, RegistryError):  # which is about an operation already
         low = lower_to_lo(program) if program.is_high else program
-        found = explain_failure(low, platform, name, error)
-        if found is not None:
-            raise found from error
+        result = explain_failure(low, platform, name, error)
+        if result is not None:
+            raise result from error
     raise error
 
 
@@ -116,9 +116,9 @@ def _donated_arrays(donated: Sequence[Any], program: ClosedJaxpr) -> list[Any]:
     for aval in program.out_avals:
         starts.append(start)
         start += len(low_types((aval,)))
-    found: list[Any] = []
+    result: list[Any] = []
     for flag, aval in zip(donated, program.in_avals):
         for i in range(len(low_types((aval,)))):
             in_place = isinstance(flag, InPlace)
-            found.append(InPlace(starts[flag.output] + i) if in_place else flag)
-    return found
+            result.append(InPlace(starts[flag.output] + i) if in_place else flag)
+    return result

@@ -47,25 +47,25 @@ class Boundary(NamedTuple):
         """Per input of :attr:`program` whether its memory is given away, and to which result."""
         output = self.results
         final = dict(zip(self.written, self.finals))
-        found: list[Any] = []
+        result: list[Any] = []
         for i, aval in enumerate(self.avals):
             if not aval.is_mutable:
-                found.append(flags[i] if flags else False)
+                result.append(flags[i] if flags else False)
                 continue
             same = final.get(i) == aval and aval.owns_contents
             for k in range(len(aval.content_types())):
-                found.append(InPlace(output + k) if same else False)
+                result.append(InPlace(output + k) if same else False)
             output += len(final[i].content_types()) if i in final else 0
-        return tuple(found)
+        return tuple(result)
 
     def contents(self, operands: Sequence[Any], copied: bool = False) -> list[Any]:
         """The operands of :attr:`program`; ``copied``: where others may overwrite them, copies."""
-        found: list[Any] = []
+        result: list[Any] = []
         for x, a in zip(operands, self.avals):
             held = a.take(x) if a.is_mutable else (x,)
             shared = copied and a.is_mutable and a.lock(x) is not None
-            found += map(copy.copy, held) if shared else held
-        return found
+            result += map(copy.copy, held) if shared else held
+        return result
 
     def wanted(self, asked: Wanted | None) -> Wanted | None:
         """The shardings or layouts asked for of the operands and results of :attr:`program`."""
@@ -79,9 +79,9 @@ class Boundary(NamedTuple):
 
     def locked(self, operands: Sequence[Any]) -> ExitStack:
         """Keeps other threads from the mutable operands; two calls lock them in one order."""
-        found = [a.lock(x) for x, a in zip(operands, self.avals) if a.is_mutable]
+        result = [a.lock(x) for x, a in zip(operands, self.avals) if a.is_mutable]
         stack = ExitStack()
-        for lock in sorted((lock for lock in found if lock is not None), key=id):
+        for lock in sorted((lock for lock in result if lock is not None), key=id):
             stack.enter_context(lock)
         return stack
 
@@ -142,14 +142,14 @@ def call_boundary(
 
 def held_values(leaves: Sequence[Any]) -> list[Any]:
     """Arguments, with what mutable ones hold in their place."""
-    found: list[Any] = []
+    result: list[Any] = []
     for x in leaves:
         a: Any = typeof(x)
         if not a.is_mutable:
-            found.append(x)
+            result.append(x)
         else:
-            found += [x] * len(a.content_types()) if isinstance(x, Tracer) else a.take(x)
-    return found
+            result += [x] * len(a.content_types()) if isinstance(x, Tracer) else a.take(x)
+    return result
 
 
 def refuse_aliases(
@@ -161,9 +161,9 @@ def refuse_aliases(
     names = ["a value that it closes over"] * len(consts) + [
         f"leaf {i}" for i in range(len(leaves))
     ]
-    found = tree_flatten_with_path((args, kwargs))[0]
+    result = tree_flatten_with_path((args, kwargs))[0]
     where: dict[int, list[str]] = {}
-    for p, x in found:
+    for p, x in result:
         path = f"{'kwargs' if p[0].idx else 'args'}{keystr(p[1:])}"  # type: ignore[attr-defined]
         where.setdefault(id(x), []).append(path)
     for i, x in enumerate(leaves):

@@ -59,11 +59,11 @@ def watching() -> bool:
     return any(option.value for option, _ in _watches)
 
 
-def look_at(found: Run) -> None:
+def look_at(result: Run) -> None:
     """Show a run to those that look."""
     for option, look in _watches:
         if option.value:
-            look(found)
+            look(result)
 
 
 Hear = Callable[[Any, float], None]

@@ -60,22 +60,22 @@ def placement(
 
 def committed_to(operands: Sequence[Any], consts: int = 0) -> list[Committed]:
     """The arrays among a call's operands that are committed (see :func:`placement`)."""
-    found: list[Committed] = []
+    result: list[Committed] = []
     for i, x in enumerate(operands):
         if x.__class__ is ArrayImpl:
             if x._committed:  # type: ignore[union-attr]
-                found.append(Committed(i, 0, _where(x._sharding)))  # type: ignore[union-attr]
+                result.append(Committed(i, 0, _where(x._sharding)))  # type: ignore[union-attr]
         elif isinstance(x, ShapeDtypeStruct):
             # What a type tells is of a mesh without devices: where those are others say.
             told = is_absent(x.sharding) and typeof(x).divided is not None
             if x.sharding is not None and not told:
-                found.append(Committed(i, 0, _where(x.sharding)))
+                result.append(Committed(i, 0, _where(x.sharding)))
         elif not isinstance(x, Tracer) and typeof(x).is_high:
             arrays = committed_to(lower_values((x,), "asked for to place it"))
-            found += [Committed(i, low.leaf, low.where) for low in arrays]
+            result += [Committed(i, low.leaf, low.where) for low in arrays]
     if consts:
-        return [c for c in found if c.leaf >= consts or not isinstance(c.where, Device)]
-    return found
+        return [c for c in result if c.leaf >= consts or not isinstance(c.where, Device)]
+    return result
 
 
 def _where(sharding: Any) -> Any:
@@ -159,12 +159,12 @@ def shardings_in(program: ClosedJaxpr) -> tuple[Any, ...]:
 
 
 def _shardings_in(program: ClosedJaxpr) -> tuple[Any, ...]:
-    found: dict[Any, None] = {}
+    result: dict[Any, None] = {}
     for p in walk(program):
         for eqn in open_program(p).eqns:
             if (places := eqn.primitive.traits.places) is not None:
-                found.update(dict.fromkeys(places(eqn.params)))
-    return tuple([s for s in found if not is_absent(s)])
+                result.update(dict.fromkeys(places(eqn.params)))
+    return tuple([s for s in result if not is_absent(s)])
 
 
 def check_inner(name: str, device: Device, program: ClosedJaxpr) -> None:
@@ -217,28 +217,28 @@ def _several(call: _Call) -> tuple[Any, bool]:
 
 def _alike(avals: Sequence[Any]) -> tuple[tuple[int, ...], ...]:
     """Groups of results that are the arrays which one array of an extended type is made of."""
-    found: list[tuple[int, ...]] = []
+    result: list[tuple[int, ...]] = []
     at = 0
     for aval in avals:
         lows = _low(aval)
         if len(lows) > 1 and all(low.shape == getattr(aval, "shape", None) for low in lows):
-            found.append(tuple(range(at, at + len(lows))))
+            result.append(tuple(range(at, at + len(lows))))
         at += len(lows)
-    return tuple(found)
+    return tuple(result)
 
 
 def _named(call: _Call) -> list[tuple[str, Any]]:
     """The things that name devices, in the order in which it counts, and the sharding that it
     names."""
-    found = [(call.leaf(c.leaf), c.where) for c in call.committed]
-    found += [(f"in_shardings of {call.leaf(i)}", s) for i, s in enumerate(call.wanted.ins)]
-    found += [(f"out_shardings of result {i}", s) for i, s in enumerate(call.wanted.outs)]
-    found += _inner(call.inner)
-    if not any(s is not None for _, s in found) or not call.committed:
-        found.append(("the mesh that is set", surroundings()))
+    result = [(call.leaf(c.leaf), c.where) for c in call.committed]
+    result += [(f"in_shardings of {call.leaf(i)}", s) for i, s in enumerate(call.wanted.ins)]
+    result += [(f"out_shardings of result {i}", s) for i, s in enumerate(call.wanted.outs)]
+    result += _inner(call.inner)
+    if not any(s is not None for _, s in result) or not call.committed:
+        result.append(("the mesh that is set", surroundings()))
     return [
         (what, single_device_sharding(s) if isinstance(s, Device) else s)
-        for what, s in found
+        for what, s in result
         if s is not None
     ]
 
@@ -278,7 +278,7 @@ def _shardings_of_inputs(call: _Call, grid: Any) -> tuple[Any, ...]:
     """
     avals: Sequence[Any] = call.program.in_avals
     given = {(c.leaf, c.part): c.where for c in call.committed}
-    found: list[Any] = []
+    result: list[Any] = []
     for i, aval in enumerate(avals):
         asked = call.wanted.ins[i] if call.wanted.ins else None
         if asked is not None:
@@ -296,12 +296,12 @@ def _shardings_of_inputs(call: _Call, grid: Any) -> tuple[Any, ...]:
             where = asked if asked is not None else now
             if where is None and low.divided is not None:
                 where = grid.of_type(low)
-            found.append(_expressible(where, low, grid))
-    return tuple(found)
+            result.append(_expressible(where, low, grid))
+    return tuple(result)
 
 
 def _shardings_of_results(call: _Call, grid: Any) -> tuple[Any, ...]:
-    found: list[Any] = []
+    result: list[Any] = []
     for i, aval in enumerate(call.program.out_avals):
         asked = call.wanted.outs[i] if call.wanted.outs else None
         if asked is not None:
@@ -316,8 +316,8 @@ def _shardings_of_results(call: _Call, grid: Any) -> tuple[Any, ...]:
                     f"axes of the mesh of the other shardings cannot say: {grid.mesh}. Use one "
                     "mesh for all."
                 )
-            found.append(chosen)
-    return tuple(found)
+            result.append(chosen)
+    return tuple(result)
 
 
 def _check_summed(name: str, i: int, asked: Any, aval: Any) -> None:

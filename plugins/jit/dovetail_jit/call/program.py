@@ -76,9 +76,9 @@ def trace_function(f: Callable[..., Any], arguments: Arguments, avals: Sequence[
     signature = Signature(
         arguments.statics, arguments.in_tree, tuple(avals), trace_context(), axes_key()
     )
-    found = known.get(signature)
-    if found is not None and not _is_outdated(found):
-        return found
+    result = known.get(signature)
+    if result is not None and not _is_outdated(result):
+        return result
     start, name = time.perf_counter(), function_name(f)
     if no_tracing.value:
         refuse_tracing(name)
@@ -97,15 +97,15 @@ def trace_function(f: Callable[..., Any], arguments: Arguments, avals: Sequence[
     call, passed = _with_passed_constants(jaxpr, consts)
     closed = ClosedJaxpr(jaxpr, consts) if jaxpr.constvars else call
     number, is_mutable = next(_numbers), any_mutable(call.in_avals)
-    found = Program(call, passed, out_tree[0], seconds, number, closed, is_mutable)
+    result = Program(call, passed, out_tree[0], seconds, number, closed, is_mutable)
     if has_hooks("dovetail_traced"):
         manager().hook.dovetail_traced(
             name=name, program=call, seconds=seconds, function=f, signature=signature
         )
     # A program that closes over a tracer belongs to the transformation that is running.
     if not any(isinstance(c, Tracer) for c in passed):
-        known[signature] = found
-    return found
+        known[signature] = result
+    return result
 
 
 def trace_program(

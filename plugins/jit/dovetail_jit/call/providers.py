@@ -80,24 +80,24 @@ def executable_for(request: Request) -> Runnable:
         if request.may_be_provisional:  # else another thread's may be one that is
             return slot.runnable
     known = slot.runnable
-    found = known.exchange(request)
-    if found is not known:  # else another thread may have put a better one there
-        slot.runnable = found
-    return found
+    result = known.exchange(request)
+    if result is not known:  # else another thread may have put a better one there
+        slot.runnable = result
+    return result
 
 
 def compiled_for(request: Request) -> Executable:
     """:func:`executable_for`, of a request for which nothing but the compiler's will do."""
-    found = executable_for(request).compiled
-    assert found is not None
-    return found
+    result = executable_for(request).compiled
+    assert result is not None
+    return result
 
 
 def executables_of(program: ClosedJaxpr) -> list[Executable]:
     """The executables that a program remembers."""
     slots = [x for x in list(program.cache.values()) if isinstance(x, _Slot)]
-    found = [slot.runnable.compiled for slot in slots]
-    return [x for x in found if x is not None]
+    result = [slot.runnable.compiled for slot in slots]
+    return [x for x in result if x is not None]
 
 
 def provide(request: Request) -> Runnable:
@@ -109,9 +109,9 @@ def _ask(request: Request, providers: list[_Loaded], start: int) -> Runnable:
     for i in range(start, len(providers)):
         each = providers[i]
         if each.provider.applies(request):
-            found = each.get()(request, partial(_ask, request, providers, i + 1))
-            if found is not None:
-                return found
+            result = each.get()(request, partial(_ask, request, providers, i + 1))
+            if result is not None:
+                return result
     return made_of(request, request.compile())
 
 
@@ -170,11 +170,11 @@ _known: WeakTable[list[_Loaded]] = WeakTable()
 def _find() -> list[_Loaded]:
     """The providers of the active plugins, in order; those that cannot be used, or contradict those
     before them, are set aside."""
-    found: Registry = registry()
+    result: Registry = registry()
     accepted: list[ExecutableProvider] = []
-    for name in found.members(COLLECTION):
+    for name in result.members(COLLECTION):
         try:
-            each: ExecutableProvider = found.member(COLLECTION, name, partial(_problem, name))
+            each: ExecutableProvider = result.member(COLLECTION, name, partial(_problem, name))
             ordered([*accepted, each])
         except PluginError as e:
             set_aside(str(e), e)

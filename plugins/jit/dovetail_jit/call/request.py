@@ -178,19 +178,19 @@ def all_options(platform: str, given: Mapping[str, Any] | None) -> dict[str, Any
     and that are given."""
     merged = dict(FEWER_OPTIMIZATIONS) if disable_most_optimizations.value else {}
     if has_hooks("dovetail_compile_options"):
-        for found in reversed(manager().hook.dovetail_compile_options(platform=platform)):
-            merged.update(found)
+        for result in reversed(manager().hook.dovetail_compile_options(platform=platform)):
+            merged.update(result)
     return {**merged, **(given or {})}
 
 
 def compile_anew(module: LoweredModule, device: Any, options: dict[str, Any], profile: str) -> Any:
     """The runtime's executable of a module, whatever is known already."""
     if profile == "default" and has_hooks("dovetail_compile"):
-        found = manager().hook.dovetail_compile(
+        result = manager().hook.dovetail_compile(
             module=module.text, platform=module.platform, options=options
         )
-        if found is not None:
-            return found
+        if result is not None:
+            return result
     return backend_of(device).compile(module, device, options, profile)
 
 

@@ -63,13 +63,13 @@ def provider_of(cache: Any) -> Any:
     Raises:
         ValueError: nobody does.
     """
-    found = registry().provider(f"cache_by_{cache}", None) if isinstance(cache, str) else None
-    if found is None:
+    result = registry().provider(f"cache_by_{cache}", None) if isinstance(cache, str) else None
+    if result is None:
         prefix = "cache_by_"
         known = {r for m in registry().active.values() for r in m.providers if r.startswith(prefix)}
         names = ", ".join(sorted(repr(r[len(prefix) :]) for r in known)) or "none"
         raise ValueError(f"cache={cache!r} is not known{here()}: there is {names}.")
-    return found
+    return result
 
 
 def answer_for(

@@ -40,15 +40,15 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Do what is asked for; 1 where something is damaged."""
     folder = _folder(args.dir)
-    found = sorted(entries(folder), key=lambda f: -f.used)
+    result = sorted(entries(folder), key=lambda f: -f.used)
     if args.action == "list":
-        _list(folder, found)
+        _list(folder, result)
     elif args.action == "info":
-        _info(folder, found)
+        _info(folder, result)
     elif args.action == "clear":
-        _clear(folder, found, args.older_than)
+        _clear(folder, result, args.older_than)
     else:
-        return _verify(folder, found, args.delete)
+        return _verify(folder, result, args.delete)
     return 0
 
 
@@ -78,18 +78,18 @@ def _folder(given: str | None) -> str:
     return path
 
 
-def _list(folder: str, found: list[File]) -> None:
-    for f in found:
+def _list(folder: str, result: list[File]) -> None:
+    for f in result:
         parts = _parts(folder, f)
         label = parts if isinstance(parts, str) else parts.label.decode(errors="replace")
         print(f"{f.name[:12]}  {_size(f.size):>9}  {_ago(f.used):>9}  {_plain(label)}")
-    print(f"{_count(found)} in {folder}")
+    print(f"{_count(result)} in {folder}")
 
 
-def _info(folder: str, found: list[File]) -> None:
+def _info(folder: str, result: list[File]) -> None:
     limit = cache_max_size.value
     kinds, places = dict[str, int](), dict[str, int]()
-    for f in found:
+    for f in result:
         parts = _parts(folder, f)
         known = isinstance(parts, Parts)
         kind = parts.label.decode(errors="replace").partition(" ")[0] if known else "damaged or old"
@@ -98,7 +98,7 @@ def _info(folder: str, found: list[File]) -> None:
             text = _environment(parts)
             places[text] = places.get(text, 0) + 1
     print(f"folder: {folder}")
-    print(f"entries: {_count(found)}")
+    print(f"entries: {_count(result)}")
     print(f"limit: {'none' if limit < 0 else _size(limit)}")
     print(f"signed: {'yes' if cache_signed.value else 'no'}")
     for what, counts in (("kind", kinds), ("for", places)):
@@ -106,11 +106,11 @@ def _info(folder: str, found: list[File]) -> None:
             print(f"{what}: {_plain(name)}: {n}")
 
 
-def _clear(folder: str, found: list[File], days: float) -> None:
+def _clear(folder: str, result: list[File], days: float) -> None:
     if not days >= 0:
         raise DovetailError(f"--older-than is a number of days, 0 or more, not {days:g}.")
     before = time.time_ns() - int(days * 86400e9)
-    chosen = [f for f in found if not days or f.used < before]
+    chosen = [f for f in result if not days or f.used < before]
     gone = [f for f in chosen if delete(folder, f.name)]
     remove_left_behind(folder)
     print(f"deleted {_count(gone)} in {folder}")
@@ -118,15 +118,15 @@ def _clear(folder: str, found: list[File], days: float) -> None:
         print(f"{len(chosen) - len(gone)} could not be deleted: they are another user's")
 
 
-def _verify(folder: str, found: list[File], remove: bool) -> int:
+def _verify(folder: str, result: list[File], remove: bool) -> int:
     bad = 0
-    for f in found:
+    for f in result:
         parts = _parts(folder, f, whole=True)
         if isinstance(parts, str):
             bad += 1
             gone = remove and delete(folder, f.name)
             print(f"{f.name}: {parts}{' (deleted)' if gone else ''}")
-    print(f"{_count(found)} in {folder}: {bad or 'none'} damaged or of an earlier version")
+    print(f"{_count(result)} in {folder}: {bad or 'none'} damaged or of an earlier version")
     return 1 if bad and not remove else 0
 
 
@@ -164,9 +164,9 @@ def _plain(text: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
-def _count(found: list[File]) -> str:
-    n = len(found)
-    return f"{n} {'entry' if n == 1 else 'entries'}, {_size(sum(f.size for f in found))}"
+def _count(result: list[File]) -> str:
+    n = len(result)
+    return f"{n} {'entry' if n == 1 else 'entries'}, {_size(sum(f.size for f in result))}"
 
 
 def _size(n: float) -> str:

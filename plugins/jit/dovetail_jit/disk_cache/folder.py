@@ -95,8 +95,8 @@ def _locked_temporary(folder: str) -> tuple[int, str]:
 
 def remove_left_behind(folder: str) -> None:
     """Delete the temporary files of processes that are no more."""
-    with suppress(OSError), os.scandir(folder) as found:
-        for each in found:
+    with suppress(OSError), os.scandir(folder) as result:
+        for each in result:
             if each.name.startswith(_TEMPORARY):
                 with suppress(OSError):
                     if each.is_file(follow_symlinks=False) and _is_left_behind(each.path):
@@ -124,9 +124,9 @@ def evict(folder: str, limit: int, kept: str = "") -> None:
     The entry named ``kept`` goes last. Several processes may do this at once: they delete in the
     same order, and count what another has deleted.
     """
-    found = entries(folder)
-    total = sum(f.size for f in found)
-    for f in sorted(found, key=lambda f: (f.name == kept, f.used, f.name)):
+    result = entries(folder)
+    total = sum(f.size for f in result)
+    for f in sorted(result, key=lambda f: (f.name == kept, f.used, f.name)):
         if total <= limit:
             return
         if delete(folder, f.name):
@@ -143,14 +143,14 @@ class File(NamedTuple):
 
 def entries(folder: str) -> list[File]:
     """The files of entries, whatever is in them. OSError where there is no folder."""
-    found: list[File] = []
+    result: list[File] = []
     with os.scandir(folder) as every:
         for each in every:
             if _ENTRY.fullmatch(each.name) and each.is_file(follow_symlinks=False):
                 with suppress(OSError):
                     facts = each.stat(follow_symlinks=False)
-                    found.append(File(each.name, facts.st_size, facts.st_mtime_ns))
-    return found
+                    result.append(File(each.name, facts.st_size, facts.st_mtime_ns))
+    return result
 
 
 def delete(folder: str, name: str) -> bool:

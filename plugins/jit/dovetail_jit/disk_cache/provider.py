@@ -72,11 +72,11 @@ def whole_executable(
         return loaded
     given = all_options(module.platform, options)
     store = open_store()
-    found = None
+    result = None
     if store is not None:
         key = _key_of_whole(program_key(module, device, given))
-        found = load_executable(store, key, device, module)
-    return compile_anew(module, device, given, "default") if found is None else found
+        result = load_executable(store, key, device, module)
+    return compile_anew(module, device, given, "default") if result is None else result
 
 
 def compile_with_cache(

@@ -93,13 +93,13 @@ def decode_record(body: bytes) -> Record:
 
 
 def _types(avals: Sequence[Any]) -> list[Any]:
-    found: list[Any] = []
+    result: list[Any] = []
     for a in avals:
         plain = a.__class__ is ShapedArray and not a.is_high and not a.vma and a.divided is None
         if not plain or a.dtype.names is not None or a.dtype != np.dtype(a.dtype.name):
             raise NotRecorded(f"it has a value of type {a.str_short()}")
-        found.append((a.shape, a.dtype.name, a.weak_type))
-    return found
+        result.append((a.shape, a.dtype.name, a.weak_type))
+    return result
 
 
 def _avals(types: Sequence[Any]) -> tuple[Any, ...]:
@@ -108,15 +108,15 @@ def _avals(types: Sequence[Any]) -> tuple[Any, ...]:
 
 def _array(x: Any, arrays: list[bytes]) -> Any:
     try:
-        found = np.asarray(x)
-        known = found.dtype == np.dtype(found.dtype.name)
+        result = np.asarray(x)
+        known = result.dtype == np.dtype(result.dtype.name)
     except Exception as e:
         raise NotRecorded(f"it closes over a value that is no array: {e}") from None
-    if found.dtype.hasobject or not known:
-        raise NotRecorded(f"it closes over an array of {found.dtype}")
-    content = found.tobytes()
+    if result.dtype.hasobject or not known:
+        raise NotRecorded(f"it closes over an array of {result.dtype}")
+    content = result.tobytes()
     arrays.append(content)
-    return found.shape, found.dtype.name, len(content)
+    return result.shape, result.dtype.name, len(content)
 
 
 class _Arrays:
@@ -165,16 +165,16 @@ def _tree(said: Any) -> Any:
     if kind == "dict":
         return dict(zip(more[0], values, strict=True))
     if kind == "named":
-        found = _found(*more)
-        if not isinstance(found, type) or len(named_tuple_fields(found)) != len(values):
+        result = _found(*more)
+        if not isinstance(result, type) or len(named_tuple_fields(result)) != len(values):
             raise ValueError(f"there is no named tuple {'.'.join(more)}")
-        return tuple.__new__(found, values)
+        return tuple.__new__(result, values)
     return {"tuple": tuple, "list": list}[kind](values)
 
 
 def _found(module: str, name: str) -> Any:
     """The attribute of a loaded module under a name with dots."""
-    found: Any = sys.modules.get(module)
+    result: Any = sys.modules.get(module)
     for part in name.split("."):
-        found = getattr(found, part, None)
-    return found
+        result = getattr(result, part, None)
+    return result

@@ -31,7 +31,7 @@ def user_secret() -> bytes:
         _make(path)
     check_folder(str(path.parent))
     try:
-        found, file = read_file(str(path), _LENGTH)
+        result, file = read_file(str(path), _LENGTH)
     except UntrustedFile as e:
         raise UntrustedFile(f"the secret {path} is not safe: {e}") from None
     try:
@@ -40,9 +40,9 @@ def user_secret() -> bytes:
         os.close(file)
     if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
         raise UntrustedFile(f"the secret {path} is not safe: others may read it (chmod 600)")
-    if len(found) != _LENGTH:
-        raise UntrustedFile(f"the secret {path} has {len(found)} bytes, not {_LENGTH}: delete it")
-    return found
+    if len(result) != _LENGTH:
+        raise UntrustedFile(f"the secret {path} has {len(result)} bytes, not {_LENGTH}: delete it")
+    return result
 
 
 def _make(path: Path) -> None:

@@ -31,9 +31,9 @@ def check_folder(path: str) -> None:
         return
     path = os.path.realpath(path)
     for place in _and_above(path):
-        found = os.lstat(place)
-        problem = _problem(found, place)
-        shared = problem and found.st_mode & stat.S_ISVTX and found.st_uid in (0, os.geteuid())
+        result = os.lstat(place)
+        problem = _problem(result, place)
+        shared = problem and result.st_mode & stat.S_ISVTX and result.st_uid in (0, os.geteuid())
         if problem and not (shared and place != path):
             raise UntrustedFile(f"{place} {problem}")
 
@@ -45,13 +45,13 @@ def _and_above(path: str) -> Iterator[str]:
         yield path
 
 
-def _problem(found: os.stat_result, path: str) -> str:
-    if found.st_uid not in (0, os.geteuid()):
-        return f"belongs to the user with number {found.st_uid}"
-    if found.st_mode & stat.S_IWOTH:
+def _problem(result: os.stat_result, path: str) -> str:
+    if result.st_uid not in (0, os.geteuid()):
+        return f"belongs to the user with number {result.st_uid}"
+    if result.st_mode & stat.S_IWOTH:
         return "may be written to by everybody"
-    if found.st_mode & stat.S_IWGRP and not _is_own_group(found.st_gid, path):
-        return f"may be written to by the group with number {found.st_gid}"
+    if result.st_mode & stat.S_IWGRP and not _is_own_group(result.st_gid, path):
+        return f"may be written to by the group with number {result.st_gid}"
     return ""
 
 
@@ -87,15 +87,15 @@ def read_file(path: str, largest: int, *, shared: bool = False) -> tuple[bytes, 
             raise
         raise UntrustedFile("it is not a plain file") from None
     try:
-        found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode):
+        result = os.fstat(file)
+        if not stat.S_ISREG(result.st_mode):
             raise UntrustedFile("it is not a plain file")
-        problem = "" if shared or not _POSIX else _problem(found, path)
+        problem = "" if shared or not _POSIX else _problem(result, path)
         if problem:
             raise UntrustedFile(f"it {problem}")
-        if found.st_size > largest:
-            raise UntrustedFile(f"it has {found.st_size} bytes")
-        return _read(file, found.st_size), file
+        if result.st_size > largest:
+            raise UntrustedFile(f"it has {result.st_size} bytes")
+        return _read(file, result.st_size), file
     except BaseException:
         os.close(file)
         raise

@@ -102,6 +102,6 @@ def compile_in_background(request: Request) -> Compilation:
         carry()
         executable_for(final)
 
-    found = Compilation(make)
-    _queue.add(found)
-    return found
+    result = Compilation(make)
+    _queue.add(result)
+    return result

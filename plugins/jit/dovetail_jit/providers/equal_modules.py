@@ -32,8 +32,8 @@ def get(request: Request, make: Make) -> Runnable | None:
     module = request.module
     if module.host_callbacks or module.partition or registered or has_hooks("dovetail_compile"):
         return None
-    if _kept and (found := _kept.get(_key(request))) is not None:
-        return made_of(request, found)
+    if _kept and (result := _kept.get(_key(request))) is not None:
+        return made_of(request, result)
     start = time.perf_counter()
     made = make()
     if time.perf_counter() - start > SECONDS and made.compiled is not None:

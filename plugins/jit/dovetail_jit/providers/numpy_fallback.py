@@ -87,11 +87,11 @@ class NumpyFallback(Runnable):
             return None
         if no_execution.value:
             refuse_execution(self._name)
-        found = evaluate_exactly(low, operands)
-        if found is None:
+        result = evaluate_exactly(low, operands)
+        if result is None:
             return None
         self._count += 1
-        arrays = [put(x, a, self._device, committed) for x, a in zip(found, low.out_avals)]
+        arrays = [put(x, a, self._device, committed) for x, a in zip(result, low.out_avals)]
         return raise_values(arrays, high_types) if is_high else arrays
 
 

@@ -142,16 +142,16 @@ class PerShardCalls(Runnable):
 def _sharding_of(operands: Sequence[Any]) -> Any:
     """The sharding of the first array among the operands; None where others are divided in another
     way, or one is not where it has to be."""
-    found: Any = None
+    result: Any = None
     for x in operands:
         if x.__class__ is ArrayImpl:
-            if found is None:
-                found = x._sharding
-            elif x._sharding is not found and not x._sharding.is_equivalent_to(found, x.ndim):
+            if result is None:
+                result = x._sharding
+            elif x._sharding is not result and not x._sharding.is_equivalent_to(result, x.ndim):
                 return None
             if not x._committed or x.is_deleted():
                 return None
-    return found
+    return result
 
 
 def _is_small(ex: Executable) -> bool:

@@ -32,9 +32,10 @@ def named_axes(axis_name: Names) -> dict[str, Any]:
 
 def each_axis(axis_name: Names) -> list[dict[str, Any]]:
     """Parameters for each named axis alone."""
-    found = named_axes(axis_name)
+    result = named_axes(axis_name)
     return [
-        {"axes": (name,), "axis_sizes": (size,)} for name, size in zip(*found.values(), strict=True)
+        {"axes": (name,), "axis_sizes": (size,)}
+        for name, size in zip(*result.values(), strict=True)
     ]
 
 
@@ -65,11 +66,11 @@ def grouped(what: str, axis_name: Names, groups: Any) -> dict[str, Any]:
     params = named_axes(axis_name)
     if groups is None:
         return params
-    found = tuple([tuple([int(i) for i in g]) for g in groups])
+    result = tuple([tuple([int(i) for i in g]) for g in groups])
     size, alone = prod(params["axis_sizes"]), len(params["axes"]) == 1
     mapped = not alone or params["axes"][0] not in manual_axes()
-    partition = sorted(i for g in found for i in g) == list(range(size))
-    if alone and not (partition and (mapped or len(set(map(len, found))) == 1)):
+    partition = sorted(i for g in result for i in g) == list(range(size))
+    if alone and not (partition and (mapped or len(set(map(len, result))) == 1)):
         raise ValueError(
             f"{what}: axis_index_groups must be groups of one length that have each of the {size} "
             f"positions once, got {groups!r}{place()}"
@@ -79,7 +80,7 @@ def grouped(what: str, axis_name: Names, groups: Any) -> dict[str, Any]:
             f"{what}: axis_index_groups is not supported under vmap, nor over several axes"
             f"{place()}. Give the name of one axis of a mesh, within shard_map."
         )
-    return {"axes": params["axes"], "axis_sizes": (len(found[0]),), "groups": found}
+    return {"axes": params["axes"], "axis_sizes": (len(result[0]),), "groups": result}
 
 
 def split_names(axis_name: Names) -> tuple[dict[str, Any], tuple[int, ...]]:

@@ -73,7 +73,7 @@ def axis_in(name: str, argument: str, axis: Any, ndim: int) -> int:
 
 def axes_in(name: str, argument: str, axes: Any, ndim: int) -> Shape:
     """Several axes counted from the front (see :func:`axis_in`)."""
-    found = ints(name, argument, axes)
-    if found and (min(found) < 0 or max(found) >= ndim):
-        return tuple([axis_in(name, argument, a, ndim) for a in found])
-    return found
+    result = ints(name, argument, axes)
+    if result and (min(result) < 0 or max(result) >= ndim):
+        return tuple([axis_in(name, argument, a, ndim) for a in result])
+    return result

@@ -62,15 +62,15 @@ def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
     Raises:
         ValueError: they do not broadcast.
     """
-    found = [ints("broadcast_shapes", "shapes", s) for s in shapes]
-    ndim = max(map(len, found), default=0)
-    aligned = [(1,) * (ndim - len(s)) + s for s in found]
+    result = [ints("broadcast_shapes", "shapes", s) for s in shapes]
+    ndim = max(map(len, result), default=0)
+    aligned = [(1,) * (ndim - len(s)) + s for s in result]
     out: list[int] = []
     for sizes in zip(*aligned):
         others = {n for n in sizes if n != 1}
         if len(others) > 1:
             raise ValueError(
-                f"Incompatible shapes for broadcasting: {', '.join(map(str, found))}{place()}. "
+                f"Incompatible shapes for broadcasting: {', '.join(map(str, result))}{place()}. "
                 f"Aligned at the last axis, sizes must be equal or 1, but {sorted(others)} meet: "
                 "use reshape or expand_dims."
             )

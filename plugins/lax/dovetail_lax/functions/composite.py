@@ -42,9 +42,9 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
         trees: list[Any] = []
 
         def flat(*xs: Any) -> list[Any]:
-            found, tree = tree_flatten(decomposition(*tree_unflatten(in_tree, xs), **attributes))
+            result, tree = tree_flatten(decomposition(*tree_unflatten(in_tree, xs), **attributes))
             trees[:] = [tree]
-            return found
+            return result
 
         program = stage_closed(flat, [typeof(x) for x in leaves], name)
         if program.effects:

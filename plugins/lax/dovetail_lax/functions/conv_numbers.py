@@ -75,19 +75,19 @@ def _check_specs(specs: tuple[Any, ...], n: int) -> None:
 
 
 def _three_strings(given: Any) -> tuple[str, ...]:
-    found = arguments.strings("dimension_numbers", given)
-    if len(found) != 3:
-        raise TypeError(f"dimension_numbers must be three strings, got {found}{place()}")
+    result = arguments.strings("dimension_numbers", given)
+    if len(result) != 3:
+        raise TypeError(f"dimension_numbers must be three strings, got {result}{place()}")
     lacking = [
-        (s, c) for s, letters in zip(found, ("NC", "OI", "NC")) for c in letters if c not in s
+        (s, c) for s, letters in zip(result, ("NC", "OI", "NC")) for c in letters if c not in s
     ]
-    spatial = [c for c in found[1] if c not in "OI"]
-    lacking += [(s, c) for s in (found[0], found[2]) for c in spatial if c not in s]
+    spatial = [c for c in result[1] if c not in "OI"]
+    lacking += [(s, c) for s in (result[0], result[2]) for c in spatial if c not in s]
     for text, letter in lacking:
         raise ValueError(
-            f"dimension_numbers {found}: {text!r} does not have the axis {letter!r}{place()}"
+            f"dimension_numbers {result}: {text!r} does not have the axis {letter!r}{place()}"
         )
-    return found
+    return result
 
 
 @names_itself
@@ -148,10 +148,10 @@ def conv_shape_tuple(
 
 
 def _sizes(argument: str, shape: Any) -> tuple[int, ...]:
-    found = arguments.integers(argument, shape)
-    if len(found) < 2:
-        raise TypeError(f"{argument} must have two sizes or more, got {found}{called()}")
-    return found
+    result = arguments.integers(argument, shape)
+    if len(result) < 2:
+        raise TypeError(f"{argument} must have two sizes or more, got {result}{called()}")
+    return result
 
 
 @names_itself
@@ -164,13 +164,13 @@ def conv_general_shape_tuple(
 ) -> tuple[int, ...]:
     """The shape of a convolution with the given dimension numbers."""
     dn = conv_dimension_numbers(lhs_shape, rhs_shape, dimension_numbers)
-    found = conv_shape_tuple(
+    result = conv_shape_tuple(
         [lhs_shape[i] for i in dn.lhs_spec],
         [rhs_shape[i] for i in dn.rhs_spec],
         window_strides,
         padding,
     )
-    return _placed(found, dn)
+    return _placed(result, dn)
 
 
 @names_itself

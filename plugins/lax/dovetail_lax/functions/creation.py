@@ -64,8 +64,8 @@ def full(
         if dtype is None and get_trace() is EVAL and isinstance(sharding, Sharding):
             dtype = check("full", fill_value).dtype  # what is put somewhere is not weakly typed
         dims, rest = sizes(shape), (fill_value, dtype)
-        found = _in_parts(sharding, dims, lambda part: full(part, *rest))
-        return divided_result(sharding, full, dims, *rest) if found is None else found
+        result = _in_parts(sharding, dims, lambda part: full(part, *rest))
+        return divided_result(sharding, full, dims, *rest) if result is None else result
     if fill_value.__class__ is int and dtype is not None:
         fill_value = integer_as(fill_value, as_dtype(dtype))
     aval = check("full", fill_value)

@@ -87,13 +87,13 @@ def associative_scan(
         arrays = [reversed_along(x, (axis,)) for x in arrays]
 
     def step(xs: Sequence[Any], ys: Sequence[Any]) -> list[Any]:
-        found, found_tree = tree_flatten(fn(tree_unflatten(tree, xs), tree_unflatten(tree, ys)))
-        if len(found) != len(xs):
+        result, found_tree = tree_flatten(fn(tree_unflatten(tree, xs), tree_unflatten(tree, ys)))
+        if len(result) != len(xs):
             raise ValueError(
                 f"the function of lax.associative_scan{place()} must return as many arrays as "
                 f"elems has, {tree}; it returns {found_tree}."
             )
-        return found
+        return result
 
     results = scan(arrays, step, axis)
     if reverse:

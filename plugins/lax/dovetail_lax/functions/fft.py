@@ -56,8 +56,8 @@ def _converted(x: Any, own: Any, kind: FftType) -> Any:
 
 
 def _fft_type(fft_type: Any) -> FftType:
-    if isinstance(fft_type, str) and (found := _TYPES.get(fft_type.upper())) is not None:
-        return found
+    if isinstance(fft_type, str) and (result := _TYPES.get(fft_type.upper())) is not None:
+        return result
     raise TypeError(
         f"lax.fft got fft_type={fft_type!r}{place()}: it is one of "
         f"{', '.join(FftType.__members__)} (a FftType or its name)."

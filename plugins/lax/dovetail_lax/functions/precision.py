@@ -39,9 +39,9 @@ def convolution_precision(precision: Any) -> Any:
     Raises:
         ValueError: it is none that is known, or an algorithm.
     """
-    found = canonical_precision(precision)
-    if not isinstance(found, (DotAlgorithm, DotAlgorithmPreset)):
-        return found
+    result = canonical_precision(precision)
+    if not isinstance(result, (DotAlgorithm, DotAlgorithmPreset)):
+        return result
     if precision is None:
         return None
     raise ValueError(

@@ -136,8 +136,8 @@ def reduce(
     if known is not None:
         return tree_unflatten(tree, [known.bind(arrays[0], axes=dims)])
     program, out_tree = staged("reduce", computation, arrays, tree)
-    found = reduce_p.bind(*arrays, *inits, jaxpr=program, dimensions=dims)
-    return tree_unflatten(out_tree, found)
+    result = reduce_p.bind(*arrays, *inits, jaxpr=program, dimensions=dims)
+    return tree_unflatten(out_tree, result)
 
 
 def initial_values(name: str, arrays: list[Any], tree: Any, init_values: Any) -> list[Any]:
@@ -178,14 +178,14 @@ def staged(
 
     def flat(*scalars: Any) -> list[Any]:
         a, b = tree_unflatten(tree, scalars[:n]), tree_unflatten(tree, scalars[n:])
-        found, found_tree = tree_flatten(computation(a, b))
-        if len(found) != n:
+        result, found_tree = tree_flatten(computation(a, b))
+        if len(result) != n:
             raise TypeError(
                 f"the computation of lax.{name}{place()} must return as many scalars as one of its "
                 f"arguments has, {tree}; it returns {found_tree}."
             )
         trees.append(found_tree)
-        return found
+        return result
 
     avals: Any = [ShapedArray((), typeof(x).dtype) for x in arrays]  # type: ignore[attr-defined]
     key = "reduction", tree, tuple(avals)

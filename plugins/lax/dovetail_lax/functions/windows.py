@@ -71,8 +71,8 @@ def reduce_window(
         if known is not None:
             return tree_unflatten(tree, [known.bind(arrays[0], **params)])
     program, out_tree = staged("reduce_window", computation, arrays, tree)
-    found = reduce_window_p.bind(*arrays, *inits, jaxpr=program, **params)
-    return tree_unflatten(out_tree, found)
+    result = reduce_window_p.bind(*arrays, *inits, jaxpr=program, **params)
+    return tree_unflatten(out_tree, result)
 
 
 def window_params(

@@ -30,8 +30,8 @@ def hessenberg(a: ArrayLike) -> list[Array]:
         TypeError: the element type is another.
         ValueError: ``a`` is no batch of square matrices.
     """
-    found, taus = hessenberg_p.bind(a)
-    return [found, taus]
+    result, taus = hessenberg_p.bind(a)
+    return [result, taus]
 
 
 @names_itself
@@ -52,8 +52,8 @@ def tridiagonal(a: ArrayLike, *, lower: bool = True) -> list[Array]:
         TypeError: the element type is not a float or complex type of 32 or 64 bits.
         ValueError: ``a`` is no batch of square matrices, or these have no rows.
     """
-    found, d, e, taus = tridiagonal_p.bind(a, lower=bool(lower))
-    return [found, d, e, taus]
+    result, d, e, taus = tridiagonal_p.bind(a, lower=bool(lower))
+    return [result, d, e, taus]
 
 
 @names_itself

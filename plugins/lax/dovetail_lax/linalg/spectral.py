@@ -125,23 +125,23 @@ def svd(
             with ``full_matrices``.
     """
     _, m, n = matrix_type("svd", check("svd", x))
-    found = svd_p.bind(
+    result = svd_p.bind(
         x, full_matrices=bool(full_matrices), compute_uv=bool(compute_uv), algorithm=algorithm
     )
     if subset_by_index is not None:
-        found = _part(found, subset_by_index, m, n, full_matrices and compute_uv)
-    return (found[1], found[0], found[2]) if compute_uv else found[0]
+        result = _part(result, subset_by_index, m, n, full_matrices and compute_uv)
+    return (result[1], result[0], result[2]) if compute_uv else result[0]
 
 
-def _part(found: list[Any], subset: tuple[int, int], m: int, n: int, square: bool) -> list[Any]:
+def _part(result: list[Any], subset: tuple[int, int], m: int, n: int, square: bool) -> list[Any]:
     start, stop = _subset("svd", subset, min(m, n))
     if square and (start, stop) != (0, min(m, n)):
         raise ValueError(
             f"lax.linalg.svd got subset_by_index={subset} with full_matrices=True{place()}: there "
             "would be more vectors than values. Set full_matrices=False."
         )
-    last = len(found[0].shape) - 1
-    s = along(found[0], last, start, stop)
-    if len(found) == 1 or square:
-        return [s, *found[1:]]
-    return [s, along(found[1], last + 1, start, stop), along(found[2], last, start, stop)]
+    last = len(result[0].shape) - 1
+    s = along(result[0], last, start, stop)
+    if len(result) == 1 or square:
+        return [s, *result[1:]]
+    return [s, along(result[1], last + 1, start, stop), along(result[2], last, start, stop)]

@@ -126,10 +126,10 @@ def _scaled_slope(x: Any, n: int, order: int) -> Any:
     below = select_n_p.bind(small, size, add_p.bind(size, scalar(_WEIGHT, dtype)))
     inverse = div_p.bind(one, below)
     powers = mul_p.bind(sqrt_p.bind(inverse), integer_pow_p.bind(inverse, y=order))
-    found = mul_p.bind(select_n_p.bind(small, high, low), powers)
-    found = neg_p.bind(found) if order % 2 else found
+    result = mul_p.bind(select_n_p.bind(small, high, low), powers)
+    result = neg_p.bind(result) if order % 2 else result
     even = n + order
     if even % 2:
-        return mul_p.bind(sign_p.bind(x), found)
+        return mul_p.bind(sign_p.bind(x), result)
     at_zero = scalar(comb(even, even // 2) / 2.0**even, dtype)
-    return select_n_p.bind(eq_p.bind(x, scalar(0.0, dtype)), found, at_zero)
+    return select_n_p.bind(eq_p.bind(x, scalar(0.0, dtype)), result, at_zero)

@@ -34,17 +34,17 @@ def _weights(eps: float) -> Any:
     They are those for which the least singular value becomes the greatest; once all are 1 they do
     not change.
     """
-    low, found = eps, []
-    while not found or abs(low - 1) > eps:
+    low, result = eps, []
+    while not result or abs(low - 1) > eps:
         square = low * low
         d = (4 * (1 - square) / square**2) ** (1 / 3)
         root = sqrt(1 + d)
         a = root + sqrt(8 - 4 * d + 8 * (2 - square) / (square * root)) / 2
         b = (a - 1) ** 2 / 4
         c = a + b - 1
-        found.append((a, b, c))
+        result.append((a, b, c))
         low = min(low * (a + b * square) / (1 + c * square), 1.0)
-    return np.array([*found, (3.0, 1.0, 3.0)])
+    return np.array([*result, (3.0, 1.0, 3.0)])
 
 
 def orthonormal(x: Any, max_iterations: int, eps: float) -> tuple[Any, Any, Any]:

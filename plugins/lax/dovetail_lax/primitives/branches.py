@@ -46,13 +46,13 @@ def _same(index: Any, *operands: Any, **params: Any) -> list[Any]:
 def taken(index: Any, values: Sequence[Any], case: int, zeroed: bool = False) -> list[Any]:
     """Values that belong to one element, as a branch sees them that it takes if ``index``, a
     scalar, is ``case``; see :data:`taken_p`. Only those change that may have a derivative."""
-    found, at = list(values), [i for i, x in enumerate(values) if may_vary(x)]
+    result, at = list(values), [i for i, x in enumerate(values) if may_vary(x)]
     if at:
         params = {"case": case, "places": ((),) * len(at), "zeroed": zeroed}
         outs = taken_p.bind(index, *[values[i] for i in at], **params)
         for i, x in zip(at, outs):
-            found[i] = x
-    return found
+            result[i] = x
+    return result
 
 
 def may_vary(x: Any) -> bool:

@@ -115,13 +115,13 @@ def _real_bits(dtype: Any) -> int:
 
 
 def _check_side(side: str, x: ShapedArray, contracting: Axes, batch: Axes) -> None:
-    found = (*contracting, *batch)
-    if len(set(found)) != len(found):
+    result = (*contracting, *batch)
+    if len(set(result)) != len(result):
         raise TypeError(
             f"lax.dot_general got contracting axes {contracting} and batch axes {batch} for its "
             f"{side} {x.str_short()}{place()}: each axis can be named once."
         )
-    if any(not 0 <= a < len(x.shape) for a in found):
+    if any(not 0 <= a < len(x.shape) for a in result):
         raise TypeError(
             f"lax.dot_general got contracting axes {contracting} and batch axes {batch} for its "
             f"{side} {x.str_short()}{place()}: axes must be at least 0 and less than "

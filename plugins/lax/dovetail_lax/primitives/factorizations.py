@@ -170,8 +170,8 @@ qr_p = Primitive("qr", multiple_results=True)
 def _qr_type(x: ShapedArray, *, pivoting: bool, full_matrices: bool) -> list[ShapedArray]:
     batch, m, n = matrix_type("qr", x)
     k = m if full_matrices else min(m, n)
-    found = [ShapedArray((*batch, m, k), x.dtype), ShapedArray((*batch, k, n), x.dtype)]
-    return [*found, ShapedArray((*batch, n), INDEX)] if pivoting else found
+    result = [ShapedArray((*batch, m, k), x.dtype), ShapedArray((*batch, k, n), x.dtype)]
+    return [*result, ShapedArray((*batch, n), INDEX)] if pivoting else result
 
 
 geqrf_p = Primitive("geqrf", multiple_results=True)

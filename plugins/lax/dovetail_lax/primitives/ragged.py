@@ -154,10 +154,10 @@ def _dense(
     if numbers.mode == "free":
         dims = ((0, *later), (*numbers.rhs_group_dimensions, *summed)), batches
         return dot_general_p.bind(by_group, rhs, dimension_numbers=dims, **options)
-    found = dot_general_p.bind(
+    result = dot_general_p.bind(
         by_group, rhs, dimension_numbers=((later, summed), batches), **options
     )
-    return moved(found, len(batch), 0)
+    return moved(result, len(batch), 0)
 
 
 def _copies(lhs: Any, sizes: Any, numbers: RaggedDotDimensionNumbers) -> Any:

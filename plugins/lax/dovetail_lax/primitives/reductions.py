@@ -29,15 +29,15 @@ def checked_axes(name: str, x: ShapedArray, axes: Sequence[int]) -> frozenset[in
         ValueError: an axis is repeated or is not one of ``x``'s.
     """
     ndim = len(x.shape)
-    found = frozenset(axes)
-    if len(found) != len(axes):
+    result = frozenset(axes)
+    if len(result) != len(axes):
         raise OutOfBounds(f"lax.{name} got axes {tuple(axes)}{place()}: name each axis once.")
     if any(not 0 <= a < ndim for a in axes):
         raise OutOfBounds(
             f"lax.{name} got axes {tuple(axes)} for an operand {x.str_short()}{place()}: they "
             f"must be at least 0 and less than {ndim} (add {ndim} to a negative one)."
         )
-    return found
+    return result
 
 
 def without_axes(shape: Sequence[int], axes: frozenset[int]) -> tuple[int, ...]:
@@ -158,12 +158,12 @@ def check_computation(
                 f"{x.str_short()}{place()}: it must be a scalar of dtype {x.dtype}. Convert it."
             )
     wanted = [ShapedArray((), x.dtype) for x in operands]
-    found = [a.strong() for a in jaxpr.out_avals]
-    if found != wanted:
+    result = [a.strong() for a in jaxpr.out_avals]
+    if result != wanted:
         raise TypeError(
             f"the computation of lax.{name}{place()} must return scalars of the operands' types, "
             f"{', '.join(a.str_short() for a in wanted)}; it returns "
-            f"{', '.join(a.str_short() for a in found)}."
+            f"{', '.join(a.str_short() for a in result)}."
         )
 
 
@@ -217,13 +217,13 @@ def logaddexp(x: Any, y: Any) -> Any:
     larger = max_p.bind(x, y)
     if x.dtype.kind == "c":
         difference = sub_p.bind(min_p.bind(x, y), larger)  # the larger has the larger real part
-        found = _principal(add_p.bind(larger, log1p_p.bind(exp_p.bind(difference))))
+        result = _principal(add_p.bind(larger, log1p_p.bind(exp_p.bind(difference))))
     else:
         difference = sub_p.bind(x, y)
         rest = log1p_p.bind(exp_p.bind(neg_p.bind(abs_p.bind(difference))))
-        found = add_p.bind(larger, rest)
+        result = add_p.bind(larger, rest)
     undefined = ne_p.bind(difference, difference)  # equal infinities, or NaN
-    return select_n_p.bind(undefined, found, add_p.bind(x, y))
+    return select_n_p.bind(undefined, result, add_p.bind(x, y))
 
 
 def _principal(z: Any) -> Any:

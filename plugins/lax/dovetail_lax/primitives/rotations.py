@@ -67,8 +67,8 @@ def _over_gaps(x: Any, gaps: Any, equal: Any, *, values_used: bool) -> Any:
     if gaps.dtype != x.dtype:
         safe = convert_element_type_p.bind(safe, new_dtype=x.dtype, weak_type=False)
     unknown = select_n_p.bind(_undetermined(x, gaps.dtype, values_used), zero, nan)
-    found = select_n_p.bind(equal, div_p.bind(x, safe), unknown)
-    return select_n_p.bind(same, found, zero)
+    result = select_n_p.bind(equal, div_p.bind(x, safe), unknown)
+    return select_n_p.bind(same, result, zero)
 
 
 def _undetermined(x: Any, dtype: Any, values_used: bool) -> Any:

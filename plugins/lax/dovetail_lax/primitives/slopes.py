@@ -196,9 +196,9 @@ def trigamma_p(x: Any) -> Any:
     far, inverse = _far(y), div_p.bind(_one(x), y)
     near = positive_zeta_p.bind(scalar(2.0, x.dtype), select_n_p.bind(far, y, _one(x)))
     second = mul_p.bind(scalar(0.5, x.dtype), square_p.bind(inverse))
-    found = select_n_p.bind(far, near, add_p.bind(inverse, second))
+    result = select_n_p.bind(far, near, add_p.bind(inverse, second))
     turns = square_p.bind(div_p.bind(scalar(pi, x.dtype), sine))
-    return select_n_p.bind(negative, found, sub_p.bind(turns, found))
+    return select_n_p.bind(negative, result, sub_p.bind(turns, result))
 
 
 @_slope("tetragamma", FLOATING)
@@ -209,11 +209,11 @@ def tetragamma_p(x: Any) -> Any:
     near = positive_zeta_p.bind(scalar(3.0, x.dtype), select_n_p.bind(far, y, _one(x)))
     near = mul_p.bind(near, scalar(-2.0, x.dtype))
     asymptotic = neg_p.bind(mul_p.bind(inverse, mul_p.bind(inverse, add_p.bind(inverse, _one(x)))))
-    found = select_n_p.bind(far, near, asymptotic)
+    result = select_n_p.bind(far, near, asymptotic)
     ratio = div_p.bind(scalar(pi, x.dtype), sine)
     turns = mul_p.bind(mul_p.bind(square_p.bind(ratio), ratio), cosine)
     turns = mul_p.bind(turns, scalar(-2.0, x.dtype))
-    return select_n_p.bind(negative, found, add_p.bind(turns, found))
+    return select_n_p.bind(negative, result, add_p.bind(turns, result))
 
 
 describe(__name__)

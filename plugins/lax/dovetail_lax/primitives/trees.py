@@ -60,11 +60,11 @@ def fold(
             parts = [(along(x, 0, 0, even, 2), along(x, 0, 1, even, 2)) for x in xs]
         else:
             parts = [(along(x, 0, 0, half), along(x, 0, half, even)) for x in xs]
-        found = step([a for a, _ in parts], [b for _, b in parts])
+        result = step([a for a, _ in parts], [b for _, b in parts])
         if even < n:
-            xs = [joined([y, along(x, 0, even, n)], 0) for x, y in zip(xs, found)]
+            xs = [joined([y, along(x, 0, even, n)], 0) for x, y in zip(xs, result)]
         else:
-            xs = found
+            xs = result
         n -= half
     return [reshaped(x, x.shape[1:]) for x in xs]
 

@@ -66,8 +66,8 @@ def _eliminated(dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: bool) -> 
         if least is not None:
             pivot = select_n_p.bind(lt_p.bind(abs_p.bind(pivot), least), pivot, _as(least, pivot))
         rest = sub_p.bind(right, mul_p.bind(_wide(low, y), y))
-        found = div_p.bind(high, pivot), div_p.bind(rest, _wide(pivot, rest))
-        return found, found
+        result = div_p.bind(high, pivot), div_p.bind(rest, _wide(pivot, rest))
+        return result, result
 
     def backward(x: Any, row: tuple[Any, Any]) -> tuple[Any, Any]:
         ratio, y = row

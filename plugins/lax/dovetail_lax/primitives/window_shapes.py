@@ -104,10 +104,10 @@ def check_lengths(name: str, n: int, **values: Sequence[Any]) -> None:
     Raises:
         TypeError: one has not.
     """
-    for key, found in values.items():
-        if len(found) != n:
+    for key, result in values.items():
+        if len(result) != n:
             raise ShapeError(
-                f"lax.{name} got {key} {tuple(found)}{place()}: it needs {n} values, one per "
+                f"lax.{name} got {key} {tuple(result)}{place()}: it needs {n} values, one per "
                 f"{'spatial ' if name.startswith('conv') else ''}axis."
             )
 
@@ -118,6 +118,8 @@ def check_positive(name: str, **values: Sequence[int]) -> None:
     Raises:
         TypeError: one is not.
     """
-    for key, found in values.items():
-        if any(v < 1 for v in found):
-            raise TypeError(f"lax.{name} got {key} {tuple(found)}{place()}: they must be positive.")
+    for key, result in values.items():
+        if any(v < 1 for v in result):
+            raise TypeError(
+                f"lax.{name} got {key} {tuple(result)}{place()}: they must be positive."
+            )

@@ -62,10 +62,10 @@ def _reduction(kind: str, combine: Callable[[Any, Any], Any]) -> Primitive:
 
     def decomposition(x: Any, **params: Any) -> Any:
         identity = IDENTITIES[kind](x.dtype)
-        found, *rest = _slices(padded_base(x, identity, **params), **params)
+        result, *rest = _slices(padded_base(x, identity, **params), **params)
         for piece in rest:
-            found = combine(found, piece)
-        return found
+            result = combine(result, piece)
+        return result
 
     primitive.def_abstract_eval(rule)
     primitive.def_decomposition(decomposition)
@@ -93,17 +93,17 @@ def _slices(
     counts = window_counts(
         x.shape, window_dimensions, window_strides, ((0, 0),) * n, (1,) * n, window_dilation
     )
-    found: list[Any] = []
+    result: list[Any] = []
     for offset in product(*map(range, window_dimensions)):
         start = tuple([p * d for p, d in zip(offset, window_dilation)])
         # An axis on which the window takes no place is cut at its start.
         limit = [s + dilated(c, t) if c else s for s, c, t in zip(start, counts, window_strides)]
         start = tuple([min(s, d) for s, d in zip(start, x.shape)])
         limit = tuple([min(e, d) for e, d in zip(limit, x.shape)])
-        found.append(
+        result.append(
             slice_p.bind(x, start_indices=start, limit_indices=limit, strides=window_strides)
         )
-    return found
+    return result
 
 
 reduce_window_sum_p = _reduction("sum", add_p.bind)
@@ -119,9 +119,9 @@ reduce_window_p = Primitive("reduce_window", multiple_results=True)
 def _reduce_window_type(*avals: ShapedArray, jaxpr: ClosedJaxpr, **params: Any) -> Any:
     operands, inits = avals[: len(avals) // 2], avals[len(avals) // 2 :]
     if any(x.shape != operands[0].shape for x in operands):
-        found = ", ".join(x.str_short() for x in operands)
+        result = ", ".join(x.str_short() for x in operands)
         raise ShapeError(
-            f"lax.reduce_window takes operands of one shape, got {found}{place()}. Broadcast them "
+            f"lax.reduce_window takes operands of one shape, got {result}{place()}. Broadcast them "
             "first."
         )
     check_computation("reduce_window", jaxpr, operands, inits)
@@ -137,11 +137,11 @@ def _reduce_window_by_slices(*args: Any, jaxpr: ClosedJaxpr, **params: Any) -> l
     bases = [
         pad_p.bind(x, init, padding_config=tuple(config)) for x, init in zip(args[:n], args[n:])
     ]
-    found: list[Any] = []
+    result: list[Any] = []
     for pieces in zip(*[_slices(x, **params) for x in bases]):
-        found = found or [spread_scalar(init, pieces[0].shape) for init in args[n:]]
-        found = step(*found, *pieces)
-    return found
+        result = result or [spread_scalar(init, pieces[0].shape) for init in args[n:]]
+        result = step(*result, *pieces)
+    return result
 
 
 select_and_scatter_add_p = Primitive("select_and_scatter_add")
@@ -185,12 +185,12 @@ def _gather_by_slices(tangents: Any, operand: Any, *, select_prim: Primitive, **
     worst = IDENTITIES["max" if select_prim is ge_p else "min"](operand.dtype)
     values = _slices(padded_base(operand, worst, **params), **params)
     moves = _slices(padded_base(tangents, 0, **params), **params)
-    best, found = values[0], moves[0]
+    best, result = values[0], moves[0]
     for value, move in zip(values[1:], moves[1:]):
         keep = select_prim.bind(best, value)
         best = select_n_p.bind(keep, value, best)
-        found = select_n_p.bind(keep, move, found)
-    return found
+        result = select_n_p.bind(keep, move, result)
+    return result
 
 
 describe(__name__)

@@ -142,10 +142,10 @@ def _check_indices(
     Args:
         indices: the last axis has the components of an index, which are along ``axes``.
     """
-    found = _shape(indices)
-    if not report.wants(OOBError) or not prod(found):
+    result = _shape(indices)
+    if not report.wants(OOBError) or not prod(result):
         return
-    count = prod(found[:-1])
+    count = prod(result[:-1])
     starts = reshape(_signed(indices), (count, len(axes)))
     dtype = typeof(starts).dtype  # type: ignore[attr-defined]
     last = np.tile(np.array([shape[d] - sizes[d] for d in axes], dtype), (count, 1))

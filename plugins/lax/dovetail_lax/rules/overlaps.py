@@ -50,5 +50,5 @@ def kept_updates(
     count = iota_p.bind(dtype=_INT32, shape=(prod(updates),), dimension=0)
     numbers = reshaped(add_p.bind(count, np.int32(1)), updates)
     written = scatter_p.bind(zeros(ShapedArray(operand, _INT32)), indices, numbers, **params)
-    found = gather_p.bind(written, indices, **reading(operand, updates, params))
-    return ne_p.bind(written, np.int32(0)), eq_p.bind(found, numbers)
+    result = gather_p.bind(written, indices, **reading(operand, updates, params))
+    return ne_p.bind(written, np.int32(0)), eq_p.bind(result, numbers)

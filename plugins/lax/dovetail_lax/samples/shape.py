@@ -27,8 +27,8 @@ def numbers(shape: tuple[int, ...], dtype: Any = np.float32, start: int = 1) -> 
     values = np.arange(start, start + size)
     if np.dtype(dtype) == np.bool_:
         return (values % 3 == 0).reshape(shape)
-    found = values.astype(dtype).reshape(shape)
-    return found + (0.5j * found).astype(dtype) if found.dtype.kind == "c" else found
+    result = values.astype(dtype).reshape(shape)
+    return result + (0.5j * result).astype(dtype) if result.dtype.kind == "c" else result
 
 
 def _rearranging() -> Iterator[Sample]:

@@ -28,9 +28,9 @@ def _sort() -> Iterator[Sample]:
     yield Sample(sort_p, (x[:0],), params, EMPTY)
     for dtype in ("float32", "bfloat16", "complex64", "int32", "uint8"):
         values = np.concatenate([awkward(dtype).reshape(-1)] * 2)
-        found = {"dimension": 0, "is_stable": True, "num_keys": 1}
+        result = {"dimension": 0, "is_stable": True, "num_keys": 1}
         order = np.arange(values.size, dtype=np.int32)
-        yield Sample(sort_p, (values, order), found, EXTREME)
+        yield Sample(sort_p, (values, order), result, EXTREME)
 
 
 def _largest() -> Iterator[Sample]:

@@ -40,9 +40,11 @@ def two(f: Callable[[Any], Any]) -> Any:
     return vmap(vmap(f, axis_name="j"), axis_name="i")(M)
 
 
-def close(found: Any, expected: Any) -> None:
+def close(result: Any, expected: Any) -> None:
     expected = np.asarray(expected)
-    np.testing.assert_allclose(found, np.broadcast_to(expected, found.shape), rtol=2e-5, atol=1e-6)
+    np.testing.assert_allclose(
+        result, np.broadcast_to(expected, result.shape), rtol=2e-5, atol=1e-6
+    )
 
 
 INDEX = np.arange(3) + 3 * np.arange(2)[:, None]
@@ -91,9 +93,9 @@ def test_sizes_and_sums_of_python_numbers_are_python_numbers() -> None:
 def test_element_types() -> None:
     np.testing.assert_array_equal(one(lambda x: lax.psum(x, "i"), N)[0], N.sum(0))
     assert one(lambda x: lax.psum(lax.gt(x, np.int32(3)), "i"), N).dtype == np.int32
-    found = one(lambda x: lax.pmean(x, "i"), N)
-    assert found.dtype == np.float32
-    close(found, N.mean(0))
+    result = one(lambda x: lax.pmean(x, "i"), N)
+    assert result.dtype == np.float32
+    close(result, N.mean(0))
     with enable_x64(True):
         assert one(lambda x: lax.pmean(x, "i"), N).dtype == np.float64
     assert one(lambda x: lax.pmean(x, "i"), np.ones(3, np.float16)).dtype == np.float16
@@ -230,9 +232,9 @@ def test_derivatives_inside_of_the_mapped_function() -> None:
 
 def test_second_derivatives() -> None:
     x = np.arange(3.0, dtype=np.float32)
-    found = hessian(lambda q: total(one(lambda v: lax.mul(lax.psum(lax.mul(v, v), "i"), v), q)))(x)
+    result = hessian(lambda q: total(one(lambda v: lax.mul(lax.psum(lax.mul(v, v), "i"), v), q)))(x)
     # f = (sum x²) (sum x): the Hessian is 2 (sum x) I + 2 (x 1ᵀ + 1 xᵀ).
-    close(found, 2 * x.sum() * np.eye(3) + 2 * np.add.outer(x, x))
+    close(result, 2 * x.sum() * np.eye(3) + 2 * np.add.outer(x, x))
 
 
 def test_numbers_among_the_names_are_axes_of_the_array() -> None:
@@ -257,8 +259,8 @@ def test_the_position_along_no_axes_is_zero() -> None:
 
 
 def test_what_is_gathered_varies() -> None:
-    found = one(lambda x: lax.all_gather(x, "i", to="varying"), N)
-    np.testing.assert_array_equal(found, np.broadcast_to(N, (3, 3, 4)))
+    result = one(lambda x: lax.all_gather(x, "i", to="varying"), N)
+    np.testing.assert_array_equal(result, np.broadcast_to(N, (3, 3, 4)))
     with pytest.raises(ValueError, match=r"to='same' is unknown at .*test_collectives.*'varying'"):
         one(lambda x: lax.all_gather(x, "i", to="same"), N)
     for to in ("invarying", "reduced"):

@@ -121,8 +121,8 @@ def test_batching_makes_one_convolution(name):
 
 def test_a_batch_of_none():
     batched = vmap(lambda x, k: lax.conv(x, k, (1, 1), "SAME"))
-    found = batched(normal(0, 2, 3, 4, 4), normal(0, 5, 3, 2, 2))
-    assert np.shape(found) == (0, 2, 5, 4, 4)
+    result = batched(normal(0, 2, 3, 4, 4), normal(0, 5, 3, 2, 2))
+    assert np.shape(result) == (0, 2, 5, 4, 4)
 
 
 @pytest.mark.parametrize(
@@ -133,10 +133,10 @@ def test_a_batch_of_none():
 def test_axes_in_any_order(numbers, lhs, rhs, out):
     x, k = normal(2, 3, 5, 6), normal(4, 3, 2, 3)
     plain = np.asarray(lax.conv(x, k, (2, 1), "SAME"))
-    found = lax.conv_general_dilated(
+    result = lax.conv_general_dilated(
         x.transpose(lhs), k.transpose(rhs), (2, 1), "SAME", dimension_numbers=numbers
     )
-    assert_sums(found, plain.transpose(out))
+    assert_sums(result, plain.transpose(out))
 
 
 def test_names_of_padding():
@@ -154,8 +154,8 @@ def test_names_of_padding():
 @pytest.mark.parametrize("n", [0, 1, 3])
 def test_any_number_of_spatial_axes(n):
     x, k = normal(2, 3, *(4, 3, 3)[:n]), normal(2, 3, *(2, 1, 2)[:n])
-    found = lax.conv_general_dilated(x, k, (1,) * n, [(0, 0)] * n)
-    assert_sums(found, convolved(x, k, (1,) * n, [(0, 0)] * n, (1,) * n, (1,) * n))
+    result = lax.conv_general_dilated(x, k, (1,) * n, [(0, 0)] * n)
+    assert_sums(result, convolved(x, k, (1,) * n, [(0, 0)] * n, (1,) * n, (1,) * n))
 
 
 @pytest.mark.parametrize("dtype", ["int8", "int32", "float16", ml_dtypes.bfloat16, "complex64"])
@@ -190,8 +190,8 @@ def test_places_without_elements():
 def test_transposed_convolution_is_the_transpose(size, stride, padding):
     """With a transposed kernel it is the transpose of the convolution forward with that kernel."""
     y, k = normal(1, 5, 2), normal(size, 3, 2)
-    found = lax.conv_transpose(y, k, (stride,), padding, transpose_kernel=True)
-    n = np.shape(found)[1]
+    result = lax.conv_transpose(y, k, (stride,), padding, transpose_kernel=True)
+    n = np.shape(result)[1]
     assert n == (5 * stride if padding == "SAME" else 5 * stride + max(size - stride, 0))
     numbers = ("NHC", "HIO", "NHC")
 
@@ -199,7 +199,7 @@ def test_transposed_convolution_is_the_transpose(size, stride, padding):
         return lax.conv_general_dilated(x, k, (stride,), padding, dimension_numbers=numbers)
 
     (pulled,) = vjp(forward, normal(1, n, 3))[1](y)
-    assert_sums(found, pulled)
+    assert_sums(result, pulled)
 
 
 def test_explicit_pads_of_transposed_convolutions():
@@ -229,7 +229,7 @@ def test_helpers_of_axes_and_shapes():
 def test_patches_are_what_windows_see(numbers):
     x = normal(2, 3, 5, 6) if numbers is None else normal(2, 5, 6, 3)
     params = {"window_strides": (2, 1), "padding": [(1, 0), (0, 2)], "rhs_dilation": (1, 2)}
-    found = lax.conv_general_dilated_patches(x, (2, 3), dimension_numbers=numbers, **params)
+    result = lax.conv_general_dilated_patches(x, (2, 3), dimension_numbers=numbers, **params)
     images = x if numbers is None else x.transpose(0, 3, 1, 2)
     expected = np.stack(
         [
@@ -239,7 +239,7 @@ def test_patches_are_what_windows_see(numbers):
         ],
         axis=1,
     )
-    assert_sums(found, expected)
+    assert_sums(result, expected)
 
 
 def test_kernels_that_are_equal_at_all_places_convolve():
@@ -248,10 +248,10 @@ def test_kernels_that_are_equal_at_all_places_convolve():
     plain = lax.conv_general_dilated(x, k, (1, 2), "SAME", dimension_numbers=numbers)
     # Input features of local kernels are the patches': feature after feature, places within.
     local = np.broadcast_to(k.transpose(2, 0, 1, 3).reshape(18, 4), (5, 3, 18, 4))
-    found = lax.conv_general_dilated_local(
+    result = lax.conv_general_dilated_local(
         x, local, (1, 2), "SAME", (2, 3), dimension_numbers=numbers
     )
-    assert_sums(found, plain)
+    assert_sums(result, plain)
 
 
 def test_patches_need_a_window():

@@ -99,8 +99,8 @@ def test_results_accumulate_in_the_preferred_type():
     x = np.full((1, 8), 100, np.int8)
     assert_same(lax.dot(x, x.T, preferred_element_type=np.int32), np.array([[80000]], np.int32))
     y = np.full((1, 1000), 1, ml_dtypes.bfloat16)
-    found = lax.dot(y, y.T, preferred_element_type=np.float32)
-    assert_same(found, np.array([[1000]], np.float32))
+    result = lax.dot(y, y.T, preferred_element_type=np.float32)
+    assert_same(result, np.array([[1000]], np.float32))
     half = np.ones((2, 3), ml_dtypes.bfloat16)
     out, pull = vjp(lambda x: lax.dot(x, half.T, preferred_element_type=np.float32), half)
     assert out.dtype == np.float32 and pull(out)[0].dtype == half.dtype
@@ -158,8 +158,8 @@ def test_all_orders_of_contracted_axes_agree():
     for order in permutations(pairs):
         numbers = (tuple(zip(*order)), ((), ()))
         assert_sums(lax.dot_general(A, B, numbers), expected)
-        _, found = vjp(lambda a, b, n=numbers: lax.dot_general(a, b, n), A, B)[1](expected)
-        assert_sums(found, np.einsum("d,abc->dcba", expected, A))
+        _, result = vjp(lambda a, b, n=numbers: lax.dot_general(a, b, n), A, B)[1](expected)
+        assert_sums(result, np.einsum("d,abc->dcba", expected, A))
 
 
 @pytest.mark.parametrize(
@@ -170,11 +170,11 @@ def test_all_orders_of_contracted_axes_agree():
         ("int8", "float16", "float16"), ("bool", "uint8", "uint8"),
     ],
 )  # fmt: skip
-def test_products_of_two_element_types_have_the_wider(lhs: str, rhs: str, found: str) -> None:
+def test_products_of_two_element_types_have_the_wider(lhs: str, rhs: str, result: str) -> None:
     a, b = np.ones(3, np.dtype(lhs)), np.ones(3, np.dtype(rhs))
     for x, y in ((a, b), (b, a)):
         out = lax.dot(x, y)
-        assert out.dtype == np.dtype(found) and (lhs == "bool" or float(out) == 3.0)
+        assert out.dtype == np.dtype(result) and (lhs == "bool" or float(out) == 3.0)
 
 
 def test_sums_are_not_kept_in_types_that_cannot_hold_them() -> None:

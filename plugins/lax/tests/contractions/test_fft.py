@@ -48,9 +48,9 @@ def test_values_and_transposes(kind, lengths):
 def test_mapped_axes_before_and_among_the_transformed_ones(axis):
     x = RNG.normal(size=(3, 4, 5)).astype(np.float32)
     rest = x.shape[:axis] + x.shape[axis + 1 :]
-    found = vmap(lambda x: lax.fft(x, "RFFT", rest[1:]), in_axes=axis)(x)
+    result = vmap(lambda x: lax.fft(x, "RFFT", rest[1:]), in_axes=axis)(x)
     expected = np.fft.rfft(np.moveaxis(x, axis, 0), axis=2)
-    assert_close(found, expected.astype(np.complex64))
+    assert_close(result, expected.astype(np.complex64))
 
 
 def test_operands_are_converted_as_the_transform_needs():

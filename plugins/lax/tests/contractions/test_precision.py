@@ -41,8 +41,8 @@ def test_the_option_is_the_default(name):
 
 def test_what_is_given_wins_over_the_option():
     with default_matmul_precision("highest"):
-        found = precisions(lambda x: lax.dot(x, x.T, precision="default"), X)
-    assert found == [(lax.Precision.DEFAULT, lax.Precision.DEFAULT)]
+        result = precisions(lambda x: lax.dot(x, x.T, precision="default"), X)
+    assert result == [(lax.Precision.DEFAULT, lax.Precision.DEFAULT)]
 
 
 def test_compiled_functions_are_traced_anew():
@@ -66,10 +66,10 @@ def test_compiled_functions_are_traced_anew():
 def test_named_algorithms(name, dtype):
     x = dnp.asarray(X, dtype)
     preset = lax.DotAlgorithmPreset[name]
-    found = lax.dot(x, x.T, precision=preset)
-    assert found.dtype == x.dtype
-    np.testing.assert_allclose(np.asarray(found, float), X @ X.T, rtol=2e-2, atol=2e-2)
-    np.testing.assert_array_equal(lax.dot(x, x.T, precision=name), found)
+    result = lax.dot(x, x.T, precision=preset)
+    assert result.dtype == x.dtype
+    np.testing.assert_allclose(np.asarray(result, float), X @ X.T, rtol=2e-2, atol=2e-2)
+    np.testing.assert_array_equal(lax.dot(x, x.T, precision=name), result)
     slope = grad(lambda x: lax.dot(x, x.T, precision=preset).astype("float32").sum())(x)
     np.testing.assert_allclose(np.asarray(slope, float), [2 * X.sum(0)] * 3, rtol=5e-2, atol=5e-2)
 

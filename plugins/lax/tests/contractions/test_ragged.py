@@ -38,25 +38,25 @@ def test_rows_meet_the_matrix_of_their_group(sizes):
 def test_groups_of_a_summed_axis_have_sums_of_their_own():
     lhs, rhs = RNG.normal(size=(6, 2)), RNG.normal(size=(6, 3))
     numbers = lax.RaggedDotDimensionNumbers((((0,), (0,)), ((), ())), (0,), ())
-    found = lax.ragged_dot_general(lhs, rhs, np.array([1, 0, 4]), numbers)
+    result = lax.ragged_dot_general(lhs, rhs, np.array([1, 0, 4]), numbers)
     parts = [slice(0, 1), slice(1, 1), slice(1, 5)]
-    np.testing.assert_allclose(found, [lhs[p].T @ rhs[p] for p in parts], atol=1e-12)
+    np.testing.assert_allclose(result, [lhs[p].T @ rhs[p] for p in parts], atol=1e-12)
 
 
 def test_a_ragged_batch_axis_makes_no_difference():
     lhs, rhs = RNG.normal(size=(4, 2, 3)), RNG.normal(size=(4, 3, 5))
     numbers = lax.RaggedDotDimensionNumbers((((2,), (1,)), ((0,), (0,))), (0,), ())
-    found = lax.ragged_dot_general(lhs, rhs, np.array([1, 2]), numbers)
-    np.testing.assert_allclose(found, lhs @ rhs, atol=1e-12)
+    result = lax.ragged_dot_general(lhs, rhs, np.array([1, 2]), numbers)
+    np.testing.assert_allclose(result, lhs @ rhs, atol=1e-12)
 
 
 def test_sizes_may_differ_along_a_batch_axis():
     lhs, rhs = RNG.normal(size=(3, 5, 2)), RNG.normal(size=(2, 3, 2, 4))
     numbers = lax.RaggedDotDimensionNumbers((((2,), (2,)), ((0,), (1,))), (1,), (0,))
     sizes = np.array([[2, 3], [5, 0], [0, 1]])
-    found = lax.ragged_dot_general(lhs, rhs, sizes, numbers)
+    result = lax.ragged_dot_general(lhs, rhs, sizes, numbers)
     expected = [rows_by_group(lhs[i], rhs[:, i], sizes[i]) for i in range(3)]
-    np.testing.assert_allclose(found, expected, atol=1e-12)
+    np.testing.assert_allclose(result, expected, atol=1e-12)
     mapped = vmap(lax.ragged_dot, (0, 1, 0))(lhs, rhs, sizes)
     np.testing.assert_allclose(mapped, expected, atol=1e-12)
 

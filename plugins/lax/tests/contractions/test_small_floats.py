@@ -30,7 +30,7 @@ def test_the_larger_exponents_hold_the_products(left: str, right: str, wanted: s
     assert lax.dot_general(x, y, MATRIX).dtype == wanted
     exact = X @ np.asarray(y.astype("float32"))
     for f in (lax.dot_general, jit(lax.dot_general, static_argnums=(2, 3, 4))):
-        found = f(x, y, MATRIX, None, "float32")
-        np.testing.assert_array_equal(found, exact)
+        result = f(x, y, MATRIX, None, "float32")
+        np.testing.assert_array_equal(result, exact)
     slope = grad(lambda v: lax.dot_general(v, y, MATRIX, None, "float32").sum())(x)
     assert slope.dtype == left

@@ -23,8 +23,8 @@ def total(x: Any) -> Any:
     return lax.reduce_sum_p.bind(x, axes=tuple(range(x.ndim)))
 
 
-def close(found: Any, expected: Any) -> None:
-    np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-6)
+def close(result: Any, expected: Any) -> None:
+    np.testing.assert_allclose(result, expected, rtol=2e-5, atol=1e-6)
 
 
 def recurrence(x: Any, xs: Any = XS, **options: Any) -> Any:
@@ -181,8 +181,8 @@ def test_while_loop_and_its_forward_mode() -> None:
 
 
 def test_while_loop_with_a_mapped_bound() -> None:
-    found = vmap(power)(ROWS, np.asarray([0, 3, 1]))
-    close(found, np.stack([ROWS[0], ROWS[1] ** 4, ROWS[2] ** 2]))
+    result = vmap(power)(ROWS, np.asarray([0, 3, 1]))
+    close(result, np.stack([ROWS[0], ROWS[1] ** 4, ROWS[2] ** 2]))
     _, t = jvp(lambda r: vmap(power)(r, np.asarray([0, 3, 1])), (ROWS,), (np.ones_like(ROWS),))
     close(t, np.stack([np.ones(4), 4 * ROWS[1] ** 3, 2 * ROWS[2]]))
 
@@ -365,8 +365,8 @@ def test_python_control_flow_under_transformations_with_disable_jit() -> None:
         close(grad(loop)(np.float32(2)), 5 * 2.0**4)
         close(grad(branchy)(np.float32(3)), 6)
         close(grad(lambda x: lax.scan(steps, x, X[:2])[0])(np.float32(2)), X[0] * X[1])
-        found = vmap(lambda n: lax.fori_loop(0, n, lambda i, c: c + i, 0))(np.arange(4))
-    assert found.tolist() == [0, 0, 1, 3]
+        result = vmap(lambda n: lax.fori_loop(0, n, lambda i, c: c + i, 0))(np.arange(4))
+    assert result.tolist() == [0, 0, 1, 3]
 
 
 def test_dead_code_in_loops_and_branches() -> None:
@@ -441,8 +441,8 @@ def test_a_list_is_a_pair_of_carry_and_result() -> None:
 def test_indices_of_loops_in_python_are_whole_numbers_of_python() -> None:
     kinds = []
     with disable_jit(True):
-        found = lax.fori_loop(0, 3, lambda i, x: (kinds.append(type(i)), x + i)[1], 0)
-    assert found == 3 and type(found) is int and kinds == [int] * 3
+        result = lax.fori_loop(0, 3, lambda i, x: (kinds.append(type(i)), x + i)[1], 0)
+    assert result == 3 and type(result) is int and kinds == [int] * 3
 
 
 def test_functions_of_associative_scans_keep_structures() -> None:
@@ -460,8 +460,8 @@ def test_functions_of_scans_and_reductions_may_return_other_containers() -> None
     assert sums.tolist() == [0, 1, 3, 6] and products.tolist() == [2, 4, 8, 16]
     named = lax.associative_scan(lambda a, b: (a["p"] * b["p"],), {"p": xs[1]}, reverse=True)
     assert named["p"].tolist() == [16, 8, 4, 2]
-    found = lax.reduce(xs, (np.float32(0), np.float32(1)), both, (0,))
-    assert type(found) is list and [float(x) for x in found] == [6, 16]
+    result = lax.reduce(xs, (np.float32(0), np.float32(1)), both, (0,))
+    assert type(result) is list and [float(x) for x in result] == [6, 16]
     again = lax.reduce(xs, (np.float32(0), np.float32(1)), both, (0,))  # not traced anew
     assert type(again) is list
     windows = lax.reduce_window(xs, (np.float32(0), np.float32(1)), both, (2,), (1,), "valid")

@@ -39,12 +39,12 @@ def test_types_pass_along_a_chain_of_carries() -> None:
 def test_an_index_yields_to_the_types_of_the_body() -> None:
     sums = lambda i, c: c + i  # noqa: E731
     for bounds in ((0, 5), (np.int32(0), 5), (np.uint8(0), np.uint8(5))):
-        found = lax.fori_loop(*bounds, sums, np.int8(0))
-        assert found.dtype == np.int8 and int(found) == 10
-    found = jit(lambda lo, hi: lax.fori_loop(lo, hi, sums, np.int8(0)))(0, 5)
-    assert found.dtype == np.int8 and int(found) == 10
-    found = jit(lambda lo, hi: lax.fori_loop(lo, hi, sums, 0))(np.uint8(1), np.uint8(5))
-    assert found.dtype == np.uint8 and int(found) == 10
+        result = lax.fori_loop(*bounds, sums, np.int8(0))
+        assert result.dtype == np.int8 and int(result) == 10
+    result = jit(lambda lo, hi: lax.fori_loop(lo, hi, sums, np.int8(0)))(0, 5)
+    assert result.dtype == np.int8 and int(result) == 10
+    result = jit(lambda lo, hi: lax.fori_loop(lo, hi, sums, 0))(np.uint8(1), np.uint8(5))
+    assert result.dtype == np.uint8 and int(result) == 10
     high = lax.fori_loop(
         np.uint32(2**32 - 3), np.uint32(2**32 - 1), lambda i, c: (c[0] + 1, i), (0, np.uint32(0))
     )
@@ -74,9 +74,9 @@ def test_results_of_branches_are_strongly_typed_where_one_is(weak: Any, strong: 
         for i, want in enumerate(kinds):
             branches = [lambda k=k: lax.add(k, 0 * k) for k in kinds]
             for run in (lax.switch, jit(lambda n, b=branches: lax.switch(n, b))):
-                found = run(i, branches) if run is lax.switch else run(i)
-                assert found.dtype == np.asarray(strong).dtype and not found.weak_type
-                assert complex(found) == want
+                result = run(i, branches) if run is lax.switch else run(i)
+                assert result.dtype == np.asarray(strong).dtype and not result.weak_type
+                assert complex(result) == want
             mapped = vmap(lambda n, b=branches: lax.switch(n, b))(np.arange(3))
             assert not mapped.weak_type
             np.testing.assert_array_equal(mapped, kinds)

@@ -23,11 +23,11 @@ _WIDER = {"float32": "float64", "complex64": "complex128", "int32": "int64", "ui
 
 def by_primitive() -> dict[Primitive, list[Sample]]:
     """The samples of each primitive."""
-    found: dict[Primitive, list[Sample]] = {}
+    result: dict[Primitive, list[Sample]] = {}
     for family in FAMILIES:
         for sample in family.samples():
-            found.setdefault(sample.primitive, []).append(sample)
-    return found
+            result.setdefault(sample.primitive, []).append(sample)
+    return result
 
 
 def some(samples: list[Sample]) -> list[Sample]:
@@ -67,5 +67,7 @@ def _wider(param: Any) -> Any:
 def pytest_generate_tests(metafunc: Any) -> None:
     if "primitive_samples" in metafunc.fixturenames:
         without = getattr(metafunc.function, "without", ())
-        found = {p: s for p, s in by_primitive().items() if p.name not in without}
-        metafunc.parametrize("primitive_samples", list(found.values()), ids=[p.name for p in found])
+        result = {p: s for p, s in by_primitive().items() if p.name not in without}
+        metafunc.parametrize(
+            "primitive_samples", list(result.values()), ids=[p.name for p in result]
+        )

@@ -27,9 +27,9 @@ def mapped(x: Any, dim: int | None) -> Any:
 
 def check(sample: Sample, dims: tuple[int | None, ...]) -> None:
     args = [mapped(x, d) for x, d in zip(sample.args, dims)]
-    found = traced(vmap(sample.flat, in_axes=dims), *args)(*args)
+    result = traced(vmap(sample.flat, in_axes=dims), *args)(*args)
     one = traced(sample.flat, *[mapped(x, None) for x in sample.args])
-    for got, want in zip(found, stacked_loop(one, args, dims, SIZE), strict=True):
+    for got, want in zip(result, stacked_loop(one, args, dims, SIZE), strict=True):
         assert_close(got, want, f"{sample} mapped {dims}", factor=8)
 
 
@@ -94,8 +94,8 @@ def test_operands_are_aligned_in_front() -> None:
         return lax.add(lax.mul(x, y), y)
 
     for axes, avals in (((1, 0), (last, front)), ((0, 1), (front, last))):
-        found = operations(vmap(chain, in_axes=axes), *avals)
-        assert found.count(lax.transpose_p) == (1 if axes == (1, 0) else 2)
+        result = operations(vmap(chain, in_axes=axes), *avals)
+        assert result.count(lax.transpose_p) == (1 if axes == (1, 0) else 2)
 
 
 @pytest.mark.parametrize("n", [0, 1, 3])

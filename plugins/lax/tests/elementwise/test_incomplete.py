@@ -73,7 +73,7 @@ def test_derivatives_at_ends() -> None:
 def test_tail_of_erfc() -> None:
     x = np.linspace(-3, 26.4, 400)
     with enable_x64(True):
-        found = np.asarray(jit(lax.erfc)(x))
+        result = np.asarray(jit(lax.erfc)(x))
         ends = np.asarray(jit(lax.erfc)(np.asarray([np.inf, -np.inf, 1e200, np.nan, 0.0])))
-    np.testing.assert_array_max_ulp(found, np.asarray([float(mpmath.erfc(v)) for v in x]), 8)
+    np.testing.assert_array_max_ulp(result, np.asarray([float(mpmath.erfc(v)) for v in x]), 8)
     np.testing.assert_array_equal(ends, [0, 2, 0, np.nan, 1])

@@ -39,7 +39,7 @@ def test_first_slopes_at_zero(run: Any) -> None:
     """The slope of ``x**0`` in ``x`` is 0, at 0 and at numbers whose inverse is infinite, too."""
     x = np.array([0, 0, 0, 1e-40, 5, -3, 0], np.float32)
     y = np.array([0, 1, 2, 0, 0, 0, 0.5], np.float32)
-    found = run(vmap(grad(lambda x, y: x**y)))(x, y)
-    np.testing.assert_array_equal(found, [0, 1, 0, 0, 0, 0, np.inf])
+    result = run(vmap(grad(lambda x, y: x**y)))(x, y)
+    np.testing.assert_array_equal(result, [0, 1, 0, 0, 0, 0, np.inf])
     slope = run(grad(lambda z, w: lax.real(z**w)))(np.complex64(2 + 1j), np.complex64(0))
     assert complex(slope) == 0

@@ -59,13 +59,13 @@ def expected(name: str) -> tuple[np.dtype, bool]:
 
 def test_every_pair_of_element_types_promotes_as_the_table_says() -> None:
     with enable_x64(True):
-        for a, b, found in PAIRS:
-            if found == "-":
+        for a, b, result in PAIRS:
+            if result == "-":
                 with pytest.raises(TypePromotionError):
                     dtypes.result_type(value(a), value(b))
             else:
                 got = dtypes.result_type(value(a), value(b), return_weak_type_flag=True)
-                assert got == expected(found), (a, b)
+                assert got == expected(result), (a, b)
 
 
 def test_without_64_bit_types_operands_are_narrowed_before_they_promote() -> None:

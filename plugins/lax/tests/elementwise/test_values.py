@@ -166,5 +166,5 @@ def test_uniform_numbers_lie_between_their_bounds() -> None:
 def test_booleans_are_clamped() -> None:
     x = np.array([True, False])
     for low, high in ((False, True), (True, True), (False, False)):
-        found = lax.clamp(np.bool_(low), x, np.bool_(high))
-        np.testing.assert_array_equal(found, np.clip(x, low, high))
+        result = lax.clamp(np.bool_(low), x, np.bool_(high))
+        np.testing.assert_array_equal(result, np.clip(x, low, high))

@@ -25,10 +25,10 @@ def _zeta(s: int, q: float) -> Any:
         return mp.fsum(terms) + mp.zeta(s, mp.mpf(q) + below)
 
 
-def _near(found: Any, wanted: list[Any], roundings: float) -> None:
-    found = np.asarray(found)
+def _near(result: Any, wanted: list[Any], roundings: float) -> None:
+    result = np.asarray(result)
     exact = np.array([float(w) for w in wanted])
-    np.testing.assert_allclose(found, exact, rtol=roundings * np.finfo(found.dtype).eps)
+    np.testing.assert_allclose(result, exact, rtol=roundings * np.finfo(result.dtype).eps)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

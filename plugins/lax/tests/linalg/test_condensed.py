@@ -38,23 +38,23 @@ def adjoint(x):
     return np.asarray(x).conj().swapaxes(-1, -2)
 
 
-def assert_equal_by_norm(found, expected, factor=256):
+def assert_equal_by_norm(result, expected, factor=256):
     """As exact as the whole matrix, not each entry."""
     scale = np.abs(expected).max(initial=0)
-    assert_close(found, expected, factor=factor, scale=scale)
+    assert_close(result, expected, factor=factor, scale=scale)
 
 
 def assert_unitary(q):
-    found = adjoint(q) @ q
-    assert_equal_by_norm(found, np.broadcast_to(np.eye(q.shape[-1], dtype=q.dtype), found.shape))
+    result = adjoint(q) @ q
+    assert_equal_by_norm(result, np.broadcast_to(np.eye(q.shape[-1], dtype=q.dtype), result.shape))
 
 
 def agrees_with_differences(f, *args):
     """Tangents in a random direction agree with finite differences of ``f``'s results."""
     tangents = [normal(np.shape(x), x.dtype.name) for x in args]
-    found = jvp(lambda *xs: tuple(f(*xs)), args, tuple(tangents))[1]
+    result = jvp(lambda *xs: tuple(f(*xs)), args, tuple(tangents))[1]
     expected = finite_difference_with_error(lambda *xs: f(*xs), args, tangents)
-    for t, (e, error) in zip(found, expected, strict=True):
+    for t, (e, error) in zip(result, expected, strict=True):
         assert_near(t, e, 1e-6, atol=error)
 
 
@@ -156,8 +156,8 @@ def test_products_with_reflections(left, transpose, dtype):
     q = np.asarray(linalg.householder_product(full, taus))
     op = adjoint(q) if transpose else q
     c = normal((2, 4, 2) if left else (2, 2, 4), dtype)
-    found = linalg.ormqr(a, taus, c, left=left, transpose=transpose)
-    assert_equal_by_norm(found, op @ c if left else c @ op, 1024)
+    result = linalg.ormqr(a, taus, c, left=left, transpose=transpose)
+    assert_equal_by_norm(result, op @ c if left else c @ op, 1024)
     if np.finfo(dtype).dtype == np.float64:
         f = lambda *xs: [linalg.ormqr(*xs, left=left, transpose=transpose)]  # noqa: E731
         agrees_with_differences(f, a, taus, c)
@@ -203,8 +203,8 @@ def test_singular_tridiagonal_matrices():
     assert np.isfinite(linalg.tridiagonal_solve(zero, zero, zero, b, perturb_singular=True)).all()
     eliminate = linalg.tridiagonal_solve_p.decomposition
     with enable_x64(True):
-        found = jit(lambda *xs: eliminate(*xs, perturb_singular=True))(zero, zero, zero, b)
-    assert np.isfinite(found).all()
+        result = jit(lambda *xs: eliminate(*xs, perturb_singular=True))(zero, zero, zero, b)
+    assert np.isfinite(result).all()
 
 
 @pytest.mark.parametrize("dtype", DTYPES[:2])
@@ -270,10 +270,10 @@ def test_polar_decomposition_of_ill_conditioned_matrices_and_of_parts():
     assert (int(few[2]), bool(few[3])) == (2, False)
     part = jit(lambda m, n: linalg.qdwh(x, dynamic_shape=(m, n)))(4, 2)
     alone = linalg.qdwh(x[:4, :2])
-    for found, expected in zip(part[:2], alone[:2]):
+    for result, expected in zip(part[:2], alone[:2]):
         m, n = expected.shape
-        assert_near(np.asarray(found)[:m, :n], expected, 1e-9, atol=1e-12)
-        assert not np.asarray(found)[m:].any()
+        assert_near(np.asarray(result)[:m, :n], expected, 1e-9, atol=1e-12)
+        assert not np.asarray(result)[m:].any()
     zero = linalg.qdwh(np.zeros((5, 5)))
     assert not np.asarray(zero[0]).any() and not np.asarray(zero[1]).any()
 
@@ -286,11 +286,11 @@ def test_within_compiled_batched_gradients():
     def total(d, b):
         return lax.reduce_sum(linalg.tridiagonal_solve(dl[0], d, du[0], b), (0, 1))
 
-    found = jit(vmap(grad(total)))(d + 5, b)
+    result = jit(vmap(grad(total)))(d + 5, b)
     a = dense(np.tile(dl[:1], (5, 1)), d + 5, np.tile(du[:1], (5, 1)))
     x = np.linalg.solve(a, b)
     adjoints = np.linalg.solve(a.swapaxes(1, 2), np.ones_like(b))
-    assert_near(found, -(adjoints * x)[..., 0], 1e-9, atol=1e-9)
+    assert_near(result, -(adjoints * x)[..., 0], 1e-9, atol=1e-9)
 
 
 SQUARE = np.ones((2, 3))

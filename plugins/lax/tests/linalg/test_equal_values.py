@@ -75,8 +75,8 @@ def _exponential(a: Any) -> Any:
 def test_functions_of_matrices_at_equal_eigenvalues_are_right_or_not_a_number() -> None:
     with enable_x64(True):
         eye = np.eye(3)
-        found = grad(lambda a: dnp.trace(_exponential(a)))(eye)
-        np.testing.assert_allclose(found, np.e * eye, rtol=1e-14)
+        result = grad(lambda a: dnp.trace(_exponential(a)))(eye)
+        np.testing.assert_allclose(result, np.e * eye, rtol=1e-14)
         # Beside the diagonal it is that of the exponential, which the decomposition cannot know.
         assert np.isnan(grad(lambda a: _exponential(a).sum())(eye)).all()
         assert np.isnan(jacfwd(lambda a: _exponential(a).sum())(eye)).any()
@@ -104,24 +104,24 @@ def test_no_derivative_at_equal_eigenvalues_is_a_wrong_number(values: list[float
         wanted = (wanted + wanted.swapaxes(2, 3)) / 2
         for one in (grad, jacfwd):
             for two in (jacfwd, jacrev):
-                found = _right_or_nan(jit(two(one(g)))(a), wanted)
-                places = np.einsum("iijj->ij", found)
+                result = _right_or_nan(jit(two(one(g)))(a), wanted)
+                places = np.einsum("iijj->ij", result)
                 np.testing.assert_allclose(places, np.einsum("iijj->ij", wanted), rtol=1e-13)
 
 
-def _right_or_nan(found: Any, wanted: Any) -> Any:
-    found = np.asarray(found)
-    np.testing.assert_allclose(found, np.where(np.isnan(found), np.nan, wanted), atol=1e-13)
-    return found
+def _right_or_nan(result: Any, wanted: Any) -> Any:
+    result = np.asarray(result)
+    np.testing.assert_allclose(result, np.where(np.isnan(result), np.nan, wanted), atol=1e-13)
+    return result
 
 
 def test_hessian_of_a_sum_over_equal_eigenvalues() -> None:
     with enable_x64(True):
         f = lambda a: dnp.log(dnp.linalg.eigvalsh(a)).sum()  # noqa: E731
         np.testing.assert_allclose(grad(f)(0.6 * np.eye(2)), np.eye(2) / 0.6, rtol=1e-14)
-        found = np.asarray(hessian(f)(0.6 * np.eye(2)))
+        result = np.asarray(hessian(f)(0.6 * np.eye(2)))
         for i in range(2):
-            np.testing.assert_allclose(found[i, i, i, i], -1 / 0.36, rtol=1e-14)
+            np.testing.assert_allclose(result[i, i, i, i], -1 / 0.36, rtol=1e-14)
         apart = np.array([[2.0, 1.0], [1.0, 3.0]])
         inverse = np.linalg.inv(apart)
         wanted = -np.einsum("ik,jl->ijkl", inverse, inverse)
@@ -134,5 +134,5 @@ def test_hessians_of_singular_values_at_any_scale(scale: float) -> None:
     a = np.array([[1, 2], [3, 4]], np.float32)
     f = lambda x: dnp.linalg.svd(x, compute_uv=False)[0]  # noqa: E731
     wanted = hessian(f)(a)
-    found = jit(hessian(f))(a * np.float32(scale)) * np.float32(scale)
-    np.testing.assert_allclose(found, wanted, atol=2e-6)
+    result = jit(hessian(f))(a * np.float32(scale)) * np.float32(scale)
+    np.testing.assert_allclose(result, wanted, atol=2e-6)

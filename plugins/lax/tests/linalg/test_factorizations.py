@@ -44,38 +44,38 @@ def adjoint(x):
     return np.asarray(x).conj().swapaxes(-1, -2)
 
 
-def assert_equal_by_norm(found, expected, factor=256):
+def assert_equal_by_norm(result, expected, factor=256):
     """Factorizations are as exact as the whole matrix, or all its eigenvalues: not each entry."""
     scale = np.abs(expected).max(initial=0)
-    assert_close(found, expected, factor=factor, scale=scale)
+    assert_close(result, expected, factor=factor, scale=scale)
 
 
 def agrees_with_differences(f, *args):
     """Tangents in a random direction agree with finite differences of ``f``'s results."""
     tangents = [normal(np.shape(x), x.dtype.name) for x in args]
-    found = jvp(lambda *xs: tuple(f(*xs)), args, tuple(tangents))[1]
+    result = jvp(lambda *xs: tuple(f(*xs)), args, tuple(tangents))[1]
     expected = finite_difference_with_error(lambda *xs: f(*xs), args, tangents)
-    for t, (e, error) in zip(found, expected, strict=True):
+    for t, (e, error) in zip(result, expected, strict=True):
         assert_near(t, e, 1e-6, atol=error)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_cholesky(dtype):
     x = positive((2, 3, 3), dtype)
-    found = np.asarray(linalg.cholesky(x))
-    assert found.dtype == dtype
-    assert_same(np.triu(found, 1), np.zeros_like(x))
-    assert_close(found @ adjoint(found), x, factor=256)
+    result = np.asarray(linalg.cholesky(x))
+    assert result.dtype == dtype
+    assert_same(np.triu(result, 1), np.zeros_like(x))
+    assert_close(result @ adjoint(result), x, factor=256)
     spoiled = x + np.triu(np.ones((3, 3)), 1).astype(dtype)
-    assert_close(linalg.cholesky(spoiled, symmetrize_input=False), found)
+    assert_close(linalg.cholesky(spoiled, symmetrize_input=False), result)
     half = (spoiled + adjoint(spoiled)) / 2
     assert_close(linalg.cholesky(spoiled), np.linalg.cholesky(half), factor=256)
 
 
 def test_cholesky_of_what_is_not_positive_definite_is_nan_for_that_matrix_alone():
-    found = np.asarray(linalg.cholesky(np.stack([np.eye(2), -np.eye(2)])))
-    assert_same(found[0], np.eye(2))
-    assert np.isnan(found[1][np.tril_indices(2)]).all()
+    result = np.asarray(linalg.cholesky(np.stack([np.eye(2), -np.eye(2)])))
+    assert_same(result[0], np.eye(2))
+    assert np.isnan(result[1][np.tril_indices(2)]).all()
 
 
 @pytest.mark.parametrize("dtype", DTYPES[1::2])
@@ -168,9 +168,9 @@ def test_swaps_of_rows_as_permutations():
 
 def test_swaps_of_rows_touch_two_elements_each():
     pivots = np.array([3, 2, 5, 3, 4, 5], np.uint8)
-    found = jit(lambda p: linalg.lu_pivots_to_permutation(p, 7))
-    assert found(pivots).tolist() == [3, 2, 5, 0, 4, 1, 6]
-    text = found.lower(pivots).as_text()
+    result = jit(lambda p: linalg.lu_pivots_to_permutation(p, 7))
+    assert result(pivots).tolist() == [3, 2, 5, 0, 4, 1, 6]
+    text = result.lower(pivots).as_text()
     assert "dynamic_update_slice" in text and "reduce" not in text
 
 

@@ -44,10 +44,10 @@ def dagger(x):
     return lax.conj(lax.transpose(x, (1, 0))) if x.dtype.kind == "c" else lax.transpose(x, (1, 0))
 
 
-def assert_equal_by_norm(found, expected, factor=256):
+def assert_equal_by_norm(result, expected, factor=256):
     """Factorizations are as exact as the whole matrix, or all its eigenvalues: not each entry."""
     scale = np.abs(expected).max(initial=0)
-    assert_close(found, expected, factor=factor, scale=scale)
+    assert_close(result, expected, factor=factor, scale=scale)
 
 
 def columns(v, w):
@@ -58,9 +58,9 @@ def columns(v, w):
 
 def check_derivative(f, x):
     tangent = normal(x.shape, x.dtype.name)
-    found = jvp(f, (x,), (tangent,))[1]
+    result = jvp(f, (x,), (tangent,))[1]
     ((expected, error),) = finite_difference_with_error(lambda x: [f(x)], [x], [tangent])
-    assert_near(found, expected, 1e-6, atol=error)
+    assert_near(result, expected, 1e-6, atol=error)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -137,8 +137,8 @@ def test_derivatives_of_eigenvalues(dtype):
     x = normal((4, 4), dtype)
     check_derivative(cubes, x)
     tangent = normal((4, 4), dtype)
-    found = jvp(cubes, (x,), (tangent,))[1]
-    assert_close(found, 3 * np.trace(x @ x @ tangent).astype(complex), factor=4096)
+    result = jvp(cubes, (x,), (tangent,))[1]
+    assert_close(result, 3 * np.trace(x @ x @ tangent).astype(complex), factor=4096)
     with pytest.raises(NotImplementedError, match=r"with enable_eigvec_derivs=True at .*use eigh"):
         jvp(linalg.eig, (x,), (tangent,))
 
@@ -180,9 +180,9 @@ def test_derivatives_of_svd(shape, dtype):
 
 def test_the_gradient_of_the_nuclear_norm():
     x = normal((3, 2))
-    found = grad(lambda x: lax.reduce_sum(linalg.svd(x, compute_uv=False), (0,)))(x)
+    result = grad(lambda x: lax.reduce_sum(linalg.svd(x, compute_uv=False), (0,)))(x)
     u, _, vh = np.linalg.svd(x, full_matrices=False)
-    assert_close(found, u @ vh, factor=256)
+    assert_close(result, u @ vh, factor=256)
 
 
 def test_the_undetermined_singular_vectors_have_no_derivative():
@@ -205,8 +205,8 @@ def test_eigenvalues_of_matrices_of_any_size(dtype):
         wanted = np.sort(np.linalg.eigvals(x.astype(np.complex128)))
         powers = np.array([-0.9, -0.5, -0.35, 0.3, 0.35, 0.5, 0.9]) * np.finfo(dtype).maxexp
         scales = np.ldexp(part(1), powers.astype(int))
-        found = np.asarray(jit(linalg.eig)(x * scales[:, None, None])[0]) / scales[:, None]
-        for w in found:
+        result = np.asarray(jit(linalg.eig)(x * scales[:, None, None])[0]) / scales[:, None]
+        for w in result:
             np.testing.assert_allclose(np.sort(w), wanted, rtol=100 * np.finfo(dtype).eps)
 
 

@@ -88,16 +88,16 @@ def test_the_first_of_equal_extrema_is_found():
 
 
 def test_ties_share_the_gradient_of_an_extremum():
-    found = grad(lambda x: lax.reduce_sum(lax.reduce_max(x, (1,)), (0,)))(TIES)
+    result = grad(lambda x: lax.reduce_sum(lax.reduce_max(x, (1,)), (0,)))(TIES)
     third = np.float32(1 / 3)
     expected = [[third, third, 0, third], [0.25] * 4, [0, 0.5, 0.5, 0]]
-    assert_close(found, np.array(expected, np.float32))
+    assert_close(result, np.array(expected, np.float32))
 
 
 def test_the_gradient_of_a_product_is_right_where_factors_are_zero():
     x = np.array([[0, 2, 3], [0, 0, 4], [1, 2, 3]], np.float32)
-    found = grad(lambda x: lax.reduce_sum(lax.reduce_prod(x, (1,)), (0,)))(x)
-    assert_same(found, np.array([[6, 0, 0], [0, 0, 0], [6, 3, 2]], np.float32))
+    result = grad(lambda x: lax.reduce_sum(lax.reduce_prod(x, (1,)), (0,)))(x)
+    assert_same(result, np.array([[6, 0, 0], [0, 0, 0], [6, 3, 2]], np.float32))
     cumulative = vjp(lambda x: lax.cumprod(x, axis=1), x)[1](np.ones_like(x))[0]
     assert_same(cumulative, np.array([[9, 0, 0], [1, 0, 0], [9, 4, 2]], np.float32))
 
@@ -158,17 +158,17 @@ def test_cumulative_operations_agree_with_numpy(f, oracle, reverse):
 
 
 def test_the_transpose_of_a_running_sum_runs_backwards():
-    (found,) = vjp(lambda x: lax.cumsum(x, axis=1), X)[1](np.cos(X))
-    assert_close(found, np.flip(np.cumsum(np.flip(np.cos(X), 1), 1), 1))
+    (result,) = vjp(lambda x: lax.cumsum(x, axis=1), X)[1](np.cos(X))
+    assert_close(result, np.flip(np.cumsum(np.flip(np.cos(X), 1), 1), 1))
 
 
 def test_log_sum_exps_neither_overflow_nor_lose_infinities():
     x = np.array([1000, 1000, -np.inf, 999], np.float32)
     expected = np.logaddexp.accumulate(x.astype(np.float64)).astype(np.float32)
     assert_close(lax.cumlogsumexp(x), expected)
-    found = vjp(lambda x: lax.cumlogsumexp(x), x)[1](np.array([0, 0, 0, 1], np.float32))[0]
+    result = vjp(lambda x: lax.cumlogsumexp(x), x)[1](np.array([0, 0, 0, 1], np.float32))[0]
     shares = np.exp(x - x.max()) / np.exp(x - x.max()).sum()
-    assert_close(found, shares)
+    assert_close(result, shares)
 
 
 def test_associative_scan_of_a_function_that_does_not_commute():
@@ -196,8 +196,8 @@ def test_associative_scan_of_a_tree_along_the_last_axis():
         assert_close(np.asarray(offset)[..., i], state)
     assert_close(scale, np.cumprod(a, -1))
     flags = X > 0.5
-    found = lax.associative_scan(lax.bitwise_or, flags, axis=1)
-    assert_same(found, np.logical_or.accumulate(flags, 1))
+    result = lax.associative_scan(lax.bitwise_or, flags, axis=1)
+    assert_same(result, np.logical_or.accumulate(flags, 1))
 
 
 @pytest.mark.parametrize(

@@ -38,16 +38,16 @@ def test_nan_comes_last_and_zeros_are_equal():
 
 def test_complex_numbers_are_sorted_by_parts():
     x = np.array([1 + 1j, complex(NAN, 0), 1 + 0j, complex(0, NAN), 2 - 1j, 1j], np.complex64)
-    found = np.asarray(lax.sort((x, np.arange(6, dtype=np.int32)))[1])
-    assert found.tolist() == np.argsort(x, kind="stable").tolist() == [5, 2, 0, 4, 3, 1]
+    result = np.asarray(lax.sort((x, np.arange(6, dtype=np.int32)))[1])
+    assert result.tolist() == np.argsort(x, kind="stable").tolist() == [5, 2, 0, 4, 3, 1]
 
 
 def test_several_keys_order_lexicographically_and_ties_stay():
     a = np.array([1, 0, 1, 0, 1], np.int32)
     b = np.array([2, 5, 2, 5, 1], np.float32)
     c = np.arange(5, dtype=np.int32)
-    found = [np.asarray(x).tolist() for x in lax.sort((a, b, c), num_keys=2)]
-    assert found == [[0, 0, 1, 1, 1], [5, 5, 1, 2, 2], [1, 3, 4, 0, 2]]
+    result = [np.asarray(x).tolist() for x in lax.sort((a, b, c), num_keys=2)]
+    assert result == [[0, 0, 1, 1, 1], [5, 5, 1, 2, 2], [1, 3, 4, 0, 2]]
     pair = [np.asarray(x).tolist() for x in lax.sort_key_val(b, c)]
     assert pair == [[1, 2, 2, 5, 5], [4, 0, 2, 1, 3]]
 
@@ -64,17 +64,17 @@ def test_tangents_follow_their_elements():
         (lambda x: lax.top_k(x, 2, axis=1)[0], np.argsort(-X, 1)[:, :2]),
     ):
         ct = np.take_along_axis(weights, order, 1)
-        (found,) = vjp(f, X)[1](ct)
+        (result,) = vjp(f, X)[1](ct)
         expected = np.zeros_like(X)
         np.put_along_axis(expected, order, ct, 1)
-        assert_close(found, expected)
+        assert_close(result, expected)
 
 
 def test_sorts_are_batched():
     assert_same(vmap(lambda x: lax.sort(x, dimension=0), in_axes=2, out_axes=2)(X), np.sort(X, 0))
     keys = X[0]
-    found = vmap(lambda v: lax.sort((keys, v), dimension=1)[1])(X)
-    assert_same(found, np.take_along_axis(X, np.argsort(keys, 1)[None].repeat(3, 0), 2))
+    result = vmap(lambda v: lax.sort((keys, v), dimension=1)[1])(X)
+    assert_same(result, np.take_along_axis(X, np.argsort(keys, 1)[None].repeat(3, 0), 2))
 
 
 def test_arrays_sorted_along_for_nothing_are_left_out():

@@ -84,10 +84,10 @@ def test_derivatives_transpose_each_other_also_at_ties(f, fill, layout):
 
 def test_the_first_largest_element_gets_the_gradient():
     x = np.array([1, 1, 2, 2, 2, 1], np.float32)
-    (found,) = vjp(lambda x: lax.reduce_window(x, -np.inf, lax.max, (3,), (3,)), x)[1](
+    (result,) = vjp(lambda x: lax.reduce_window(x, -np.inf, lax.max, (3,), (3,)), x)[1](
         np.array([5, 7], np.float32)
     )
-    assert np.asarray(found).tolist() == [0, 0, 5, 7, 0, 0]
+    assert np.asarray(result).tolist() == [0, 0, 5, 7, 0, 0]
 
 
 def test_windows_are_batched():
@@ -102,10 +102,10 @@ def test_windows_are_batched():
         pulled = np.stack([vjp(pooled, x)[1](np.cos(y))[0] for x, y in zip(batch, expected)])
         assert_close(vmap(lambda x, y: vjp(pooled, x)[1](y)[0])(batch, np.cos(expected)), pulled)
     inits = np.array([1, 2, 3], np.float32)
-    found = vmap(lambda x, i: lax.reduce_window(x, i, lambda a, b: lax.mul(a, b), (5, 7)))(
+    result = vmap(lambda x, i: lax.reduce_window(x, i, lambda a, b: lax.mul(a, b), (5, 7)))(
         batch, inits
     )
-    assert_close(found, batch.prod((1, 2))[:, None, None] * inits[:, None, None])
+    assert_close(result, batch.prod((1, 2))[:, None, None] * inits[:, None, None])
 
 
 def test_shapes_without_arrays():

@@ -20,9 +20,9 @@ INTO_ROWS = ScatterDimensionNumbers((1,), (0,), (0,))
 OUTSIDE = np.array([[2], [-1], [7]], np.int32)
 
 
-def same(found, expected):
-    found = np.asarray(found)
-    assert_same(found, np.asarray(expected, found.dtype))
+def same(result, expected):
+    result = np.asarray(result)
+    assert_same(result, np.asarray(expected, result.dtype))
 
 
 def rows(x, mode=None, **more):
@@ -63,14 +63,14 @@ def test_programs_with_nan_fill_values_are_equal():
 def test_gather_of_boxes_with_the_places_between_their_axes():
     numbers = GatherDimensionNumbers((0, 2), (), (1, 0))
     places = np.array([[0, 1], [2, 0]], np.int32)  # (column, row)
-    found = lax.gather(M, places, numbers, (2, 2))
-    same(found, np.stack([M[1:3, 0:2], M[0:2, 2:4]], 1))
+    result = lax.gather(M, places, numbers, (2, 2))
+    same(result, np.stack([M[1:3, 0:2], M[0:2, 2:4]], 1))
 
 
 def test_gather_with_batching_dims():
     numbers = GatherDimensionNumbers((1,), (), (1,), (0,), (0,))
-    found = lax.gather(M, np.array([[0], [2], [1]]), numbers, (1, 2))
-    same(found, [M[0, 0:2], M[1, 2:4], M[2, 1:3]])
+    result = lax.gather(M, np.array([[0], [2], [1]]), numbers, (1, 2))
+    same(result, [M[0, 0:2], M[1, 2:4], M[2, 1:3]])
 
 
 def test_index_take_wraps_around():
@@ -116,8 +116,8 @@ def test_scatter_apply_repeats_where_windows_overlap():
     def double(v):
         return lax.mul(v, np.float32(2))
 
-    found = lax.scatter_apply(M, at, double, INTO_ROWS, update_shape=(3, 4))
-    same(found, M * np.array([[4], [1], [2]]))
+    result = lax.scatter_apply(M, at, double, INTO_ROWS, update_shape=(3, 4))
+    same(result, M * np.array([[4], [1], [2]]))
 
 
 def test_scatter_apply_at_unique_places_is_differentiable():
@@ -171,7 +171,7 @@ def test_nothing_is_written_into_an_empty_operand(mode: str, by_numpy: bool) -> 
     numbers = ScatterDimensionNumbers((), (0,), (0,))
     places = np.array([[-1], [0], [1]], np.int32)
     with evaluated_by_reference(by_numpy):
-        found = lax.scatter_add(
+        result = lax.scatter_add(
             np.zeros(0, np.float32), places, np.ones(3, np.float32), numbers, mode=mode
         )
-    assert found.shape == (0,)
+    assert result.shape == (0,)

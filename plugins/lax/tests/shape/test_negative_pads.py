@@ -42,8 +42,8 @@ def test_negative_pads(pad: Any) -> None:
         return lax.pad(x, np.float32(value), [pad])
 
     wanted = _padded(X, *pad, -5)
-    for found in (f(X), jit(f)(X), jit(vmap(f))(X[None])[0]):
-        np.testing.assert_array_equal(found, wanted)
+    for result in (f(X), jit(f)(X), jit(vmap(f))(X[None])[0]):
+        np.testing.assert_array_equal(result, wanted)
     kept = _padded(X, *pad, 0)
     slope = np.asarray(jit(grad(lambda x: (f(x, 0) ** 2).sum()))(X))
     np.testing.assert_array_equal(slope, 2 * X * np.isin(X, kept))

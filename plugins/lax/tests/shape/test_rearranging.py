@@ -49,9 +49,9 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_agrees_with_numpy(name):
     ours, theirs = CASES[name]
-    found = ours(X)
-    assert found.dtype == np.float32
-    np.testing.assert_array_equal(np.asarray(found), theirs(X))
+    result = ours(X)
+    assert result.dtype == np.float32
+    np.testing.assert_array_equal(np.asarray(result), theirs(X))
 
 
 def test_squeeze():
@@ -60,16 +60,16 @@ def test_squeeze():
 
 
 def test_broadcast_in_dim():
-    found = lax.broadcast_in_dim(M[:1], (5, 3, 4), (0, 2))
-    np.testing.assert_array_equal(np.asarray(found), np.broadcast_to(M[:1, None], (5, 3, 4)))
+    result = lax.broadcast_in_dim(M[:1], (5, 3, 4), (0, 2))
+    np.testing.assert_array_equal(np.asarray(result), np.broadcast_to(M[:1, None], (5, 3, 4)))
     filled = lax.broadcast_in_dim(2.5, (2, 2), ())
     assert filled.weak_type
     np.testing.assert_array_equal(np.asarray(filled), np.full((2, 2), 2.5, np.float32))
 
 
 def test_broadcast_like():
-    found = lax.broadcast_like(M[:, :1], X)
-    np.testing.assert_array_equal(np.asarray(found), np.broadcast_to(M[:, :1], X.shape))
+    result = lax.broadcast_like(M[:, :1], X)
+    np.testing.assert_array_equal(np.asarray(result), np.broadcast_to(M[:, :1], X.shape))
 
 
 def test_broadcast_shapes():

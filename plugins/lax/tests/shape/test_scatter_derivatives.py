@@ -29,8 +29,8 @@ def value_of(function, **more):
 @pytest.mark.parametrize("name", ["scatter", "scatter_add", "scatter_sub", "scatter_max"])
 def test_gradients_with_overlapping_updates(name):
     f = value_of(getattr(lax, name))
-    found = grad(f, argnums=(0, 1))(X, U)
-    for k, (g, x) in enumerate(zip(found, (X, U))):
+    result = grad(f, argnums=(0, 1))(X, U)
+    for k, (g, x) in enumerate(zip(result, (X, U))):
         for i in range(len(x)):
             direction = np.zeros_like(x)
             direction[i] = 1

@@ -13,8 +13,8 @@ from dovetail_jit import jit
 M = np.arange(12, dtype=np.float32).reshape(3, 4)
 
 
-def same(found, expected):
-    np.testing.assert_array_equal(np.asarray(found), expected)
+def same(result, expected):
+    np.testing.assert_array_equal(np.asarray(result), expected)
 
 
 def test_slice():

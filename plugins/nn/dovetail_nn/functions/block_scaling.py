@@ -110,8 +110,8 @@ def scaled_dot_general(
     (contract_l, contract_r), (batch_l, batch_r) = dimension_numbers
     x, batch, rows = _as_matrices(a, contract_l, batch_l)
     y, _, columns = _as_matrices(b, contract_r, batch_r)
-    found = _products(x, y, tuple(configs), dtype)
-    return dnp.reshape(found, (*batch, *rows, *columns))
+    result = _products(x, y, tuple(configs), dtype)
+    return dnp.reshape(result, (*batch, *rows, *columns))
 
 
 def _as_matrices(x: Any, contracted: Any, batch: Any) -> tuple[Any, Any, Any]:
@@ -154,8 +154,8 @@ def _quantized_product(
     """``x`` times the transpose of ``y``, both quantized along their last axes."""
     a, a_scales, a_factor = _quantized(x, left)
     b, b_scales, b_factor = _quantized(y, right)
-    found = scaled_matmul(a, b, a_scales, b_scales, np.float32)
-    return dnp.astype(found * (a_factor * b_factor), dtype)
+    result = scaled_matmul(a, b, a_scales, b_scales, np.float32)
+    return dnp.astype(result * (a_factor * b_factor), dtype)
 
 
 def _quantized(x: Any, config: BlockScaleConfig) -> tuple[Any, Any, Any]:

@@ -108,15 +108,15 @@ def one_hot(x: ArrayLike, num_classes: int, *, dtype: Any = None, axis: int = -1
             f"one_hot takes integers as indices, got dtype {x.dtype}{here()}. Convert them first.",
             DeprecationWarning,
         )
-    found = dtypes.as_dtype(float if dtype is None else dtype)
+    result = dtypes.as_dtype(float if dtype is None else dtype)
     if isinstance(axis, str):
-        return _one_hot_along(x, n, found, axis)
+        return _one_hot_along(x, n, result, axis)
     ndim = len(x.shape) + 1
     if not isinstance(axis, int) or not -ndim <= axis < ndim:
         raise ValueError(
             f"one_hot: axis {axis!r} is out of bounds for a result of {ndim} dimensions{here()}"
         )
-    return _one_hot(x, n=n, dtype=found, axis=axis % ndim)
+    return _one_hot(x, n=n, dtype=result, axis=axis % ndim)
 
 
 def _one_hot_along(x: Any, n: int, dtype: Any, axis: str) -> Any:

@@ -103,8 +103,8 @@ def truncated_normal(
     ) -> Array:
         if out_sharding is not None:
             return divided_result(out_sharding, init, key, shape, dtype)
-        found = as_dtype(dtype)
-        return scaled(random.truncated_normal(key, lower, upper, shape, found), stddev)
+        result = as_dtype(dtype)
+        return scaled(random.truncated_normal(key, lower, upper, shape, result), stddev)
 
     return init
 

@@ -81,16 +81,16 @@ def delta_orthogonal(
                 "the delta-orthogonal initializer needs at least as many outputs (the last axis) "
                 f"as inputs, got shape {tuple(shape)}{here()}"
             )
-        found = as_dtype(dtype)
-        matrix = orthogonal(scale, column_axis, found)(key, tuple(shape[-2:]), found)
+        result = as_dtype(dtype)
+        matrix = orthogonal(scale, column_axis, result)(key, tuple(shape[-2:]), result)
         centre = tuple([(d - 1) // 2 for d in shape[:-2]])
-        return dnp.zeros(shape, found).at[centre].set(matrix)
+        return dnp.zeros(shape, result).at[centre].set(matrix)
 
     return init
 
 
 def _column(axis: Any, shape: Sequence[int]) -> int:
-    found = arguments.integer("column_axis", axis)
-    if not -len(shape) <= found < len(shape):
+    result = arguments.integer("column_axis", axis)
+    if not -len(shape) <= result < len(shape):
         raise ValueError(f"column_axis {axis} is out of bounds for the shape {shape}{here()}")
-    return found
+    return result

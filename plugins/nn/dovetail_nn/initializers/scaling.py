@@ -58,7 +58,7 @@ def variance_scaling(
     ) -> Array:
         if out_sharding is not None:
             return divided_result(out_sharding, init, key, shape, dtype)
-        found = as_dtype(dtype)
+        result = as_dtype(dtype)
         fan = _fan(items("shape", shape), mode, in_axis, out_axis, batch_axis)
         draw = _DRAWS.get(distribution)
         if draw is None:
@@ -67,9 +67,9 @@ def variance_scaling(
                 f"{', '.join(map(repr, _DRAWS))}, got {distribution!r}{here()}"
             )
         variance = (
-            np.asarray(scale / fan, found) if isinstance(scale, (int, float)) else scale / fan
+            np.asarray(scale / fan, result) if isinstance(scale, (int, float)) else scale / fan
         )
-        return draw(key, tuple(shape), found, variance)
+        return draw(key, tuple(shape), result, variance)
 
     return init
 
@@ -98,12 +98,12 @@ def _fan(
 
 
 def _size(shape: tuple[int, ...], axes: Axes) -> int:
-    found = arguments.integers("in_axis, out_axis and batch_axis", axes)
-    if any(not -len(shape) <= a < len(shape) for a in found):
+    result = arguments.integers("in_axis, out_axis and batch_axis", axes)
+    if any(not -len(shape) <= a < len(shape) for a in result):
         raise ValueError(
             f"in_axis, out_axis or batch_axis {axes} is out of bounds for {shape}{here()}"
         )
-    return prod(shape[a] for a in found)
+    return prod(shape[a] for a in result)
 
 
 def _normal(key: Any, shape: Any, dtype: Any, variance: Any) -> Array:

@@ -86,12 +86,12 @@ def _named_form(subscripts: Any, operands: tuple[Any, ...]) -> tuple[str, tuple[
 def _plan(subscripts: str, shapes: tuple[Any, ...], optimize: Any) -> _Plan:
     how = tuple(map(_hashable, optimize)) if isinstance(optimize, (list, tuple)) else optimize
     key = (subscripts, shapes, how)
-    found = _plans.get(key)
-    if found is None:
+    result = _plans.get(key)
+    if result is None:
         inputs, output, sizes = parse_subscripts(subscripts, shapes)
         steps = path_steps(inputs, output, sizes, shapes, optimize)
-        found = _plans[key] = _Plan(inputs, output, steps)
-    return found
+        result = _plans[key] = _Plan(inputs, output, steps)
+    return result
 
 
 def _hashable(step: Any) -> Any:
@@ -156,9 +156,9 @@ def _contract(
     batch = [c for c in both if c in keep]
     summed = [c for c in both if c not in keep]
     if not summed and not preferred and x.dtype.kind != "b":
-        found = _outer(x, a, y, b, keep)
-        if found is not None:
-            return found
+        result = _outer(x, a, y, b, keep)
+        if result is not None:
+            return result
     dims = ((tuple([a.index(c) for c in summed]), tuple([b.index(c) for c in summed])),
             (tuple([a.index(c) for c in batch]), tuple([b.index(c) for c in batch])))  # fmt: skip
     left = [c for c in a if c not in both]

@@ -19,17 +19,17 @@ def matmul(x: Any, y: Any) -> Any:
             return plan(x, y)
     except TypeError:
         return converted(MATMUL.miss, y, x, y)
-    found = own_operator(x, y, "__matmul__")
-    if found is not NotImplemented:
-        return found
+    result = own_operator(x, y, "__matmul__")
+    if result is not NotImplemented:
+        return result
     return NotImplemented if foreign(y) else MATMUL.miss(x, y)
 
 
 def rmatmul(x: Any, y: Any) -> Any:
     """``y @ x`` for an array ``x``."""
-    found = own_operator(x, y, "__rmatmul__")
-    if found is not NotImplemented:
-        return found
+    result = own_operator(x, y, "__rmatmul__")
+    if result is not NotImplemented:
+        return result
     return NotImplemented if foreign(y) else MATMUL.miss(y, x)
 
 

@@ -61,5 +61,5 @@ def _path(
     how = "auto" if optimize is True else optimize
     subscripts = f"{','.join(inputs)}->{output}"
     full = [tuple(sizes[c] for c in term) for term in inputs]
-    found: Any = opt_einsum.contract_path(subscripts, *full, shapes=True, optimize=how)[0]
-    return found
+    result: Any = opt_einsum.contract_path(subscripts, *full, shapes=True, optimize=how)[0]
+    return result

@@ -73,8 +73,8 @@ def chosen(device: Any, out_sharding: Any) -> Any:
 
 def is_one_device(place: Any) -> bool:
     """Whether that, as users give it, is not a sharding over devices of a mesh."""
-    found = resolve_placement("out_sharding", place)
-    return found.__class__ is not NamedSharding
+    result = resolve_placement("out_sharding", place)
+    return result.__class__ is not NamedSharding
 
 
 def constant(value: Any) -> Any:

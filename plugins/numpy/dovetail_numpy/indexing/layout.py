@@ -60,20 +60,20 @@ class Layout(NamedTuple):
     result: tuple[int, ...]
 
 
-def movable(found: Layout) -> tuple[Layout, tuple[int, ...]] | None:
+def movable(result: Layout) -> tuple[Layout, tuple[int, ...]] | None:
     """The layout with the starts of contiguous slices as leading operands, and those starts.
 
     Arrays that are read at one place after the other then need one program, not one for each. None
     where there is no such slice.
     """
-    starts = [r for r in found.runs if r.step == 1 and r.count != found.shape[r.axis] and r.count]
-    if not starts or found.flag_axes:
+    starts = [r for r in result.runs if r.step == 1 and r.count != result.shape[r.axis] and r.count]
+    if not starts or result.flag_axes:
         return None
     number = {r.axis: i for i, r in enumerate(starts)}
     runs = tuple([r._replace(start=0, source=number[r.axis]) if r.axis in number else r
-                  for r in found.runs])  # fmt: skip
-    picks = tuple([p._replace(source=p.source + len(starts)) for p in found.picks])  # type: ignore
-    return found._replace(runs=runs, picks=picks), tuple([r.start for r in starts])
+                  for r in result.runs])  # fmt: skip
+    picks = tuple([p._replace(source=p.source + len(starts)) for p in result.picks])  # type: ignore
+    return result._replace(runs=runs, picks=picks), tuple([r.start for r in starts])
 
 
 def _kind(item: Any) -> int:

@@ -164,9 +164,9 @@ def _host_array(item: np.ndarray[Any, Any], key: list[Any], operands: list[Any])
             key.append((FLAG, bool(item)))
             return
         # A mask stands for the indices of its true elements, one array per dimension of it.
-        for axis, found in enumerate(np.nonzero(item)):
-            key.append((HOST, found.shape, item.shape[axis], axis))
-            operands.append(found.astype(default_int(), copy=False))
+        for axis, result in enumerate(np.nonzero(item)):
+            key.append((HOST, result.shape, item.shape[axis], axis))
+            operands.append(result.astype(default_int(), copy=False))
     else:
         _refuse(item, item.dtype)
 

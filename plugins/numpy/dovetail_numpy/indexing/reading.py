@@ -40,13 +40,13 @@ class Options:
         cls, mode: Any = None, fill_value: Any = None, sorted: bool = False, unique: bool = False,
         wrap: bool = True,
     ) -> Options:  # fmt: skip
-        found = IN_BOUNDS if mode is None else Mode.from_any(mode)
+        result = IN_BOUNDS if mode is None else Mode.from_any(mode)
         fill = None if fill_value is None else _known_number(fill_value)
-        key = (found, fill.__class__, repr(fill), bool(sorted), bool(unique), bool(wrap))
+        key = (result, fill.__class__, repr(fill), bool(sorted), bool(unique), bool(wrap))
         known = cls._known.get(key)
         if known is None:
             known = cls._known[key] = object.__new__(cls)
-            known.mode, known.fill_value = found, fill
+            known.mode, known.fill_value = result, fill
             known.sorted, known.unique, known.wrap = key[3:]
         return known
 
@@ -74,11 +74,11 @@ class ReadPlan:
 
     __slots__ = ("layout", "options", "host", "simple", "moving", "starts")
 
-    def __init__(self, found: Layout, options: Options) -> None:
-        self.layout = found
+    def __init__(self, result: Layout, options: Options) -> None:
+        self.layout = result
         self.options = options
-        self.host = [(p.source, found.shape[p.axis]) for p in found.picks if p.kind == INT]
-        self.simple = not found.advanced and options.mode in (IN_BOUNDS, Mode.CLIP)
+        self.host = [(p.source, result.shape[p.axis]) for p in result.picks if p.kind == INT]
+        self.simple = not result.advanced and options.mode in (IN_BOUNDS, Mode.CLIP)
         self.moving: ReadPlan = self
         self.starts: tuple[int, ...] = ()
 
@@ -94,12 +94,12 @@ class ReadPlan:
             operands[i] = v  # type: ignore[call-overload]
 
     def __call__(self, x: Any, *operands: Any) -> Any:
-        found = self.layout
-        for axis in found.flag_axes:
+        result = self.layout
+        for axis in result.flag_axes:
             x = lax.expand_dims(x, (axis,))
-        if self.simple or not found.picks:
-            return _read_simple(x, found, operands, self.options)
-        return _read_gather(x, found, operands, self.options)
+        if self.simple or not result.picks:
+            return _read_simple(x, result, operands, self.options)
+        return _read_gather(x, result, operands, self.options)
 
 
 def check_index(v: int) -> None:
@@ -152,27 +152,27 @@ def getitem(x: Any, index: Any, options: Options = DEFAULT) -> Any:
     return plan(x, *operands)
 
 
-def _read_simple(x: Any, found: Layout, operands: Any, options: Options) -> Any:
-    dynamic = bool(found.picks) or any(r.source is not None for r in found.runs)
-    known = _known_places(found, operands) if dynamic and tracing_state.value else None
+def _read_simple(x: Any, result: Layout, operands: Any, options: Options) -> Any:
+    dynamic = bool(result.picks) or any(r.source is not None for r in result.runs)
+    known = _known_places(result, operands) if dynamic and tracing_state.value else None
     if dynamic and known is None:
-        x = _dynamic_slice(x, found, found.picks, operands, options)
-    x = _slice_runs(x, found, known or {}, contiguous=not dynamic or known is not None)
-    return _finish(x, tuple([p.axis for p in found.picks]), found)
+        x = _dynamic_slice(x, result, result.picks, operands, options)
+    x = _slice_runs(x, result, known or {}, contiguous=not dynamic or known is not None)
+    return _finish(x, tuple([p.axis for p in result.picks]), result)
 
 
-def _known_places(found: Layout, operands: Any) -> dict[int, int] | None:
+def _known_places(result: Layout, operands: Any) -> dict[int, int] | None:
     """The places of picked axes, where all are known numbers within bounds.
 
     In a program that is traced they are parts of it, and the derivative is no dynamic update. What
     is evaluated at once is compiled with places as operands, or it would be for every place.
     """
-    if any(r.source is not None for r in found.runs):
+    if any(r.source is not None for r in result.runs):
         return None
     places: dict[int, int] = {}
-    for pick in found.picks:
+    for pick in result.picks:
         place: Any = operands[pick.source] if pick.source.__class__ is int else None
-        if place.__class__ is not int or not 0 <= place < found.shape[pick.axis]:
+        if place.__class__ is not int or not 0 <= place < result.shape[pick.axis]:
             return None
         places[pick.axis] = place
     return places
@@ -184,21 +184,21 @@ def start_of(run: Run, operands: Any) -> Any:
 
 
 def _dynamic_slice(
-    x: Any, found: Layout, picks: tuple[Pick, ...], operands: Any, options: Options
+    x: Any, result: Layout, picks: tuple[Pick, ...], operands: Any, options: Options
 ) -> Any:
     """One place on each picked axis, and contiguous runs of others, by one dynamic slice."""
-    starts: list[Any] = [0] * len(found.shape)
-    sizes = list(found.shape)
-    for run in found.runs:
+    starts: list[Any] = [0] * len(result.shape)
+    sizes = list(result.shape)
+    for run in result.runs:
         if run.step == 1:
             starts[run.axis], sizes[run.axis] = start_of(run, operands), run.count
     for pick in picks:
-        start = wrapped_pick(pick, operands, found.shape, options.wrap)
-        starts[pick.axis], sizes[pick.axis] = clipped(start, found.shape[pick.axis], options), 1
+        start = wrapped_pick(pick, operands, result.shape, options.wrap)
+        starts[pick.axis], sizes[pick.axis] = clipped(start, result.shape[pick.axis], options), 1
     # An axis of size 0 has no place to read: clamping has no meaning there.
-    if any(s > n for s, n in zip(sizes, found.shape)):
+    if any(s > n for s, n in zip(sizes, result.shape)):
         raise IndexError(
-            f"an index picks from an axis of size 0 of an array of shape {found.shape}{here()}"
+            f"an index picks from an axis of size 0 of an array of shape {result.shape}{here()}"
         )
     return lax.dynamic_slice_p.bind(x, *one_dtype(starts), slice_sizes=tuple(sizes))
 
@@ -254,7 +254,7 @@ def wrapped(v: Any, size: int, wrap: bool = True) -> Any:
     return select(lax.lt_p.bind(v, number(v, 0)), lax.add_p.bind(v, number(v, size)), v)
 
 
-def _slice_runs(x: Any, found: Layout, known: Mapping[int, int], contiguous: bool) -> Any:
+def _slice_runs(x: Any, result: Layout, known: Mapping[int, int], contiguous: bool) -> Any:
     """The sliced axes, and ``known`` places of others; contiguous slices only if no dynamic slice
     has taken them already."""
     starts, limits = [0] * len(x.shape), list(x.shape)
@@ -262,7 +262,7 @@ def _slice_runs(x: Any, found: Layout, known: Mapping[int, int], contiguous: boo
     backwards = []
     for axis, place in known.items():
         starts[axis], limits[axis] = place, place + 1
-    for run in found.runs:
+    for run in result.runs:
         if run.step == 1 and not contiguous:
             continue
         last = run.start + (run.count - 1) * run.step
@@ -280,35 +280,35 @@ def _slice_runs(x: Any, found: Layout, known: Mapping[int, int], contiguous: boo
     return lax.rev_p.bind(x, dimensions=tuple(backwards)) if backwards else x
 
 
-def _finish(x: Any, gone: tuple[int, ...], found: Layout) -> Any:
+def _finish(x: Any, gone: tuple[int, ...], results: Layout) -> Any:
     """Without the picked axes, and with the new ones."""
-    if gone and found.new_axes:
-        return lax.reshape_p.bind(x, new_sizes=found.result)
+    if gone and results.new_axes:
+        return lax.reshape_p.bind(x, new_sizes=results.result)
     if gone:
         return lax.squeeze_p.bind(x, dimensions=gone)
-    return _with_new_axes(x, found)
+    return _with_new_axes(x, results)
 
 
-def _with_new_axes(x: Any, found: Layout) -> Any:
-    if not found.new_axes:
+def _with_new_axes(x: Any, results: Layout) -> Any:
+    if not results.new_axes:
         return x
-    dims = tuple([i for i in range(len(found.result)) if i not in found.new_axes])
-    return lax.broadcast_in_dim_p.bind(x, shape=found.result, broadcast_dimensions=dims)
+    dims = tuple([i for i in range(len(results.result)) if i not in results.new_axes])
+    return lax.broadcast_in_dim_p.bind(x, shape=results.result, broadcast_dimensions=dims)
 
 
-def _read_gather(x: Any, found: Layout, operands: Any, options: Options) -> Any:
-    dynamic = any(r.source is not None for r in found.runs)
+def _read_gather(x: Any, result: Layout, operands: Any, options: Options) -> Any:
+    dynamic = any(r.source is not None for r in result.runs)
     if dynamic:
-        x = _dynamic_slice(x, found, (), operands, options)
-    x = _slice_runs(x, found, {}, contiguous=not dynamic)
-    columns = [wrapped_pick(p, operands, found.shape, options.wrap) for p in found.picks]
-    indices = index_vectors(columns, found.places)
-    picked = tuple([p.axis for p in found.picks])
-    n = len(found.places)
-    runs = len(found.runs)
-    offsets = (*range(found.before), *range(found.before + n, runs + n))
+        x = _dynamic_slice(x, result, (), operands, options)
+    x = _slice_runs(x, result, {}, contiguous=not dynamic)
+    columns = [wrapped_pick(p, operands, result.shape, options.wrap) for p in result.picks]
+    indices = index_vectors(columns, result.places)
+    picked = tuple([p.axis for p in result.picks])
+    n = len(result.places)
+    runs = len(result.runs)
+    offsets = (*range(result.before), *range(result.before + n, runs + n))
     out = gathered(x, indices, lax.GatherDimensionNumbers(offsets, picked, picked), options)
-    return _with_new_axes(out, found)
+    return _with_new_axes(out, result)
 
 
 def gathered(x: Any, vectors: Any, numbers: lax.GatherDimensionNumbers, options: Options) -> Any:

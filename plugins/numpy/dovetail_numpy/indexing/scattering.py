@@ -30,37 +30,37 @@ class WritePlan:
         "starts",
     )  # fmt: skip
 
-    def __init__(self, found: Layout, options: Options) -> None:
-        self.layout = found
+    def __init__(self, result: Layout, options: Options) -> None:
+        self.layout = result
         self.options = options
         self.moving: WritePlan = self
         self.starts: tuple[int, ...] = ()
-        self.host = [(p.source, found.shape[p.axis]) for p in found.picks if p.kind == INT]
-        self.static = all(p.kind == INT for p in found.picks)
-        self.box = self.static and all(r.step == 1 for r in found.runs)
-        self._arrange(found)
+        self.host = [(p.source, result.shape[p.axis]) for p in result.picks if p.kind == INT]
+        self.static = all(p.kind == INT for p in result.picks)
+        self.box = self.static and all(r.step == 1 for r in result.runs)
+        self._arrange(result)
 
-    def _arrange(self, found: Layout) -> None:
+    def _arrange(self, result: Layout) -> None:
         """Which axes of the result are places of index vectors, and which are windows."""
         parts: list[Any] = []
         batch: list[int] = []
         windows: list[int] = []
         at = 0
-        n = len(found.places)
+        n = len(result.places)
         picked = False
 
         def picks() -> None:
             dims = tuple(range(len(batch), len(batch) + n))
-            parts.extend(_Part(p.axis, p, dims) for p in found.picks)
-            batch.extend(found.places)
+            parts.extend(_Part(p.axis, p, dims) for p in result.picks)
+            batch.extend(result.places)
 
-        for i, run in enumerate(found.runs):
-            if i == found.before and not picked:
+        for i, run in enumerate(result.runs):
+            if i == result.before and not picked:
                 picks()
                 picked, at = True, at + n
             if run.step == 1:
                 windows.append(at)
-                if run.source is not None or run.start or run.count != found.shape[run.axis]:
+                if run.source is not None or run.start or run.count != result.shape[run.axis]:
                     parts.append(_Part(run.axis, run, ()))
             else:
                 stop = run.start + run.count * run.step

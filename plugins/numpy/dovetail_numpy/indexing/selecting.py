@@ -76,8 +76,8 @@ def compress(
             f"on axis {axis}{here()}"
         )
     cond = lax.slice_in_dim(cond, 0, min(length, cond.shape[0]))
-    (found,) = nonzero(cond, size=size, fill_value=a.shape[axis])
-    return take_along(a, found, axis, Options("fill", fill_value, wrap=False))
+    (result,) = nonzero(cond, size=size, fill_value=a.shape[axis])
+    return take_along(a, result, axis, Options("fill", fill_value, wrap=False))
 
 
 @names_itself

@@ -25,8 +25,8 @@ index_exp = np.index_exp
 s_ = np.s_
 
 
-def _host_indices(found: Any) -> tuple[Array, ...]:
-    return tuple(placing.constant(np.asarray(i).astype(default_int())) for i in found)
+def _host_indices(result: Any) -> tuple[Array, ...]:
+    return tuple(placing.constant(np.asarray(i).astype(default_int())) for i in result)
 
 
 @names_itself

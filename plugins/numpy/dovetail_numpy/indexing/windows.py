@@ -71,12 +71,12 @@ def write(put: Callable[[Any, Any], Any], x: Any, index: Any, drops: bool) -> An
     ``drops`` only if all of that part is in ``x``."""
     starts, sizes, rest = _window(x.shape, index)
     places = _known(starts)
-    found = dynamic_update_slice(x, put(dynamic_slice(x, places, sizes), rest), places)
+    result = dynamic_update_slice(x, put(dynamic_slice(x, places, sizes), rest), places)
     for start, size, length in zip(starts, sizes, x.shape):
         if drops and start is not None:
             at = start + length * (start < 0)
-            found = select((at >= 0) & (at + size <= length), found, x)
-    return found
+            result = select((at >= 0) & (at + size <= length), result, x)
+    return result
 
 
 def _known(starts: list[Any]) -> list[Any]:

@@ -94,13 +94,13 @@ def _converted(x: Any, y: Any, kind: str) -> Any:
 
 
 def _write(x: Any, y: Any, operands: Any, plan: WritePlan, kind: str, box: bool) -> Any:
-    found = plan.layout
+    result = plan.layout
     y = _update_values(y, plan, x)
     shape = x.shape
-    for axis in found.flag_axes:
+    for axis in result.flag_axes:
         x = lax.expand_dims(x, (axis,))
     if box:
-        return _write_box(x, y, operands, found, plan.options)
+        return _write_box(x, y, operands, result, plan.options)
     sure = plan.static
     out = SCATTERS[kind](
         x,
@@ -111,12 +111,12 @@ def _write(x: Any, y: Any, operands: Any, plan: WritePlan, kind: str, box: bool)
         unique_indices=plan.options.unique or sure,
         mode=plan.options.mode,
     )
-    return lax.reshape(out, shape) if found.flag_axes else out
+    return lax.reshape(out, shape) if result.flag_axes else out
 
 
 def _update_values(y: Any, plan: WritePlan, x: Any) -> Any:
     """``y`` broadcast to the shape that the index has, without its new axes."""
-    found = plan.layout
+    results = plan.layout
     wanted = plan.update_shape()
     shape = getattr(y, "shape", ())
     if shape == ():
@@ -124,27 +124,27 @@ def _update_values(y: Any, plan: WritePlan, x: Any) -> Any:
         return (
             lax.broadcast_in_dim_p.bind(y, shape=wanted, broadcast_dimensions=()) if wanted else y
         )
-    fits = len(shape) <= len(found.result)
-    if not fits or any(a not in (1, b) for a, b in zip(shape[::-1], found.result[::-1])):
+    fits = len(shape) <= len(results.result)
+    if not fits or any(a not in (1, b) for a, b in zip(shape[::-1], results.result[::-1])):
         raise ValueError(
-            f"an update of shape {getattr(y, 'shape', ())} does not broadcast to {found.result}, "
-            f"the shape that the index has in an array of shape {found.shape}{here()}"
+            f"an update of shape {getattr(y, 'shape', ())} does not broadcast to {results.result}, "
+            f"the shape that the index has in an array of shape {results.shape}{here()}"
         )
     y = lax.reshape(y, shape)
-    if found.new_axes:
-        y = lax.reshape(y, (1,) * (len(found.result) - len(shape)) + shape)
-        y = lax.squeeze(y, found.new_axes)
+    if results.new_axes:
+        y = lax.reshape(y, (1,) * (len(results.result) - len(shape)) + shape)
+        y = lax.squeeze(y, results.new_axes)
     return broadcast(y, wanted)
 
 
-def _write_box(x: Any, y: Any, operands: Any, found: Layout, options: Options) -> Any:
-    starts: list[Any] = [0] * len(found.shape)
-    sizes = list(found.shape)
-    for run in found.runs:
+def _write_box(x: Any, y: Any, operands: Any, result: Layout, options: Options) -> Any:
+    starts: list[Any] = [0] * len(result.shape)
+    sizes = list(result.shape)
+    for run in result.runs:
         starts[run.axis], sizes[run.axis] = start_of(run, operands), run.count
-    for pick in found.picks:
+    for pick in result.picks:
         start = operands[pick.source]
-        starts[pick.axis], sizes[pick.axis] = clipped(start, found.shape[pick.axis], options), 1
+        starts[pick.axis], sizes[pick.axis] = clipped(start, result.shape[pick.axis], options), 1
     y = lax.reshape(y, tuple(sizes)) if getattr(y, "shape", ()) != tuple(sizes) else y
     if tuple(sizes) == x.shape:
         return strong(as_array("at", y))

@@ -63,8 +63,8 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     """
     (x,) = matrices("qr", a)
     if mode == "raw":
-        found, taus = lax.linalg.geqrf(x)
-        return QRResult(transposed(found), taus)
+        result, taus = lax.linalg.geqrf(x)
+        return QRResult(transposed(result), taus)
     if mode not in ("reduced", "complete", "r"):
         raise ValueError(
             f"qr: mode must be 'reduced', 'complete', 'r' or 'raw', got {mode!r}{here()}"
@@ -101,8 +101,8 @@ def svd(
         return lax.linalg.svd(
             x, full_matrices=False, compute_uv=False, subset_by_index=subset_by_index
         )
-    found = lax.linalg.svd(x, full_matrices=full_matrices, subset_by_index=subset_by_index)
-    return SVDResult(*found)
+    result = lax.linalg.svd(x, full_matrices=full_matrices, subset_by_index=subset_by_index)
+    return SVDResult(*result)
 
 
 def _svd_hermitian(x: Any, compute_uv: bool) -> Any:

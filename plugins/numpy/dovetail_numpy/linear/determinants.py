@@ -92,12 +92,12 @@ def _cofactors(a: Any) -> Any:
     a, power = lax.scaled_matrices(a)
     singular, regular = _parted(a)
     known = lax.mul(_over_matrices(_smooth_det(regular), a), transposed(inv(regular)))
-    found = lax.cond(
+    result = lax.cond(
         lax.reduce_or(singular, range(singular.ndim)),
         lambda: select(_over_matrices(singular, a), _cofactors_by_values(a), known),
         lambda: known,
     )
-    return _scaled_back(found, power, a.shape[-1] - 1)
+    return _scaled_back(result, power, a.shape[-1] - 1)
 
 
 def _scaled_back(x: Any, power: Any, degree: int) -> Any:
@@ -117,9 +117,9 @@ def _(primals: Any, tangents: Any) -> tuple[Any, Any]:
     out = _cofactors(a)
     a, power = lax.scaled_matrices(a)
     singular, regular = _parted(a)
-    found = _cofactors(regular)
-    turned = matmul(matmul(found, transposed(da)), found)
-    change = lax.sub(lax.mul(_over_matrices(_inner(found, da), a), found), turned)
+    result = _cofactors(regular)
+    turned = matmul(matmul(result, transposed(da)), result)
+    change = lax.sub(lax.mul(_over_matrices(_inner(result, da), a), result), turned)
     known = lax.div(change, _over_matrices(_smooth_det(regular), a))
     slope = lax.cond(
         lax.reduce_or(singular, range(singular.ndim)),
@@ -247,8 +247,8 @@ def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
     if method == "qr" and x.dtype.kind == "c":
         raise ValueError(f"slogdet: method 'qr' is for real matrices{here()}")
     wide = convert(x, np.dtype(np.float32)) if x.dtype.itemsize == 2 else x
-    found = _slogdet_qr(wide) if method == "qr" else _slogdet(wide)
-    sign, logs = found
+    result = _slogdet_qr(wide) if method == "qr" else _slogdet(wide)
+    sign, logs = result
     real = np.finfo(x.dtype).dtype if x.dtype.kind == "c" else x.dtype
     return SlogdetResult(convert(sign, x.dtype), convert(logs, real))
 

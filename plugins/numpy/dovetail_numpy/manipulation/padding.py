@@ -117,14 +117,14 @@ _known: Cache[Any, Widths] = Cache()
 
 def _widths(given: Any, ndim: int) -> Widths:
     plain = _are_integers(given)
-    found = _known.get((given, ndim)) if plain else None
-    if found is None:
-        found = _pairs("pad_width", given, ndim, lambda w: integer("pad", "pad_width", w))
-        if any(w < 0 for pair in found for w in pair):
-            raise ValueError(f"pad: widths cannot be negative, got {found}{here()}")
+    result = _known.get((given, ndim)) if plain else None
+    if result is None:
+        result = _pairs("pad_width", given, ndim, lambda w: integer("pad", "pad_width", w))
+        if any(w < 0 for pair in result for w in pair):
+            raise ValueError(f"pad: widths cannot be negative, got {result}{here()}")
         if plain:
-            _known[given, ndim] = found
-    return found
+            _known[given, ndim] = result
+    return result
 
 
 def _are_integers(given: Any) -> bool:

@@ -206,10 +206,10 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Axis = None) -> Array:
     kept = [slice(None)] * values.ndim
     places = np.nonzero(values)
     for i in axis_tuple("trim_zeros", axis, values.ndim):
-        found = places[i]
-        start = found.min() if found.size and "f" in trim.lower() else 0
-        stop = found.max() + 1 if found.size and "b" in trim.lower() else values.shape[i]
-        kept[i] = slice(int(start), int(stop) if found.size else 0)
+        result = places[i]
+        start = result.min() if result.size and "f" in trim.lower() else 0
+        stop = result.max() + 1 if result.size and "b" in trim.lower() else values.shape[i]
+        kept[i] = slice(int(start), int(stop) if result.size else 0)
     return array[tuple(kept)]
 
 

@@ -67,10 +67,10 @@ def new_shape(name: str, shape: Any, own: tuple[int, ...]) -> tuple[int, ...]:
 def _of_numpy(a: Any, shape: Any, order: Any, copy: bool | None) -> Any:
     """NumPy's own reshape, whose errors then say where."""
     try:
-        found = a.reshape(shape, order=order)
+        result = a.reshape(shape, order=order)
     except ValueError as error:
         raise ValueError(f"{error}{here()}") from None
-    return found.copy() if copy else found
+    return result.copy() if copy else result
 
 
 def reshape(

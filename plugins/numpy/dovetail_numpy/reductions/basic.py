@@ -176,11 +176,11 @@ def _arg(a: Any, kind: str, axis: int | None, keepdims: bool, index: Any) -> Any
         at = axis
     a = convert(a, np.dtype(np.uint8)) if a.dtype.kind == "b" else a
     prim = lax.argmax_p if kind == "max" else lax.argmin_p
-    found = strong(prim.bind(a, axes=(at,), index_dtype=index))
+    result = strong(prim.bind(a, axes=(at,), index_dtype=index))
     if not keepdims:
-        return found
+        return result
     kept = (1,) * len(shape) if axis is None else (*shape[:at], 1, *shape[at + 1 :])
-    return lax.reshape(found, kept)
+    return lax.reshape(result, kept)
 
 
 @of_one_array("axis", "out", "keepdims")

@@ -62,11 +62,11 @@ def _nan_extreme(
     if _exact(a):
         return reducer(a, axis, None, keepdims, initial, where)
     value = -np.inf if kind == "max" else np.inf
-    found = reducer(_filled(a, value), axis, None, keepdims, initial, where)
+    result = reducer(_filled(a, value), axis, None, keepdims, initial, where)
     if initial is not None:
-        return found
+        return result
     nothing = basic.all(_isnan(a), axis, keepdims=keepdims)
-    return select(nothing, number(found, float("nan")), found)
+    return select(nothing, number(result, float("nan")), result)
 
 
 @one_call("axis", "out", "keepdims")
@@ -93,9 +93,9 @@ def _nan_arg(kind: str, a: ArrayLike, axis: Any, out: Any, keepdims: Any) -> Arr
     a = as_array(name, a)
     if _exact(a):
         return finder(a, axis, None, keepdims)
-    found = finder(_filled(a, -np.inf if kind == "max" else np.inf), axis, None, keepdims)
+    result = finder(_filled(a, -np.inf if kind == "max" else np.inf), axis, None, keepdims)
     nothing = basic.all(_isnan(a), axis, keepdims=flag("keepdims", keepdims))
-    return select(nothing, number(found, -1), found)
+    return select(nothing, number(result, -1), result)
 
 
 @one_call("axis", "out", "keepdims")

@@ -134,9 +134,9 @@ def _at(ordered: Any, places: Any, lead: Any) -> Any:
     count = places.size // max(1, int(np.prod(lead, dtype=int))) if places.size else 0
     flat = lax.reshape(places, (count, *lead))
     moved = permute(flat, (*range(1, len(lead) + 1), 0))
-    found = take_along_axis(ordered, moved, axis=-1, mode="promise_in_bounds",
+    result = take_along_axis(ordered, moved, axis=-1, mode="promise_in_bounds",
                             wrap_negative_indices=False)  # fmt: skip
-    return lax.reshape(permute(found, (len(lead), *range(len(lead)))), places.shape)
+    return lax.reshape(permute(result, (len(lead), *range(len(lead)))), places.shape)
 
 
 def _by_weights(

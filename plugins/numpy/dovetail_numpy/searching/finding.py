@@ -55,8 +55,8 @@ def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) ->
         )
     if size is None:
         value = known("nonzero", a, "Give size=, the number of indices wanted.")
-        found = np.nonzero(value)
-        return tuple(placing.constant(i.astype(default_int())) for i in found)
+        result = np.nonzero(value)
+        return tuple(placing.constant(i.astype(default_int())) for i in result)
     fills = fill_value if isinstance(fill_value, (tuple, list)) else (fill_value or 0,) * a.ndim
     if len(fills) != a.ndim:
         raise ValueError(f"nonzero: {len(fills)} fill values for {a.ndim} dimensions{here()}")

@@ -245,12 +245,12 @@ def _isin(a: Any, b: Any, invert: bool) -> Any:
         full = (*a.shape, b.size)
         same = lax.eq(lax.broadcast_in_dim(a, full, range(a.ndim)),
                       lax.broadcast_in_dim(b, full, (a.ndim,)))  # fmt: skip
-        found = lax.reduce_or(same, (a.ndim,))
+        result = lax.reduce_or(same, (a.ndim,))
     else:
         ordered = lax.sort(b)
         at = lax.min(convert(searchsorted(ordered, a), INT32), np.int32(b.size - 1))
-        found = lax.eq(take_along(ordered, at, 0), a)
-    return lax.bitwise_not(found) if invert else found
+        result = lax.eq(take_along(ordered, at, 0), a)
+    return lax.bitwise_not(result) if invert else result
 
 
 def _flat_pair(name: str, ar1: Any, ar2: Any) -> tuple[Any, Any]:
@@ -352,7 +352,7 @@ def _first_places(a: Any, values: Any, size: int | None) -> Any:
     same = lax.eq(lax.broadcast_in_dim(values, shape, (0,)), lax.broadcast_in_dim(a, shape, (1,)))
     if not a.shape[0]:
         return lax.full((values.shape[0],), 0, default_int())
-    found = lax.argmax(same, 1, default_int())
+    result = lax.argmax(same, 1, default_int())
     there = lax.reduce_or(same, (1,))
     if size is not None:
         n = values.shape[0]
@@ -360,4 +360,4 @@ def _first_places(a: Any, values: Any, size: int | None) -> Any:
                        lax.broadcast_in_dim(values, (n, n), (1,)))  # fmt: skip
         before = lax.bitwise_and(again, np.tri(n, k=-1, dtype=bool))
         there = lax.bitwise_and(there, lax.bitwise_not(lax.reduce_or(before, (1,))))
-    return select(there, found, number(found, a.shape[0]))
+    return select(there, result, number(result, a.shape[0]))

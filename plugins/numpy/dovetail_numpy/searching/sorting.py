@@ -72,12 +72,12 @@ def argsort(
 def _argsort(a: Any, axis: int, stable: bool, descending: bool, dtype: Any) -> Any:
     a = lax.rev(a, (axis,)) if descending else a
     places = lax.broadcasted_iota(dtype, a.shape, axis)
-    found = lax.sort_p.bind(a, places, dimension=axis, is_stable=stable, num_keys=1)[1]
+    result = lax.sort_p.bind(a, places, dimension=axis, is_stable=stable, num_keys=1)[1]
     if not descending:
-        return found
+        return result
     # Sorted backwards twice, so that equal elements keep their order.
-    found = lax.rev(found, (axis,))
-    return lax.sub(dtype.type(max(a.shape[axis] - 1, 0)), found)
+    result = lax.rev(result, (axis,))
+    return lax.sub(dtype.type(max(a.shape[axis] - 1, 0)), result)
 
 
 def _not_arrays(keys: Any, axis: Any = -1) -> bool:

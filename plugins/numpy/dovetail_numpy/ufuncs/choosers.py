@@ -27,8 +27,8 @@ def accept(name: str, dtype: Any, kinds: tuple[str, ...]) -> str:
     Raises:
         DTypeError: it is none of ``kinds``; names the function, the dtype and what is accepted.
     """
-    found = dtypes.kind_of(dtype)
-    if found not in kinds:
+    result = dtypes.kind_of(dtype)
+    if result not in kinds:
         words = {"signed": "signed integers", "unsigned": "unsigned integers", "bool": "booleans",
                  "floating": "floating-point numbers", "complex": "complex numbers",
                  "extended": "keys and the like"}  # fmt: skip
@@ -39,7 +39,7 @@ def accept(name: str, dtype: Any, kinds: tuple[str, ...]) -> str:
             f"{name} does not accept dtype {dtype}{here()}; it accepts "
             f"{', '.join(words[k] for k in kinds)}. {remedy}"
         )
-    return found
+    return result
 
 
 def always(op: Primitive | Op, kinds: tuple[str, ...] = ALL) -> Chooser:

@@ -50,22 +50,22 @@ def _in_turn(step: Function, start: Any, xs: Any, keep: bool) -> tuple[list[Any]
         last one; the stack of all others if ``keep``, or None.
     """
     length = len(tree_leaves(xs)[0])
-    found, carry = list[Any](), strong(start)
+    result, carry = list[Any](), strong(start)
     for i in range(length):
         x = tree_map(lambda v, i=i: lax.index_in_dim(v, i, 0, keepdims=False), xs)
         if _type_of_result(step, carry, x) == typeof(carry):
             break
         carry = strong(step(carry, x))
-        found.append(carry)
-    if len(found) == length:
-        return found, carry, None
+        result.append(carry)
+    if len(result) == length:
+        return result, carry, None
 
     def body(carry: Any, x: Any) -> tuple[Any, Any]:
         after = step(carry, x)
         return after, after if keep else None
 
-    rest = tree_map(lambda v: lax.slice_in_dim(v, len(found), length), xs)
-    return found, *lax.scan(body, carry, rest)
+    rest = tree_map(lambda v: lax.slice_in_dim(v, len(result), length), xs)
+    return result, *lax.scan(body, carry, rest)
 
 
 def _step_of(f: Function) -> Function:

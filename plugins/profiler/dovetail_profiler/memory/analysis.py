@@ -79,10 +79,10 @@ class Memory:
     @property
     def estimated(self) -> dict[str, int]:
         """Bytes at the peak by kind."""
-        found = dict.fromkeys([ARGUMENT, CONSTANT, RESULT, TEMPORARY], 0)
+        result = dict.fromkeys([ARGUMENT, CONSTANT, RESULT, TEMPORARY], 0)
         for b in self.live.alive(self.live.peak_at):
-            found[b.kind] += b.nbytes
-        return found
+            result[b.kind] += b.nbytes
+        return result
 
     @property
     def owners(self) -> list[Owner]:
@@ -90,8 +90,8 @@ class Memory:
         groups: dict[str, list[Buffer]] = {}
         for b in self.live.alive(self.live.peak_at):
             groups.setdefault(owner_of(b), []).append(b)
-        found = [Owner(place, _code(bs[0].source), bs) for place, bs in groups.items()]
-        return sorted(found, key=lambda o: (-o.nbytes, o.place))
+        result = [Owner(place, _code(bs[0].source), bs) for place, bs in groups.items()]
+        return sorted(result, key=lambda o: (-o.nbytes, o.place))
 
 
 def owner_of(buffer: Buffer) -> str:
@@ -105,8 +105,8 @@ def owner_of(buffer: Buffer) -> str:
 
 def _parameter(leaf: str) -> str:
     """The parameter that a leaf ``state['speed']`` belongs to."""
-    found = re.match(r"\w+(?=[\[.])|.*", leaf)
-    return found[0] if found else leaf
+    result = re.match(r"\w+(?=[\[.])|.*", leaf)
+    return result[0] if result else leaf
 
 
 def _code(source: Source | None) -> str:

@@ -79,8 +79,8 @@ class Liveness:
 
     def alive(self, step: int) -> list[Buffer]:
         """What is in memory during a step, the largest first."""
-        found = [b for b in self.buffers if b.start <= step <= b.end and b.nbytes]
-        return sorted(found, key=lambda b: -b.nbytes)
+        result = [b for b in self.buffers if b.start <= step <= b.end and b.nbytes]
+        return sorted(result, key=lambda b: -b.nbytes)
 
 
 def liveness(program: ClosedJaxpr, names: Sequence[str], donated: Sequence[bool] = ()) -> Liveness:

@@ -99,9 +99,9 @@ class History:
         earlier = signatures(function)
         if not earlier:
             earlier = [s for made, s in known if made() is function]
-        found = nearest(function, signature, earlier)
-        if found is not None:
-            return Reason(found or [Difference(callable_name(function), "forgotten")])
+        result = nearest(function, signature, earlier)
+        if result is not None:
+            return Reason(result or [Difference(callable_name(function), "forgotten")])
         if not known or is_own(function):
             return FIRST
         others = nearest(function, signature, [s for _, s in known]) or []
@@ -150,23 +150,23 @@ def _executables(now: Executable, before: Executable) -> list[Difference]:
         ("arguments that are kept", "unused", now.module.kept, before.module.kept),
         ("compiler options", "compiler option", now.options, before.options),
     )
-    found = [Difference(what, kind, str(a), str(b)) for what, kind, a, b in pairs if a != b]
-    return found or [Difference("rules or passes that came meanwhile", "rules")]
+    result = [Difference(what, kind, str(a), str(b)) for what, kind, a, b in pairs if a != b]
+    return result or [Difference("rules or passes that came meanwhile", "rules")]
 
 
 def _programs(now: ClosedJaxpr, before: ClosedJaxpr) -> list[Difference]:
-    found: list[Difference] = []
+    result: list[Difference] = []
     if len(now.in_avals) != len(before.in_avals):
         counts = [f"{len(p.in_avals)} operands" for p in (now, before)]
-        found.append(Difference("the call", "arguments", counts[0], counts[1]))
+        result.append(Difference("the call", "arguments", counts[0], counts[1]))
     for i, (a, b) in enumerate(zip(now.in_avals, before.in_avals)):
-        found += type_difference(f"operand {i}", a, b)
+        result += type_difference(f"operand {i}", a, b)
     here, there = (p.eqns[0].params if p.eqns else {} for p in (now, before))
     for name, value in here.items():
         if name in there and not _same(value, there[name]):
             shown = [_short(value), _short(there[name])]
-            found.append(Difference(name, "parameter", shown[0], shown[1]))
-    return found or [Difference("the program", "forgotten")]
+            result.append(Difference(name, "parameter", shown[0], shown[1]))
+    return result or [Difference("the program", "forgotten")]
 
 
 def _same(a: Any, b: Any) -> bool:

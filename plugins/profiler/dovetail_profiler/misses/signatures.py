@@ -88,37 +88,37 @@ def nearest(function: Any, now: Signature, earlier: Sequence[Signature]) -> list
 
     Of very many calls the last ones are compared.
     """
-    found: list[Difference] | None = None
+    result: list[Difference] | None = None
     for before in reversed(earlier[-COMPARED:]):
         here = differences(function, now, before)
-        if found is None or distance(here) < distance(found):
-            found = here
-    return found
+        if result is None or distance(here) < distance(result):
+            result = here
+    return result
 
 
-def distance(found: Sequence[Difference]) -> tuple[int, int]:
+def distance(result: Sequence[Difference]) -> tuple[int, int]:
     """How far two calls are from each other: how many things differ, and how weighty ones."""
-    return sum(d.size for d in found), sum(_WEIGHTS.get(d.kind, 0) for d in found)
+    return sum(d.size for d in result), sum(_WEIGHTS.get(d.kind, 0) for d in result)
 
 
 def differences(function: Any, now: Signature, before: Signature) -> list[Difference]:
     """What differs between two calls; nothing where they are equal."""
-    found = [*_statics(function, now, before)]
+    result = [*_statics(function, now, before)]
     if now.in_tree != before.in_tree or now.avals != before.avals:
-        found += _arguments(arguments_of(function, now), arguments_of(function, before))
+        result += _arguments(arguments_of(function, now), arguments_of(function, before))
     here, there = context_by_name(now.context), context_by_name(before.context)
     for name, value in here.items():
         if value != there.get(name):
             known = name.removeprefix("dovetail_")
             if known == "generation":
-                found.append(Difference("a plugin registered rules meanwhile", "option"))
+                result.append(Difference("a plugin registered rules meanwhile", "option"))
             else:
-                found.append(Difference(known, "option", repr(value), repr(there.get(name))))
+                result.append(Difference(known, "option", repr(value), repr(there.get(name))))
     if now.axes != before.axes:
-        found.append(Difference("the call", "axes", axes_text(now.axes), axes_text(before.axes)))
-    if not found and now != before:
-        found.append(Difference("a static argument", "arguments"))
-    return found
+        result.append(Difference("the call", "axes", axes_text(now.axes), axes_text(before.axes)))
+    if not result and now != before:
+        result.append(Difference("a static argument", "arguments"))
+    return result
 
 
 def _statics(function: Any, now: Signature, before: Signature) -> Iterator[Difference]:
@@ -137,8 +137,8 @@ def _static_values(function: Any, signature: Signature) -> dict[str, tuple[Any]]
         return {}
     by_position, by_name = signature.statics
     names = parameter_names(function)
-    found = {_positional(names, i): (key,) for i, key in by_position}
-    return found | {name: (key,) for name, key in by_name}
+    result = {_positional(names, i): (key,) for i, key in by_position}
+    return result | {name: (key,) for name, key in by_name}
 
 
 def shown_key(key: Any) -> str:
@@ -179,12 +179,12 @@ def arguments_of(function: Any, signature: Signature) -> dict[str, Argument]:
     given = [(_positional(free, i), "by position", t) for i, t in enumerate(by_position.children())]
     keys = by_name.node_data()[1]
     given += [(str(k), "by name", t) for k, t in zip(keys, by_name.children())]
-    found, start = dict[str, Argument](), 0
+    result, start = dict[str, Argument](), 0
     for name, how, tree in given:
         labels = _labels(name, tree)
-        found[name] = Argument(how, tree, dict(zip(labels, signature.avals[start:])))
+        result[name] = Argument(how, tree, dict(zip(labels, signature.avals[start:])))
         start += tree.num_leaves
-    return found
+    return result
 
 
 def _labels(name: str, tree: Any) -> list[str]:

@@ -131,12 +131,12 @@ def _operations(entries: Sequence[Entry]) -> str:
 
 
 def _causes(entry: Entry) -> Iterator[str]:
-    found = causes(entry)
-    stages = {e.stage for c in found for e in c.events}
+    result = causes(entry)
+    stages = {e.stage for c in result for e in c.events}
     done = " and ".join(w for s, w in DONE.items() if s in stages)
     place = f' <small class="code">{escape(entry.place)}</small>' if entry.place else ""
     yield f'<h3><span class="code">{escape(entry.name)}</span>{place}</h3>'
-    for cause in found:
+    for cause in result:
         times = len(cause.events)
         yield (
             f'<div class="cause"><b>{done} again {times} {"time" if times == 1 else "times"}, for '

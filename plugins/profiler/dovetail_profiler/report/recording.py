@@ -180,8 +180,8 @@ class Recorder:
 
     def _named(self, name: str) -> Entry:
         # A program made of one that was traced: one with mutable arguments, say.
-        found = [e for (called, _), e in self.functions.items() if called == name]
-        return found[-1] if found else self._operation(name)
+        result = [e for (called, _), e in self.functions.items() if called == name]
+        return result[-1] if result else self._operation(name)
 
 
 @contextmanager

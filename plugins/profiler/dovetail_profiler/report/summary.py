@@ -92,8 +92,8 @@ def causes(entry: Entry) -> list[Cause]:
         if event.reason.again:
             whats = [f"{REASONS[d.kind].name}: {d.what}" for d in event.reason.differences]
             groups.setdefault("; ".join(dict.fromkeys(whats)), []).append(event)
-    found = [Cause(what, events) for what, events in groups.items()]
-    return sorted(found, key=lambda c: (-c.seconds, c.what))
+    result = [Cause(what, events) for what, events in groups.items()]
+    return sorted(result, key=lambda c: (-c.seconds, c.what))
 
 
 def text_of(profile: Profile) -> str:
@@ -145,13 +145,13 @@ def _more(entries: Sequence[Entry], noun: str) -> str:
 
 def _again(profile: Profile) -> Iterator[str]:
     for entry in (*profile.functions, *profile.operations[:SHOWN]):
-        found = causes(entry)
-        if found:
-            stages = {e.stage for c in found for e in c.events}
+        result = causes(entry)
+        if result:
+            stages = {e.stage for c in result for e in c.events}
             done = " and ".join(w for s, w in DONE.items() if s in stages)
             place = f" ({entry.place})" if entry.place else ""
             lines = [f"why {entry.name}{place} was {done} again"]
-            for cause in found:
+            for cause in result:
                 times = count(len(cause.events), "time")
                 lines.append(f"  {times} {cause.what} ({shown_time(cause.seconds)})")
                 lines += [f"      {example}" for example in cause.examples]

@@ -44,8 +44,8 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
     """
     key = check_key("binomial", key)
     n, p = arrays("binomial", n, p)
-    found = float_dtype("binomial", dtype)
-    return _binomial(key, n, p, shape=common_shape("binomial", shape, n, p), dtype=found)
+    result = float_dtype("binomial", dtype)
+    return _binomial(key, n, p, shape=common_shape("binomial", shape, n, p), dtype=result)
 
 
 @fused(static=("shape", "dtype"))
@@ -173,7 +173,7 @@ def multinomial(
         raise ValueError(
             f"multinomial: p needs an axis, that of the outcomes; got a scalar{here()}"
         )
-    found = float_dtype("multinomial", None) if dtype is None else dtypes.as_dtype(dtype)
+    result = float_dtype("multinomial", None) if dtype is None else dtypes.as_dtype(dtype)
     outcomes = p.shape[-1]
     trials = np.broadcast_shapes(np.shape(n), p.shape[:-1])
     wanted = (*trials, outcomes) if shape is None else integers("shape", shape)
@@ -181,7 +181,7 @@ def multinomial(
     common_shape("multinomial", wanted[:-1], n)
     work = working_dtype(n, p)
     out = _multinomial(key, n, p, shape=wanted, dtype=work, unroll=unroll)
-    return lax.convert_element_type(out, found)
+    return lax.convert_element_type(out, result)
 
 
 @fused(static=("shape", "dtype", "unroll"))

@@ -33,8 +33,8 @@ def _simple(name: str, what: str, draw: Any) -> Any:
     def function(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
         if out_sharding is not None:
             return divided_result(out_sharding, function, key, shape, dtype)
-        found = float_dtype(name, dtype)
-        return run(check_key(name, key), shape=shape_of(name, shape), dtype=found)
+        result = float_dtype(name, dtype)
+        return run(check_key(name, key), shape=shape_of(name, shape), dtype=result)
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"""Numbers drawn from {what}.

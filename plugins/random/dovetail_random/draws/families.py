@@ -140,10 +140,10 @@ def geometric(
     """
     if out_sharding is not None:
         return divided_result(out_sharding, geometric, key, p, shape, dtype)
-    found = int_dtype("geometric", dtype)
+    result = int_dtype("geometric", dtype)
     key = check_key("geometric", key)
     (p,) = arrays("geometric", p)
-    return _geometric(key, p, shape=common_shape("geometric", shape, p), dtype=found)
+    return _geometric(key, p, shape=common_shape("geometric", shape, p), dtype=result)
 
 
 @fused(static=("shape", "dtype"))

@@ -163,5 +163,5 @@ def _checked(
         return divided_result(sharding, _checked, name, key, a, shape, dtype, None, log_space)
     key = check_key(name, key)
     (a,) = arrays(name, a)
-    found = float_dtype(name, dtype)
-    return _gamma(key, a, shape=common_shape(name, shape, a), dtype=found, log_space=log_space)
+    result = float_dtype(name, dtype)
+    return _gamma(key, a, shape=common_shape(name, shape, a), dtype=result, log_space=log_space)

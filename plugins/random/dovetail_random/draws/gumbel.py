@@ -59,9 +59,9 @@ def gumbel(
         return divided_result(out_sharding, gumbel, key, shape, dtype, mode)
     mode = default_mode() if mode is None else mode
     check_mode("gumbel", mode, MODES)
-    found = float_dtype("gumbel", dtype)
+    result = float_dtype("gumbel", dtype)
     key = check_key("gumbel", key)
-    return _gumbel(key, shape=shape_of("gumbel", shape), dtype=found, mode=mode)
+    return _gumbel(key, shape=shape_of("gumbel", shape), dtype=result, mode=mode)
 
 
 def default_mode() -> str:

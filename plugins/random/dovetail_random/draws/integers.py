@@ -72,12 +72,12 @@ _known: Cache[Any, tuple[Any, Any, dict[str, Any]]] = Cache()
 
 def _settled(minval: Any, maxval: Any, shape: Any, dtype: Any) -> tuple[Any, Any, dict[str, Any]]:
     """The bounds as operands, and what is static."""
-    found = int_dtype("randint", dtype, TypeError)
+    result = int_dtype("randint", dtype, TypeError)
     minval, maxval = arrays("randint", minval, maxval)
     wanted = common_shape("randint", shape, minval, maxval)
-    above = maxval > dtypes.iinfo(found).max if maxval.__class__ in NUMBERS else None
-    options = {"above": above, "shape": wanted, "dtype": found}
-    return _on_host(minval, found), _on_host(maxval, found), options
+    above = maxval > dtypes.iinfo(result).max if maxval.__class__ in NUMBERS else None
+    options = {"above": above, "shape": wanted, "dtype": result}
+    return _on_host(minval, result), _on_host(maxval, result), options
 
 
 def _on_host(x: Any, dtype: Any) -> Any:

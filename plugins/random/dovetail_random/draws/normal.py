@@ -41,8 +41,8 @@ def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = 
     """
     if out_sharding is not None:
         return divided_result(out_sharding, normal, key, shape, dtype)
-    found = float_dtype("normal", dtype, complex_too=True)
-    return _normal(check_key("normal", key), shape=shape_of("normal", shape), dtype=found)
+    result = float_dtype("normal", dtype, complex_too=True)
+    return _normal(check_key("normal", key), shape=shape_of("normal", shape), dtype=result)
 
 
 @fused(static=("shape", "dtype"))
@@ -90,10 +90,10 @@ def truncated_normal(
     if out_sharding is not None:
         return divided_result(out_sharding, truncated_normal, key, lower, upper, shape, dtype)
     lower, upper = arrays("truncated_normal", lower, upper)
-    found = float_dtype("truncated_normal", dtype)
+    result = float_dtype("truncated_normal", dtype)
     wanted = common_shape("truncated_normal", shape, lower, upper)
     key = check_key("truncated_normal", key)
-    return _truncated_normal(key, lower, upper, shape=wanted, dtype=found)
+    return _truncated_normal(key, lower, upper, shape=wanted, dtype=result)
 
 
 @fused(static=("shape", "dtype"))
@@ -144,5 +144,5 @@ def drawn(
         return divided_result(sharding, drawn, run, name, key, params, shape, dtype, None)
     key = check_key(name, key)
     params = tuple(arrays(name, *params))
-    found = float_dtype(name, dtype)
-    return run(key, *params, shape=common_shape(name, shape, *params), dtype=found)
+    result = float_dtype(name, dtype)
+    return run(key, *params, shape=common_shape(name, shape, *params), dtype=result)

@@ -43,8 +43,8 @@ def poisson(
         return divided_result(out_sharding, poisson, key, lam, shape, dtype)
     key = check_key("poisson", key)
     (lam,) = arrays("poisson", lam)
-    found = int_dtype("poisson", dtype)
-    return _poisson(key, lam, shape=common_shape("poisson", shape, lam), dtype=found)
+    result = int_dtype("poisson", dtype)
+    return _poisson(key, lam, shape=common_shape("poisson", shape, lam), dtype=result)
 
 
 @fused(static=("shape", "dtype"))

@@ -29,8 +29,8 @@ def beta(
         return divided_result(out_sharding, beta, key, a, b, shape, dtype)
     key = check_key("beta", key)
     a, b = arrays("beta", a, b)
-    found = float_dtype("beta", dtype)
-    return _beta(key, a, b, shape=common_shape("beta", shape, a, b), dtype=found)
+    result = float_dtype("beta", dtype)
+    return _beta(key, a, b, shape=common_shape("beta", shape, a, b), dtype=result)
 
 
 @fused(static=("shape", "dtype"))
@@ -65,10 +65,10 @@ def dirichlet(
             "dirichlet: alpha needs at least one axis, that of the parameters of one distribution; "
             f"got a scalar{here()}"
         )
-    found = float_dtype("dirichlet", dtype)
+    result = float_dtype("dirichlet", dtype)
     n = alpha.shape[-1]
     wanted = alpha.shape if shape is None else (*integers("shape", shape), n)
-    return _dirichlet(key, alpha, shape=common_shape("dirichlet", wanted, alpha), dtype=found)
+    return _dirichlet(key, alpha, shape=common_shape("dirichlet", wanted, alpha), dtype=result)
 
 
 @fused(static=("shape", "dtype"))
@@ -95,8 +95,8 @@ def chisquare(
         return divided_result(out_sharding, chisquare, key, df, shape, dtype)
     key = check_key("chisquare", key)
     (df,) = arrays("chisquare", df)
-    found = float_dtype("chisquare", dtype)
-    return _chisquare(key, df, shape=common_shape("chisquare", shape, df), dtype=found)
+    result = float_dtype("chisquare", dtype)
+    return _chisquare(key, df, shape=common_shape("chisquare", shape, df), dtype=result)
 
 
 @fused(static=("shape", "dtype"))
@@ -120,8 +120,8 @@ def t(key: Any, df: Any, shape: Any = None, dtype: Any = None, *, out_sharding: 
         return divided_result(out_sharding, t, key, df, shape, dtype)
     key = check_key("t", key)
     (df,) = arrays("t", df)
-    found = float_dtype("t", dtype)
-    return _t(key, df, shape=common_shape("t", shape, df), dtype=found)
+    result = float_dtype("t", dtype)
+    return _t(key, df, shape=common_shape("t", shape, df), dtype=result)
 
 
 @fused(static=("shape", "dtype"))
@@ -145,8 +145,8 @@ def f(
         return divided_result(out_sharding, f, key, dfnum, dfden, shape, dtype)
     key = check_key("f", key)
     dfnum, dfden = arrays("f", dfnum, dfden)
-    found = float_dtype("f", dtype)
-    return _f(key, dfnum, dfden, shape=common_shape("f", shape, dfnum, dfden), dtype=found)
+    result = float_dtype("f", dtype)
+    return _f(key, dfnum, dfden, shape=common_shape("f", shape, dfnum, dfden), dtype=result)
 
 
 @fused(static=("shape", "dtype"))

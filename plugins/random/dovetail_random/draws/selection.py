@@ -104,10 +104,10 @@ def _choice(
         if a is None:
             order = lax.slice_in_dim(shuffled(keys, lax.iota(int, n), 0), 0, draws)
         else:  # what permutation(a) begins with
-            found = lax.slice_in_dim(
+            result = lax.slice_in_dim(
                 _permutation(keys, a, axis=axis, independent=False), 0, draws, axis=axis
             )
-            return lax.reshape(found, (*a.shape[:axis], *shape, *a.shape[axis + 1 :]))
+            return lax.reshape(result, (*a.shape[:axis], *shape, *a.shape[axis + 1 :]))
         order = lax.reshape(order, shape)
     elif p is None:
         index = dtypes.as_dtype(int)

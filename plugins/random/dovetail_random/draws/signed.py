@@ -69,9 +69,9 @@ def rademacher(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: An
     """
     if out_sharding is not None:
         return divided_result(out_sharding, rademacher, key, shape, dtype)
-    found = dtypes.as_dtype(int if dtype is None else dtype)
+    result = dtypes.as_dtype(int if dtype is None else dtype)
     key = check_key("rademacher", key)
-    return _rademacher(key, shape=shape_of("rademacher", shape), dtype=found)
+    return _rademacher(key, shape=shape_of("rademacher", shape), dtype=result)
 
 
 @fused(static=("shape", "dtype"))
@@ -97,11 +97,11 @@ def generalized_normal(
     """
     if out_sharding is not None:
         return divided_result(out_sharding, generalized_normal, key, p, shape, dtype)
-    found = float_dtype("generalized_normal", dtype)
+    result = float_dtype("generalized_normal", dtype)
     key = check_key("generalized_normal", key)
     (p,) = arrays("generalized_normal", p)
     wanted = common_shape("generalized_normal", shape, p)
-    return _generalized_normal(key, p, shape=wanted, dtype=found)
+    return _generalized_normal(key, p, shape=wanted, dtype=result)
 
 
 @fused(static=("shape", "dtype"))
@@ -140,7 +140,7 @@ def ball(
     """
     if out_sharding is not None:
         return divided_result(out_sharding, ball, key, d, p, shape, dtype)
-    found = float_dtype("ball", dtype)
+    result = float_dtype("ball", dtype)
     key = check_key("ball", key)
     wanted = (*shape_of("ball", shape), *shape_of("ball", (d,)))
     (p,) = arrays("ball", p)
@@ -149,7 +149,7 @@ def ball(
             f"ball: p must be one number, got an array of shape {np.shape(p)}{here()}. Use "
             "dovetail.vmap to draw from balls of several norms."
         )
-    return _ball(key, p, shape=wanted, dtype=found)
+    return _ball(key, p, shape=wanted, dtype=result)
 
 
 @fused(static=("shape", "dtype"))

@@ -45,10 +45,10 @@ def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = No
     """
     if out_sharding is not None:
         return divided_result(out_sharding, bits, key, shape, dtype)
-    found = canonical_dtype(np.uint64) if dtype is None else dtypes.as_dtype(dtype)
-    if found not in UINTS.values():
-        raise ValueError(f"bits: dtype must be an unsigned integer dtype, got {found}{here()}")
-    key, width, dims = check_key("bits", key), 8 * found.itemsize, shape_of("bits", shape)
+    result = canonical_dtype(np.uint64) if dtype is None else dtypes.as_dtype(dtype)
+    if result not in UINTS.values():
+        raise ValueError(f"bits: dtype must be an unsigned integer dtype, got {result}{here()}")
+    key, width, dims = check_key("bits", key), 8 * result.itemsize, shape_of("bits", shape)
     return random_bits(key, width, dims) if is_typed(key) else _bits(key, width=width, shape=dims)
 
 
@@ -64,8 +64,8 @@ def random_bits(keys: Key, width: int, shape: Shape) -> Any:
 
 def split_keys(keys: Key, n: int) -> list[Key]:
     """``n`` keys made of one that was opened."""
-    found = random_split_p.bind(keys, shape=(n,), **how_drawn())
-    return [lax.index_in_dim(found, i, 0, keepdims=False) for i in range(n)]
+    result = random_split_p.bind(keys, shape=(n,), **how_drawn())
+    return [lax.index_in_dim(result, i, 0, keepdims=False) for i in range(n)]
 
 
 def uniform(
@@ -91,15 +91,15 @@ def uniform(
     if out_sharding is not None:
         return divided_result(out_sharding, uniform, key, shape, dtype, minval, maxval)
     key = check_key("uniform", key)
-    found = float_dtype("uniform", dtype)
+    result = float_dtype("uniform", dtype)
     if minval.__class__ in NUMBERS and maxval.__class__ in NUMBERS:
         wanted = shape_of("uniform", shape)
         if minval == 0 and maxval == 1:
-            return _unit(key, shape=wanted, dtype=found)
+            return _unit(key, shape=wanted, dtype=result)
     else:
         minval, maxval = arrays("uniform", minval, maxval)
         wanted = common_shape("uniform", shape, minval, maxval)
-    return _uniform(key, minval, maxval, shape=wanted, dtype=found)
+    return _uniform(key, minval, maxval, shape=wanted, dtype=result)
 
 
 @fused(static=("shape", "dtype"))
@@ -154,8 +154,8 @@ def between(keys: Key, shape: Shape, dtype: Any, low: Any, high: Any) -> Any:
         low, span, last, factor = _traced_range(low, high, dtype)
     scaled = lax.add_p.bind(lax.mul_p.bind(unit(keys, shape, dtype), span), low)
     # Rounding may lead to the end that is left out; it, or an inverted range, may lead below.
-    found = lax.max_p.bind(low, lax.min_p.bind(scaled, last))
-    return found if factor is None else lax.mul_p.bind(found, factor)
+    result = lax.max_p.bind(low, lax.min_p.bind(scaled, last))
+    return result if factor is None else lax.mul_p.bind(result, factor)
 
 
 @cached

@@ -62,7 +62,9 @@ def multivariate_normal(
             "multivariate_normal: method must be 'cholesky', 'eigh' or 'svd', got "
             f"{method!r}{here()}"
         )
-    found = working_dtype(mean, cov) if dtype is None else float_dtype("multivariate_normal", dtype)
+    result = (
+        working_dtype(mean, cov) if dtype is None else float_dtype("multivariate_normal", dtype)
+    )
     n = _vector_size(np.shape(mean), np.shape(cov))
     batches = (mean.shape[:-1], cov.shape[:-2])
     wanted = None if shape is None else shape_of("multivariate_normal", shape)
@@ -72,7 +74,7 @@ def multivariate_normal(
             f"multivariate_normal: parameters with batch dimensions {batches[0]} and {batches[1]} "
             f"do not broadcast to {'one shape' if wanted is None else f'shape {wanted}'}{here()}"
         )
-    return _multivariate(key, mean, cov, shape=(*found_shape, n), dtype=found, method=method)
+    return _multivariate(key, mean, cov, shape=(*found_shape, n), dtype=result, method=method)
 
 
 def _vector_size(mean: Shape, cov: Shape) -> int:
@@ -127,10 +129,10 @@ def orthogonal(
     if out_sharding is not None:
         return divided_result(out_sharding, orthogonal, key, n, shape, dtype, m)
     key = check_key("orthogonal", key)
-    found = float_dtype("orthogonal", dtype, complex_too=True)
+    result = float_dtype("orthogonal", dtype, complex_too=True)
     rows, columns = shape_of("orthogonal", (n, n if m is None else m))
     wanted = shape_of("orthogonal", shape)
-    return _orthogonal(key, shape=wanted, dtype=found, n=rows, m=columns)
+    return _orthogonal(key, shape=wanted, dtype=result, n=rows, m=columns)
 
 
 @fused(static=("shape", "dtype", "n", "m"))

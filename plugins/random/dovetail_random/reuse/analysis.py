@@ -66,8 +66,8 @@ class Spent:
         Raises:
             KeyReuseError: as :meth:`Keys.use`.
         """
-        for keys, found in self._found.items():
-            keys.use(*found)
+        for keys, result in self._found.items():
+            keys.use(*result)
 
 
 REMEDY = (
@@ -123,7 +123,7 @@ def state_of(keys: KeyArray) -> Keys:
 def _apply(eqn: Eqn, env: dict[Any, Keys], values: dict[Any, Any], line: Source | None) -> None:
     primitive = eqn.primitive
     if primitive.regions is not None:
-        found = _through_regions(eqn, env, values, line)
+        result = _through_regions(eqn, env, values, line)
     else:
         rule = reuse_rules.rules.get(primitive) or reuse_rules.miss(primitive)
         known = [x.val if isinstance(x, Literal) else values.get(x) for x in eqn.invars]
@@ -133,10 +133,10 @@ def _apply(eqn: Eqn, env: dict[Any, Keys], values: dict[Any, Any], line: Source 
         for i, elements in uses.used.items():
             spent.add(env[eqn.invars[i]], elements, by, line)
         spent.use()
-        found = {j: env[eqn.invars[i]] for j, i in uses.passed_on.items()}
+        result = {j: env[eqn.invars[i]] for j, i in uses.passed_on.items()}
     for j, v in enumerate(eqn.outvars):
         if is_of_keys(v.aval):
-            env[v] = found.get(j) or Keys(v.aval.shape)  # type: ignore[attr-defined]
+            env[v] = result.get(j) or Keys(v.aval.shape)  # type: ignore[attr-defined]
 
 
 def _through_regions(
@@ -163,17 +163,17 @@ def _spent(
     interface: RegionInterface, inner: Sequence[Signature], title: str, line: Source | None
 ) -> dict[int, Any]:
     """Which elements of each operand the regions use up, as these see it."""
-    found: dict[int, Keys] = {}
+    result: dict[int, Keys] = {}
     for region, found_in in zip(interface.regions, inner):
         for i, keys in zip(region.operands, found_in.inputs):
             if keys is None:
                 continue
-            total = found.setdefault(i, Keys(keys.used.shape))
+            total = result.setdefault(i, Keys(keys.used.shape))
             if interface.is_choice:
                 total.used = total.used | keys.used
             else:
                 total.use(keys.used, keys.by or title, keys.source or line)
-    return {i: keys.used for i, keys in found.items()}
+    return {i: keys.used for i, keys in result.items()}
 
 
 def _refuse_repeated(
@@ -208,7 +208,7 @@ def _spread(elements: Any, kind: Kind) -> Any:
 def _results(
     eqn: Eqn, interface: RegionInterface, inner: Sequence[Signature], env: dict[Any, Keys]
 ) -> dict[int, Keys]:
-    found: dict[int, Keys] = {}
+    result: dict[int, Keys] = {}
     for region, found_in in zip(interface.regions, inner):
         for j, keys in zip(region.results, found_in.outputs):
             if keys is None or j < 0:
@@ -216,10 +216,10 @@ def _results(
             operand = None if keys.origin is None else region.operands[keys.origin]
             stays = (j, operand) in interface.loop if interface.is_loop else not interface.is_choice
             if operand is not None and stays:
-                found[j] = env[eqn.invars[operand]]
+                result[j] = env[eqn.invars[operand]]
                 continue
             shape: tuple[int, ...] = eqn.outvars[j].aval.shape  # type: ignore[attr-defined]
-            total = found.setdefault(j, Keys(shape))
+            total = result.setdefault(j, Keys(shape))
             total.used = total.used | _spread(keys.used, interface.results[j])
             total.by, total.source = keys.by or total.by, keys.source or total.source
-    return found
+    return result

@@ -29,13 +29,13 @@ def look(run: Run) -> None:
         return
     here = current_source()
     numbers = [x if x.__class__ in (int, np.int32, np.int64) else None for x in run.operands]
-    found = signature(run.program, numbers, None if run.lines == "all" else here)
+    result = signature(run.program, numbers, None if run.lines == "all" else here)
     spent = Spent()  # by this program: it may be given a key twice
-    for x, keys in zip(run.operands, found.inputs):
+    for x, keys in zip(run.operands, result.inputs):
         if keys is not None and keys.used.any():
             spent.add(state_of(x), keys.used, keys.by, keys.source or here)
     spent.use()
-    for x, keys in zip(run.outs, found.outputs):
+    for x, keys in zip(run.outs, result.outputs):
         if keys is not None:
             x.uses = keys if keys.origin is None else state_of(run.operands[keys.origin])
 

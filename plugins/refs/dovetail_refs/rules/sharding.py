@@ -14,8 +14,8 @@ for _p in (set_p, addupdate_p):
 
 
 def _read(app: Application, held: Any, index: Any, operands: Any) -> Any:
-    found = indexed_type(held.inner_aval, index, operands)
-    return (None,) * found.ndim if found.divided is None else found.divided.spec.partitions
+    result = indexed_type(held.inner_aval, index, operands)
+    return (None,) * result.ndim if result.divided is None else result.divided.spec.partitions
 
 
 @infer_rules.register(get_p)

@@ -46,14 +46,14 @@ class Graph:
         self.cotangents = self._cotangents()
 
     def _read_by(self, atoms: Iterable[Any]) -> list[Var]:
-        found = dict.fromkeys(
+        result = dict.fromkeys(
             self.residual_of[x] for x in atoms if isinstance(x, Var) and x in self.residual_of
         )
-        return [v for v in found if isinstance(v, Var) and v in self.producer]
+        return [v for v in result if isinstance(v, Var) and v in self.producer]
 
     def _operands(self, eqn: Eqn) -> list[Var]:
-        found = dict.fromkeys(x for x in eqn.invars if isinstance(x, Var))
-        return [v for v in found if v in self.producer]
+        result = dict.fromkeys(x for x in eqn.invars if isinstance(x, Var))
+        return [v for v in result if v in self.producer]
 
     @property
     def forward(self) -> Work:
@@ -66,15 +66,15 @@ class Graph:
         Compilers fuse cheap operations on elements into their consumers, so only what comes out of
         other operations, or goes into them, is ever in memory.
         """
-        found: set[Var] = set()
+        result: set[Var] = set()
         for eqn, w in zip(self.known, self.works):
             if not fuses(eqn, w):
-                found.update(eqn.outvars)
-                found.update(x for x in eqn.invars if isinstance(x, Var) and not reduces(eqn, w))
+                result.update(eqn.outvars)
+                result.update(x for x in eqn.invars if isinstance(x, Var) and not reduces(eqn, w))
         for eqn, values in zip(self.linear, self.reads):
             if not fuses(eqn, work(eqn)):
-                found.update(values)
-        return found
+                result.update(values)
+        return result
 
     def _cotangents(self) -> list[int]:
         """Bytes of the cotangents that are alive while each linear equation is transposed.

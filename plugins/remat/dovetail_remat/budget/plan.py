@@ -94,11 +94,11 @@ class _Stages:
         self.default = "kept" if chosen.again.flops else "nothing"
 
     def _last_uses(self) -> dict[Any, int]:
-        found: dict[Any, int] = {}
+        result: dict[Any, int] = {}
         for i, eqn in enumerate(self.linear.eqns):
-            found.update((x, i) for x in eqn.invars)
-        found.update((x, len(self.linear.eqns)) for x in self.linear.outvars)
-        return found
+            result.update((x, i) for x in eqn.invars)
+        result.update((x, len(self.linear.eqns)) for x in self.linear.outvars)
+        return result
 
     def all(self, pieces: Sequence[Piece]) -> tuple[list[Stage], list[int]]:
         """The stages, and which unknowns the program's results are."""

@@ -119,17 +119,17 @@ def _memory(graph: Graph, again: list[int]) -> int:
 def _merged(graph: Graph, pieces: list[Piece], kept: frozenset[Var]) -> tuple[Piece, ...]:
     """Join neighbours where the peak cannot grow: fewer barriers leave compilers more freedom."""
     most = max((p.memory for p in pieces), default=0)
-    found: list[Piece] = []
+    result: list[Piece] = []
     for p in pieces:
-        if found and _heavy(graph, found[-1]) == _heavy(graph, p):
-            last = found[-1]
+        if result and _heavy(graph, result[-1]) == _heavy(graph, p):
+            last = result[-1]
             again = sorted({*last.again, *p.again})
             joined = _piece(graph, last.start, p.stop, again)
             if joined.memory <= most:
-                found[-1] = joined
+                result[-1] = joined
                 continue
-        found.append(p)
-    return tuple(found)
+        result.append(p)
+    return tuple(result)
 
 
 def _heavy(graph: Graph, p: Piece) -> bool:
@@ -144,7 +144,7 @@ def _forward(graph: Graph, kept: frozenset[Var]) -> list[int]:
         last.update((x, i) for x in eqn.invars if isinstance(x, Var))
     held, passing = 0, 0
     ends: dict[int, int] = {}
-    found: list[int] = []
+    result: list[int] = []
     for i, eqn in enumerate(graph.known):
         for v in eqn.outvars:
             if v in kept:
@@ -152,9 +152,9 @@ def _forward(graph: Graph, kept: frozenset[Var]) -> list[int]:
             elif v in graph.materialised and v in last:
                 passing += graph.sizes[v]
                 ends[last[v]] = ends.get(last[v], 0) + graph.sizes[v]
-        found.append(held + passing)
+        result.append(held + passing)
         passing -= ends.get(i, 0)
-    return found
+    return result
 
 
 def _backward(graph: Graph, kept: frozenset[Var], pieces: tuple[Piece, ...]) -> list[int]:
@@ -164,20 +164,20 @@ def _backward(graph: Graph, kept: frozenset[Var], pieces: tuple[Piece, ...]) -> 
     for v, at in first_use.items():
         released[at] += graph.sizes[v]
     held = sum(graph.sizes[v] for v in first_use)
-    found: list[int] = []
+    result: list[int] = []
     for p in reversed(pieces):
         for i in range(p.stop - 1, p.start - 1, -1):
-            found.append(held + p.memory + graph.cotangents[i])
+            result.append(held + p.memory + graph.cotangents[i])
             held -= released[i]
-    return found
+    return result
 
 
 def _first_uses(graph: Graph, kept: frozenset[Var], pieces: tuple[Piece, ...]) -> dict[Var, int]:
     """Per kept value, the first linear equation that needs it: then its memory is free."""
-    found = {v: users[0] for v, users in graph.required.items() if v in kept}
+    result = {v: users[0] for v, users in graph.required.items() if v in kept}
     for p in pieces:
         for e in p.again:
             for v in graph.operands[e]:
                 if v in kept:
-                    found[v] = min(found.get(v, p.start), p.start)
-    return {v: min(at, len(graph.linear)) for v, at in found.items()}
+                    result[v] = min(result.get(v, p.start), p.start)
+    return {v: min(at, len(graph.linear)) for v, at in result.items()}

@@ -66,13 +66,13 @@ def _seams(graph: Graph) -> Iterator[frozenset[Var]]:
     done = list(accumulate(w.cost for w in graph.works))
     total = done[-1] if done else 0.0
     for count in _SEAMS:
-        found: set[Var] = set()
+        result: set[Var] = set()
         for k in range(1, count):
             low, high = (total * (k + d) / count for d in (-0.5, 0.5))
             near = [i for i, c in enumerate(done) if low <= c < high and sizes[i]]
             if near:
-                found |= alive[min(near, key=lambda i: (sizes[i], i))]
-        yield frozenset(found)
+                result |= alive[min(near, key=lambda i: (sizes[i], i))]
+        yield frozenset(result)
 
 
 def _alive(graph: Graph) -> list[set[Var]]:
@@ -80,12 +80,12 @@ def _alive(graph: Graph) -> list[set[Var]]:
     last: dict[Var, int] = {}
     for i, values in enumerate(graph.operands):
         last.update((v, i) for v in values)
-    found: list[set[Var]] = []
+    result: list[set[Var]] = []
     now: set[Var] = set()
     for i, eqn in enumerate(graph.known):
         now = {v for v in now if last[v] > i} | {v for v in eqn.outvars if last.get(v, -1) > i}
-        found.append(now)
-    return found
+        result.append(now)
+    return result
 
 
 def _filled(graph: Graph, chosen: Schedule, budget: float) -> Schedule:
@@ -97,7 +97,7 @@ def _filled(graph: Graph, chosen: Schedule, budget: float) -> Schedule:
     ]
     for _, e in sorted(worth, reverse=True)[:64]:
         more = chosen.kept | set(graph.known[e].outvars)
-        found = schedule(graph, more)
-        if found.peak <= budget and found.again.cost < chosen.again.cost:
-            chosen = found
+        result = schedule(graph, more)
+        if result.peak <= budget and result.again.cost < chosen.again.cost:
+            chosen = result
     return chosen

@@ -32,13 +32,13 @@ def lifted_forward(carrier: Carrier, args: Sequence[Any], params: dict[str, Any]
     nk = loop.num_carry
     widths = _widths(carrier, loop.body.out_avals, lifted.results)
     keep = _spread(stored, widths[:nk])
-    found = iter(forward_p.bind(*operands, **lifted.params, stored=keep))
+    result = iter(forward_p.bind(*operands, **lifted.params, stored=keep))
     structures = [*lifted.results, *pick(lifted.results[:nk], stored)]
     widths += pick(widths[:nk], stored)
     outs: list[Any] = []
     for k, (n, s) in enumerate(zip(widths, structures)):
-        outs.append(carrier.value(_take(found, n), s, int(k >= nk)))
-    return [*outs, carrier.pure(next(found))]
+        outs.append(carrier.value(_take(result, n), s, int(k >= nk)))
+    return [*outs, carrier.pure(next(result))]
 
 
 forward_p.lift = lifted_forward
@@ -91,7 +91,7 @@ class _Reverse:
         widths = _widths(self.carrier, avals, self.lifted.operands)
         y_widths = _widths(self.carrier, loop.body.out_avals[nk:], self.lifted.results[nk:])
         operands = [*self._kept(), *self._known(), *self._cotangents()]
-        found = iter(
+        result = iter(
             reverse_p.bind(
                 *[a for x, s, depth in operands for a in self.carrier.arrays(x, s, depth)],
                 **self.lifted.params,
@@ -102,7 +102,7 @@ class _Reverse:
         )
         places = zip(avals, widths, self.depths, self.unknown)
         return [
-            self.carrier.value(_take(found, n), self.structure_of(a.cotangent_type()), depth)
+            self.carrier.value(_take(result, n), self.structure_of(a.cotangent_type()), depth)
             for a, n, depth, u in places
             if u
         ]

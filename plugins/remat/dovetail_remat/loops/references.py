@@ -59,19 +59,19 @@ def _discharged(loop: Loop, is_ref: Sequence[bool]) -> tuple[Loop, list[int], Se
     """The loop on contents, its operands as numbers of the old ones, and which of these it writes:
     those that are constants become carried, of those that are sliced it returns slices."""
     nc, nk = loop.num_consts, loop.num_carry
-    found = discharge_provider().program(loop.body, tuple(is_ref), keeps_rules=True)
-    moving = [k for k in found.written if k < nc]
+    result = discharge_provider().program(loop.body, tuple(is_ref), keeps_rules=True)
+    moving = [k for k in result.written if k < nc]
     consts = [k for k in range(nc) if k not in moving]
     order = [*consts, *range(nc, nc + nk), *moving, *range(nc + nk, len(is_ref))]
     n = len(loop.body.out_avals)
-    finals = range(n, n + len(found.written))
+    finals = range(n, n + len(result.written))
     m = len(moving)
-    body = _permuted(found.program, order, [*range(nk), *finals[:m], *range(nk, n), *finals[m:]])
+    body = _permuted(result.program, order, [*range(nk), *finals[:m], *range(nk, n), *finals[m:]])
     condition = loop.condition
     if condition is not None:
         test = discharge_provider().program(condition, (*is_ref[:nc], *[False] * nk)).program
         condition = _permuted(test, [k for k in order if k < nc + nk], [0])
-    return loop.with_body(body, len(consts), nk + m, condition=condition), order, found.written
+    return loop.with_body(body, len(consts), nk + m, condition=condition), order, result.written
 
 
 def _permuted(program: ClosedJaxpr, ins: Sequence[int], outs: Sequence[int]) -> ClosedJaxpr:

@@ -56,12 +56,12 @@ def run_second(operands: Sequence[Any], params: dict[str, Any]) -> list[Any]:
 
 
 def _flat(pairs: Sequence[tuple[Any, Any]], lifted: Sequence[bool]) -> list[Any]:
-    found: list[Any] = []
+    result: list[Any] = []
     for (x, t), dot in zip(pairs, lifted, strict=True):
-        found.append(x)
+        result.append(x)
         if dot:
-            found.append(zeros(typeof(x).tangent_type()) if t is None else t)
-    return found
+            result.append(zeros(typeof(x).tangent_type()) if t is None else t)
+    return result
 
 
 # checkpointed_second(*operands, *tangents) -> (*results, *their tangents) of checkpointed_reverse,

@@ -74,12 +74,12 @@ def _backward_step(loop: Loop, unknown: Flags, given: Flags) -> ClosedJaxpr:
         sums, carry_cts, ys = args[at[0] : at[1]], iter(args[at[1] : at[2]]), iter(args[at[2] :])
         cts = [next(carry_cts) if u else None for u in live]
         cts += [next(ys) if g else None for g in given]
-        found = _cotangents(loop.body, unknown, args[: at[0]], cts)
+        result = _cotangents(loop.body, unknown, args[: at[0]], cts)
         n = len(sums)
-        total = [s if ct is None else add(s, ct) for s, ct in zip(sums, found)]
+        total = [s if ct is None else add(s, ct) for s, ct in zip(sums, result)]
         rest = pick(avals, unknown)[n:]
         return total + [
-            zeros(a.cotangent_type()) if ct is None else ct for a, ct in zip(rest, found[n:])
+            zeros(a.cotangent_type()) if ct is None else ct for a, ct in zip(rest, result[n:])
         ]
 
     types = [*known, *consts, *carry, *y_cts]

@@ -51,15 +51,15 @@ def _remat_partial_eval(
     known_barrier = tuple(b for b, u in zip(barrier, unknown) if not u)
     parts = parts_of(params["jaxpr"], unknown, params["policy"], params.get("effects") == "replay")
     forward = {**params, "jaxpr": parts.forward, "prevent_cse": joined(known_barrier)}
-    found = bind_rebuilt(remat_p, known, forward)
+    result = bind_rebuilt(remat_p, known, forward)
     n = parts.num_results
     if not any(parts.out_unknown):
-        return found[:n]
-    given = [*_placed(parts, found[n:]), *known]
+        return result[:n]
+    given = [*_placed(parts, result[n:]), *known]
     given_barrier = [True] * len(parts.kept) + [*known_barrier]
     unknowns = [x for x in args if trace.owns(x)]
     outs = parts.record(trace, given, given_barrier, unknowns, params)
-    return parts.merge(found[:n], outs)
+    return parts.merge(result[:n], outs)
 
 
 def _placed(parts: Parts, values: Sequence[Any]) -> list[Any]:
@@ -84,9 +84,9 @@ def _remat_transpose(
     late = any(b for b, live in zip(flags, linear) if live)
     barrier = [b for b, live in zip(flags, linear) if not live] + [late] * len(cts)
     params = {**params, "jaxpr": transposed, "prevent_cse": joined(barrier)}
-    found = iter(bind_rebuilt(remat_p, [*values, *cts], params))
+    result = iter(bind_rebuilt(remat_p, [*values, *cts], params))
     have = iter(nonzero)
-    return [next(found) if live and next(have) else None for live in linear]
+    return [next(result) if live and next(have) else None for live in linear]
 
 
 @jvp_rules.register(name_p)

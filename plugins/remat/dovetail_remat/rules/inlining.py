@@ -65,10 +65,10 @@ def _inner(eqn: Eqn) -> ClosedJaxpr | None:
 def _keeps_within(eqn: Eqn, policy: Policy) -> bool:
     """Whether the policy does not keep the call's results, but those of something inside."""
     program = _inner(eqn)
-    found = _run_elsewhere(eqn) if program is None else [program]
-    if not found or _keeps(eqn, policy):
+    result = _run_elsewhere(eqn) if program is None else [program]
+    if not result or _keeps(eqn, policy):
         return False
-    return any(_keeps(e, policy) or _keeps_within(e, policy) for p in found for e in p.eqns)
+    return any(_keeps(e, policy) or _keeps_within(e, policy) for p in result for e in p.eqns)
 
 
 def _run_elsewhere(eqn: Eqn) -> list[ClosedJaxpr]:

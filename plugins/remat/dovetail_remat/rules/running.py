@@ -33,8 +33,8 @@ def _remat_stablehlo(
         behind = [x for x, f in zip(operands, flags) if f]
         if behind:
             avals = [x.aval for x in behind]
-            found = iter(b.op("stablehlo.optimization_barrier", behind, avals))
-            operands = tuple(next(found) if f else x for x, f in zip(operands, flags))
+            result = iter(b.op("stablehlo.optimization_barrier", behind, avals))
+            operands = tuple(next(result) if f else x for x, f in zip(operands, flags))
     return b.inline(jaxpr, operands)
 
 

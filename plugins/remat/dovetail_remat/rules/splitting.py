@@ -38,11 +38,11 @@ def parts_of(
         hash(policy)
     except TypeError:  # nothing to remember the parts by
         return _make(program, unknown, policy, replay)
-    found: Parts = program.memo(key, lambda: _make(program, unknown, policy, replay))
+    result: Parts = program.memo(key, lambda: _make(program, unknown, policy, replay))
     plans = listener.get()
-    if plans is not None and found.plan is not None:
-        plans.append(found.plan)
-    return found
+    if plans is not None and result.plan is not None:
+        plans.append(result.plan)
+    return result
 
 
 def _make(

@@ -108,25 +108,25 @@ CASES = [(SCHEMES[0], use) for use in USES] + [(s, use) for s in SCHEMES[1:] for
 @pytest.mark.parametrize(("scheme", "use"), CASES, ids=str)
 def test_a_scan_has_the_same_derivatives(scheme: Any, use: str) -> None:
     wanted = tree_leaves(USES[use](loss(None)))
-    found = tree_leaves(USES[use](loss(scheme)))
-    assert len(wanted) == len(found)
-    for a, b in zip(wanted, found):
+    result = tree_leaves(USES[use](loss(scheme)))
+    assert len(wanted) == len(result)
+    for a, b in zip(wanted, result):
         np.testing.assert_allclose(b, a, rtol=1e-11, atol=1e-11)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=repr)
 def test_compiled(scheme: Any) -> None:
     wanted = tree_leaves(USES["grad"](loss(None)))
-    found = tree_leaves(jit(grad(loss(scheme), (0, 1, 2)))(X, W, SLICES))
-    for a, b in zip(wanted, found, strict=True):
+    result = tree_leaves(jit(grad(loss(scheme), (0, 1, 2)))(X, W, SLICES))
+    for a, b in zip(wanted, result, strict=True):
         np.testing.assert_allclose(b, a, rtol=1e-11, atol=1e-11)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=repr)
 def test_a_reversed_scan_has_the_same_gradient(scheme: Any) -> None:
     wanted = grad(loss(None, reverse=True), (0, 1, 2))(X, W, SLICES[::-1].copy())
-    found = grad(loss(scheme, reverse=True), (0, 1, 2))(X, W, SLICES[::-1].copy())
-    for a, b in zip(wanted, found):
+    result = grad(loss(scheme, reverse=True), (0, 1, 2))(X, W, SLICES[::-1].copy())
+    for a, b in zip(wanted, result):
         np.testing.assert_allclose(b, a, rtol=1e-12)
 
 
@@ -160,8 +160,8 @@ def test_nested_loops_with_a_scheme_each() -> None:
         (first, None, Online(1)),
         (second, Online(2), Binomial(1)),
     ):
-        wanted, found = use(X, W, None, None), use(X, W, outer, inner)
-        for a, b in zip(tree_leaves(wanted), tree_leaves(found)):
+        wanted, result = use(X, W, None, None), use(X, W, outer, inner)
+        for a, b in zip(tree_leaves(wanted), tree_leaves(result)):
             np.testing.assert_allclose(b, a, rtol=1e-11)
 
 

@@ -67,19 +67,19 @@ TRANSFORMED: dict[str, Callable[[Any], Callable[[Any], Any]]] = {
 @pytest.mark.parametrize("scheme", SCHEMES, ids=lambda s: type(s).__name__)
 def test_each_step_has_its_effect_once(scheme: Any, how: str) -> None:
     silent = TRANSFORMED[how](looped(scheme, lambda i, c: None))(0.5)
-    found = TRANSFORMED[how](looped(scheme, lambda i, c: say(i)))(0.5)
+    result = TRANSFORMED[how](looped(scheme, lambda i, c: say(i)))(0.5)
     assert heard() == list(range(STEPS))
-    np.testing.assert_allclose(found, silent, rtol=1e-5)
+    np.testing.assert_allclose(result, silent, rtol=1e-5)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES[:2], ids=lambda s: type(s).__name__)
 def test_each_element_of_a_mapped_loop_has_its_effect(scheme: Any) -> None:
     f = looped(scheme, lambda i, c: say(c))
     states = [0.5, 0.6]
-    found = vmap(grad(f))(dnp.asarray(states))
+    result = vmap(grad(f))(dnp.asarray(states))
     once = heard()
     said.clear()
-    np.testing.assert_allclose(found, [grad(f)(x) for x in states], rtol=1e-5)
+    np.testing.assert_allclose(result, [grad(f)(x) for x in states], rtol=1e-5)
     np.testing.assert_allclose(once, heard(), rtol=1e-6)
     assert len(once) == 2 * STEPS
 

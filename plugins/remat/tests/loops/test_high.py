@@ -131,17 +131,17 @@ def pendulum(scheme: Any) -> Any:
 
 def arrays(x: Any) -> list[Any]:
     """The numbers in a result that may hold pairs."""
-    found: list[Any] = []
+    result: list[Any] = []
     for leaf in tree_leaves(x):
-        found += [leaf.first, leaf.second] if isinstance(leaf, Pair) else [leaf]
-    return [np.asarray(v) for v in found]
+        result += [leaf.first, leaf.second] if isinstance(leaf, Pair) else [leaf]
+    return [np.asarray(v) for v in result]
 
 
 @pytest.mark.parametrize("scheme", [Binomial(3), Online(2), Periodic(4)], ids=repr)
 def test_gradients_with_respect_to_pairs(scheme: Any) -> None:
     forces = np.linspace(0, 1, 20, dtype=np.float32)
     state = Pair(np.float32(1), np.float32(0.5))
-    plain, found = pendulum(None), pendulum(scheme)
+    plain, result = pendulum(None), pendulum(scheme)
     for use in (
         lambda f: f(state, forces),
         lambda f: jit(f)(state, forces),
@@ -151,5 +151,5 @@ def test_gradients_with_respect_to_pairs(scheme: Any) -> None:
         lambda f: vmap(grad(f), (None, 0))(state, np.stack([forces, -forces])),
         lambda f: grad(lambda s: grad(lambda t: f(s, t))(forces)[3])(state),
     ):
-        for a, b in zip(arrays(use(plain)), arrays(use(found)), strict=True):
+        for a, b in zip(arrays(use(plain)), arrays(use(result)), strict=True):
             np.testing.assert_allclose(b, a, rtol=2e-5)

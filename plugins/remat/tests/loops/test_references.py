@@ -52,8 +52,8 @@ def test_a_step_may_make_references_where_none_come_from_outside(scheme: Any) ->
         return lax.scan(step, x, np.arange(4, dtype=np.float32), checkpoint=scheme)[0]
 
     for order in (jit, grad, lambda f: jit(grad(f))):
-        found, plain = (order(lambda x, s=s: f(x, s))(X) for s in (scheme, None))
-        np.testing.assert_allclose(found, plain, rtol=1e-5)
+        result, plain = (order(lambda x, s=s: f(x, s))(X) for s in (scheme, None))
+        np.testing.assert_allclose(result, plain, rtol=1e-5)
 
 
 @pytest.mark.parametrize("order", [grad, lambda f: grad(grad(f))], ids=["first", "second"])
@@ -68,9 +68,9 @@ def test_gradients_and_references_are_those_of_the_plain_loop(
         whole = (lambda f: jit(order(f))) if compiled else order
         return [how(whole, scheme, r, q), r[...], q[...]]
 
-    plain, found = run(None), run(scheme)
-    np.testing.assert_allclose(found, plain, rtol=1e-5)
-    assert found[1:] == [5, 1.5]
+    plain, result = run(None), run(scheme)
+    np.testing.assert_allclose(result, plain, rtol=1e-5)
+    assert result[1:] == [5, 1.5]
 
 
 @pytest.mark.parametrize("snapshots", [1, 3])

@@ -39,14 +39,14 @@ def test_cuts_are_optimal_up_to_the_longest_loops(c: int) -> None:
     lengths += [int(2 ** RNG.uniform(1, 30)) for _ in range(12)]
     for n in lengths:
         r, low = numbers(n, c)
-        found = cut(np.int32(n), np.int32(c), np.int32(r), np.int32(low))
-        m = int(found.advance)
+        result = cut(np.int32(n), np.int32(c), np.int32(r), np.int32(low))
+        m = int(result.advance)
         assert 1 <= m < n
         if c == 1:
             assert m == n - 1
             continue
         assert m + p(n - m, c - 1) + p(m, c) == p(n, c), (n, c)
-        for part, snapshots, length in ((found.before, c, m), (found.after, c - 1, n - m)):
+        for part, snapshots, length in ((result.before, c, m), (result.after, c - 1, n - m)):
             # The numbers of a part are such that its own cut is within the optimal range.
             r, low = map(int, part)
             assert low == (comb(snapshots + r - 1, snapshots) if r else 0)

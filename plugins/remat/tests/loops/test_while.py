@@ -59,16 +59,16 @@ def unrolled(n: int) -> Any:
 @pytest.mark.parametrize("snapshots", [1, 2, 3, 5, 100])
 def test_gradients_are_those_of_the_steps_taken(snapshots: int) -> None:
     wanted = grad(unrolled(steps_from(1.0, 1.07)), (0, 1))(1.0, 1.07)
-    found = jit(grad(looped, (0, 1)), static_argnums=2)(1.0, 1.07, snapshots)
-    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    result = jit(grad(looped, (0, 1)), static_argnums=2)(1.0, 1.07, snapshots)
+    np.testing.assert_allclose(result, wanted, rtol=1e-12)
 
 
 def test_higher_orders() -> None:
     plain = unrolled(steps_from(2.0, 1.2))
     for use in (hessian, lambda f, n: jacrev(grad(f, n), n)):
         wanted = tree_leaves(use(plain, (0, 1))(2.0, 1.2))
-        found = tree_leaves(jit(use(looped, (0, 1)))(2.0, 1.2))
-        np.testing.assert_allclose(found, wanted, rtol=1e-11)
+        result = tree_leaves(jit(use(looped, (0, 1)))(2.0, 1.2))
+        np.testing.assert_allclose(result, wanted, rtol=1e-11)
 
 
 def test_forward_mode_stays() -> None:
@@ -144,5 +144,5 @@ def test_loops_in_branches_that_only_some_elements_take(scheme: Any, order: Any)
         return lax.cond(x > 0.5, loop, lambda x: lax.mul(x, x), x)
 
     xs = np.array([0.3, 0.7, 0.9])
-    found = vmap(order(f))(xs)
-    np.testing.assert_allclose(found, [order(f)(x) for x in xs], rtol=1e-12)
+    result = vmap(order(f))(xs)
+    np.testing.assert_allclose(result, [order(f)(x) for x in xs], rtol=1e-12)

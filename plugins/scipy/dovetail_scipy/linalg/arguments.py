@@ -19,14 +19,14 @@ def matrices(name: str, *args: ArrayLike) -> list[Any]:
     Raises:
         ValueError: one has less than two dimensions.
     """
-    found = inexact(name, *args)
-    for i, x in enumerate(found):
+    result = inexact(name, *args)
+    for i, x in enumerate(result):
         if x.ndim < 2:
             raise ShapeError(
                 f"{name} takes matrices, or stacks of them; the argument at position {i} has shape "
                 f"{x.shape}{here()}"
             )
-    return found
+    return result
 
 
 def square(name: str, *args: ArrayLike) -> list[Any]:
@@ -35,11 +35,11 @@ def square(name: str, *args: ArrayLike) -> list[Any]:
     Raises:
         ValueError: the last two dimensions of one differ.
     """
-    found = matrices(name, *args)
-    for x in found:
+    result = matrices(name, *args)
+    for x in result:
         if x.shape[-1] != x.shape[-2]:
             raise ValueError(f"{name} takes square matrices, got shape {x.shape}{here()}")
-    return found
+    return result
 
 
 def adjoint(x: Any) -> Any:

@@ -62,10 +62,10 @@ def _triangular(a: Any, b: Any, *, lower: bool, trans: int = 0, unit: bool = Fal
 
 def _transposition(name: str, trans: Any, allowed: str) -> int:
     trans = int(trans) if isinstance(trans, bool) else trans
-    found = _TRANSPOSED.get(trans) if isinstance(trans, (int, str)) else None
-    if found is None or str(trans) not in allowed.split(", "):
+    result = _TRANSPOSED.get(trans) if isinstance(trans, (int, str)) else None
+    if result is None or str(trans) not in allowed.split(", "):
         raise ValueError(f"{name}: trans must be one of {allowed}, got {short_repr(trans)}{here()}")
-    return found
+    return result
 
 
 @names_itself

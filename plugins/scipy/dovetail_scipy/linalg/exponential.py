@@ -69,8 +69,8 @@ def expm_frechet(
         raise ValueError(
             f"expm_frechet: A and E must have one shape, got {x.shape} and {e.shape}{here()}"
         )
-    found = _frechet(x, e)
-    return found if compute_expm else found[1]
+    result = _frechet(x, e)
+    return result if compute_expm else result[1]
 
 
 @fused()

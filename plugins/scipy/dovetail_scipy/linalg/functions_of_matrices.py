@@ -130,7 +130,7 @@ def _parlett(t: Any, func: Callable[[Any], Any]) -> Any:
     return by_columns(equation, t.shape, t.dtype)
 
 
-def _error(t: Any, found: Any) -> Any:
+def _error(t: Any, result: Any) -> Any:
     """An estimate of the error that close eigenvalues make."""
     poles = dnp.diagonal(t, 0, -2, -1)
     gaps = dnp.abs(poles[..., :, None] - poles[..., None, :])
@@ -138,4 +138,4 @@ def _error(t: Any, found: Any) -> Any:
     eps = float(dtypes.finfo(t.dtype).eps)
     above = dnp.max(dnp.sum(dnp.abs(dnp.triu(t, 1)), axis=-2), axis=-1, initial=0)
     error = dnp.minimum(1, dnp.maximum(eps, eps / least * above))
-    return dnp.where(dnp.any(dnp.isfinite(found), axis=(-2, -1)) | (t.size == 0), error, dnp.inf)
+    return dnp.where(dnp.any(dnp.isfinite(result), axis=(-2, -1)) | (t.size == 0), error, dnp.inf)

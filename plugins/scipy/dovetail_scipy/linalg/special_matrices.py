@@ -82,8 +82,8 @@ def pascal(n: int, kind: str | None = None) -> Array:
     size = _size("pascal", n)
     if kind in (None, "symmetric"):
         return _float_matrix(_table(size, lambda i, j: comb(i + j, i)))
-    found = _table(size, comb)
-    return _float_matrix(found if kind == "lower" else found.T)
+    result = _table(size, comb)
+    return _float_matrix(result if kind == "lower" else result.T)
 
 
 @names_itself
@@ -102,8 +102,8 @@ def invpascal(n: int, kind: str | None = None) -> Array:
     if kind in (None, "symmetric"):  # (L Lᵀ)⁻¹ = L⁻ᵀ L⁻¹
         terms = lambda i, j: sum(element(k, i) * element(k, j) for k in range(size))  # noqa: E731
         return _float_matrix(_table(size, terms))
-    found = _table(size, element)
-    return _float_matrix(found if kind == "lower" else found.T)
+    result = _table(size, element)
+    return _float_matrix(result if kind == "lower" else result.T)
 
 
 @names_itself
@@ -116,10 +116,10 @@ def hadamard(n: int, dtype: Any = int) -> Array:
     size = arguments.integer("n", n)
     if size < 1 or size & (size - 1):
         raise ValueError(f"hadamard: n must be a power of 2, got {size}{here()}")
-    found = np.ones((1, 1), np.int8)
-    while len(found) < size:
-        found = np.block([[found, found], [found, -found]])
-    return dnp.asarray(found.astype(dtypes.as_dtype(dtype)))
+    result = np.ones((1, 1), np.int8)
+    while len(result) < size:
+        result = np.block([[result, result], [result, -result]])
+    return dnp.asarray(result.astype(dtypes.as_dtype(dtype)))
 
 
 @names_itself
@@ -133,13 +133,13 @@ def helmert(n: int, full: bool = False) -> Array:
         ValueError: ``n`` is not positive.
     """
     size = _size("helmert", n, 1)
-    found = np.tril(np.ones((size, size)), -1) - np.diag(np.arange(size, dtype=np.float64))
-    found[0] = 1
+    result = np.tril(np.ones((size, size)), -1) - np.diag(np.arange(size, dtype=np.float64))
+    result[0] = 1
     k = np.arange(size, dtype=np.float64)
     scale = np.sqrt(k * (k + 1))
     scale[0] = np.sqrt(size)
-    found /= scale[:, None]
-    return _float_matrix(found if full else found[1:])
+    result /= scale[:, None]
+    return _float_matrix(result if full else result[1:])
 
 
 @names_itself
@@ -157,10 +157,10 @@ def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Array:
     if scale is not None:
         one_of("dft", "scale", scale, ("sqrtn", "n"))
     size = _size("dft", n)
-    found = dtypes.as_dtype(complex if dtype is None else dtype)
-    if found.kind != "c":
-        raise ValueError(f"dft: dtype must be complex, got {found}{here()}")
+    result = dtypes.as_dtype(complex if dtype is None else dtype)
+    if result.kind != "c":
+        raise ValueError(f"dft: dtype must be complex, got {result}{here()}")
     places = np.arange(size)
     waves = np.exp(-2j * np.pi / max(size, 1) * (np.outer(places, places) % max(size, 1)))
     factor = {None: 1.0, "sqrtn": np.sqrt(max(size, 1)), "n": float(max(size, 1))}[scale]
-    return dnp.asarray((waves / factor).astype(found))
+    return dnp.asarray((waves / factor).astype(result))

@@ -27,15 +27,15 @@ def block_diag(*arrs: ArrayLike) -> Array:
     """
     if not arrs:
         return dnp.zeros((1, 0))
-    found = arrays("block_diag", *arrs)
-    for i, x in enumerate(found):
+    result = arrays("block_diag", *arrs)
+    for i, x in enumerate(result):
         if x.ndim > 2:
             raise ValueError(
                 f"block_diag takes arrays of at most two dimensions; the one at position {i} has "
                 f"shape {x.shape}{here()}"
             )
-    dtype = dtypes.result_type(*found)
-    blocks = [lax.convert_element_type(dnp.atleast_2d(x), dtype) for x in found]
+    dtype = dtypes.result_type(*result)
+    blocks = [lax.convert_element_type(dnp.atleast_2d(x), dtype) for x in result]
     return _block_diag(blocks)
 
 
@@ -253,5 +253,5 @@ def _fiedler_companion(a: Any) -> Any:
         places[i, i - 1] = i + 1
     ones[rows[:-2:2], rows[:-2:2] + 2] = True
     ones[rows[1:-2:2] + 2, rows[1:-2:2]] = True
-    found = dnp.where(places > 0, -_gathered(a, places), 0)
-    return dnp.where(ones, 1, found)
+    result = dnp.where(places > 0, -_gathered(a, places), 0)
+    return dnp.where(ones, 1, result)

@@ -24,8 +24,8 @@ def by_columns(right_side: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     def column(x: Any, j: Any) -> tuple[Any, None]:
         unit = dnp.astype(dnp.arange(n, dtype=np.int32) == j, dtype)[:, None]
         matrix, right = right_side(x, j, unit)
-        found = lax.linalg.triangular_solve(matrix, right, left_side=True, lower=False)
-        return x + matmul(found, dnp.matrix_transpose(unit)), None
+        result = lax.linalg.triangular_solve(matrix, right, left_side=True, lower=False)
+        return x + matmul(result, dnp.matrix_transpose(unit)), None
 
     start = dnp.zeros(shape, dtype)
     return lax.scan(column, start, np.arange(n, dtype=np.int32))[0]

@@ -44,12 +44,12 @@ def minimize_bfgs(
 
     def step(s: State) -> State:
         direction, first = _descent(s, -(s.curvature @ s.at.gradient))
-        found = line_search(f, s.at, direction, first, line_search_maxiter)
-        x, y = found.point.x - s.at.x, found.point.gradient - s.at.gradient
+        result = line_search(f, s.at, direction, first, line_search_maxiter)
+        x, y = result.point.x - s.at.x, result.point.gradient - s.at.gradient
         H = dnp.where((s.k == 0) & (lax.dot(x, y) > 0), _scaling(x, y) * identity, s.curvature)
-        count = s.evaluations + found.count
-        status = _status(s, found, [(s.k + 1 >= most, ITERATIONS)], norm, gtol)
-        return State(found.point, _updated(H, x, y), status, count, s.k + 1)
+        count = s.evaluations + result.count
+        status = _status(s, result, [(s.k + 1 >= most, ITERATIONS)], norm, gtol)
+        return State(result.point, _updated(H, x, y), status, count, s.k + 1)
 
     start = f(x0)
     end = lax.while_loop(_runs, step, _start(start, identity, norm, gtol, most))
@@ -70,18 +70,18 @@ def minimize_lbfgs(
 
     def step(s: State) -> State:
         direction, first = _descent(s, -_times_inverse(s.curvature, s.at.gradient))
-        found = line_search(f, s.at, direction, first, maxls)
-        x, y = found.point.x - s.at.x, found.point.gradient - s.at.gradient
-        count = s.evaluations + found.count
-        scale = dnp.maximum(dnp.maximum(dnp.abs(s.at.value), dnp.abs(found.point.value)), 1)
+        result = line_search(f, s.at, direction, first, maxls)
+        x, y = result.point.x - s.at.x, result.point.gradient - s.at.gradient
+        count = s.evaluations + result.count
+        scale = dnp.maximum(dnp.maximum(dnp.abs(s.at.value), dnp.abs(result.point.value)), 1)
         stops = [
-            (s.at.value - found.point.value <= ftol * scale, NO_GAIN),
+            (s.at.value - result.point.value <= ftol * scale, NO_GAIN),
             (count >= gradients, GRADIENTS),
             (count >= values, VALUES),
             (s.k + 1 >= most, ITERATIONS),
         ]
-        status = _status(s, found, stops, norm, gtol)
-        return State(found.point, _remembered(s.curvature, x, y), status, count, s.k + 1)
+        status = _status(s, result, stops, norm, gtol)
+        return State(result.point, _remembered(s.curvature, x, y), status, count, s.k + 1)
 
     room = dnp.zeros((maxcor, n), x0.dtype)
     pairs = Pairs(room, room, dnp.zeros(maxcor, x0.dtype))
@@ -110,14 +110,14 @@ def _descent(s: State, direction: Any) -> tuple[Any, Any]:
     return dnp.where(down, direction, -g), dnp.where(down, 1, cautious)
 
 
-def _status(s: State, found: Any, stops: list[tuple[Any, int]], norm: Any, gtol: float) -> Any:
+def _status(s: State, result: Any, stops: list[tuple[Any, int]], norm: Any, gtol: float) -> Any:
     """Why to stop, the later of ``stops`` first; success before all."""
     status = dnp.full_like(s.status, RUNNING)
     for pred, code in stops:
         status = dnp.where(pred, code, status)
-    moved = found.low.step > 0
+    moved = result.low.step > 0
     status = dnp.where(moved, status, NO_STEP)
-    return dnp.where(length(found.point.gradient, norm) < gtol, SUCCESS, status)
+    return dnp.where(length(result.point.gradient, norm) < gtol, SUCCESS, status)
 
 
 def _scaling(x: Any, y: Any) -> Any:

@@ -51,14 +51,14 @@ def minimize(
         raise TypeError(
             f"minimize: args must be a tuple, got {short_repr(args)}{here()}. Write args=(x,)."
         )
-    found = METHODS.get(method.lower()) if isinstance(method, str) else None
-    if found is None:
+    result = METHODS.get(method.lower()) if isinstance(method, str) else None
+    if result is None:
         raise ValueError(
             f"minimize: method must be 'BFGS' or 'l-bfgs-experimental-do-not-rely-on-this', got "
             f"{short_repr(method)}{here()}"
         )
     start = array("minimize", x0, 1)
-    if start.dtype.kind == "c" and start.ndim == 1 and found is minimize_lbfgs:
+    if start.dtype.kind == "c" and start.ndim == 1 and result is minimize_lbfgs:
         return _of_complex(fun, start, args, method=method, tol=tol, options=options)
     if start.ndim != 1 or not dnp.issubdtype(start.dtype, dnp.floating):
         raise TypeError(
@@ -66,14 +66,14 @@ def minimize(
             f"{start.aval.str_short()}{here()}"
         )
     chosen = ({} if tol is None else {"gtol": tol}) | dict(options or {})
-    known = list(signature(found).parameters)[2:]
+    known = list(signature(result).parameters)[2:]
     for name in chosen:
         if name not in known:
             raise TypeError(
                 f"minimize: {method} has no option {short_repr(name)}{here()}. It has "
                 f"{', '.join(known)}."
             )
-    return found(objective(fun, args), start, **chosen)
+    return result(objective(fun, args), start, **chosen)
 
 
 def _of_complex(fun: Callable[..., Any], x0: Any, args: tuple[Any, ...], **given: Any) -> Any:
@@ -83,6 +83,6 @@ def _of_complex(fun: Callable[..., Any], x0: Any, args: tuple[Any, ...], **given
     def of_parts(x: Any, *args: Any) -> Any:
         return fun(lax.complex(x[:n], x[n:]), *args)
 
-    found = minimize(of_parts, lax.concatenate([x0.real, x0.imag], 0), args, **given)
-    x, jac = (lax.complex(v[:n], v[n:]) for v in (found.x, found.jac))
-    return found._replace(x=x, jac=lax.conj(jac))
+    result = minimize(of_parts, lax.concatenate([x0.real, x0.imag], 0), args, **given)
+    x, jac = (lax.complex(v[:n], v[n:]) for v in (result.x, result.jac))
+    return result._replace(x=x, jac=lax.conj(jac))

@@ -83,10 +83,10 @@ def plan(
 
 
 def _integer(name: str, what: str, x: Any, least: int) -> int:
-    found = arguments.integer(what, x)
-    if found < least:
-        raise ValueError(f"{name}: {what} must be at least {least}, got {found}{here()}")
-    return found
+    result = arguments.integer(what, x)
+    if result < least:
+        raise ValueError(f"{name}: {what} must be at least {least}, got {result}{here()}")
+    return result
 
 
 def _size_of(name: str, window: Any, length: int, nperseg: Any) -> int:

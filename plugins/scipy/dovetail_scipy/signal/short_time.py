@@ -86,12 +86,12 @@ def _stft(
         x = dnp.pad(x, [*edge, (0, missing)])
     window = window_of(segments, array, dnp.real(x).dtype)
     fs = dnp.astype(fs, window.dtype)
-    found = transforms(x, segments, window, detrend) / dnp.sum(window)
-    middles = np.arange(found.shape[-2]) * segments.step + segments.size / 2
+    result = transforms(x, segments, window, detrend) / dnp.sum(window)
+    middles = np.arange(result.shape[-2]) * segments.step + segments.size / 2
     if boundary is not None:
         middles = middles - segments.size / 2
     times = middles.astype(window.dtype) / fs
-    return frequencies(segments, fs), times, found
+    return frequencies(segments, fs), times, result
 
 
 @names_itself

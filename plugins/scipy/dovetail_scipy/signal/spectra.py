@@ -126,8 +126,8 @@ def _spectrum(
     median: bool,
 ) -> tuple[Any, Any]:  # fmt: skip
     window = window_of(segments, array, dnp.real(signals[0]).dtype)
-    found = [transforms(s, segments, window, detrend) for s in signals]
-    product = dnp.conj(found[0]) * found[-1]
+    result = [transforms(s, segments, window, detrend) for s in signals]
+    product = dnp.conj(result[0]) * result[-1]
     fs = dnp.astype(fs, window.dtype)
     scale = 1 / (fs * dnp.sum(window * window)) if density else 1 / dnp.sum(window) ** 2
     factors = np.ones(product.shape[-1])

@@ -19,15 +19,15 @@ def _numbers(n: int) -> tuple[float, ...]:
     for k in range(2, half + 1):
         for j in range(k, half + 1):
             tangent[j] = (j - k) * tangent[j - 1] + (j - k + 2) * tangent[j]
-    found = [1.0, -0.5] + [0.0] * max(n - 1, 0)
+    result = [1.0, -0.5] + [0.0] * max(n - 1, 0)
     for k in range(1, half + 1):
         numerator, denominator = 2 * k * tangent[k], 4**k * (4**k - 1)
         try:
             size = numerator / denominator
         except OverflowError:
             size = float("inf")
-        found[2 * k] = size if k % 2 else -size
-    return tuple(found[: n + 1])
+        result[2 * k] = size if k % 2 else -size
+    return tuple(result[: n + 1])
 
 
 def bernoulli(n: int) -> Array:

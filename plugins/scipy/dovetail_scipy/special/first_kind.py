@@ -119,7 +119,7 @@ def _forward(v: int, x: Any) -> list[Any]:
     inverse = 1.0 / x
     cosine, sine = lax.cos(x), lax.sin(x)
     size = lax.sqrt(inverse * (1 / pi))
-    found = []
+    result = []
     for n in (0, 1):
         terms = [1.0]
         for k in range(1, 12 if is_single(x) else 26):
@@ -128,7 +128,7 @@ def _forward(v: int, x: Any) -> list[Any]:
         p = horner(square, [(-1) ** k * a for k, a in enumerate(terms[::2])])
         q = inverse * horner(square, [(-1) ** k * a for k, a in enumerate(terms[1::2])])
         even, odd = (cosine + sine, sine - cosine) if n == 0 else (sine - cosine, -cosine - sine)
-        found.append(size * (p * even - q * odd))
+        result.append(size * (p * even - q * odd))
     for n in range(1, v):
-        found.append((2.0 * n) * inverse * found[n] - found[n - 1])
-    return found[: v + 1]
+        result.append((2.0 * n) * inverse * result[n] - result[n - 1])
+    return result[: v + 1]

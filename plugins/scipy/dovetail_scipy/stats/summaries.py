@@ -121,14 +121,14 @@ def mode(
     x = dnp.moveaxis(x, along, -1)
     if not x.shape[-1]:
         nothing = dnp.full(x.shape[:-1], dnp.nan, inexact("mode", x)[0].dtype)
-        found = ModeResult(nothing, 0 * dnp.zeros_like(nothing))
+        result = ModeResult(nothing, 0 * dnp.zeros_like(nothing))
     else:
-        found = ModeResult(*_mode(x))
+        result = ModeResult(*_mode(x))
     if not keepdims:
-        return found
+        return result
     if axis is None:
-        return ModeResult(*(dnp.reshape(v, (1,) * ndim) for v in found))
-    return ModeResult(*(dnp.expand_dims(v, along) for v in found))
+        return ModeResult(*(dnp.reshape(v, (1,) * ndim) for v in result))
+    return ModeResult(*(dnp.expand_dims(v, along) for v in result))
 
 
 @fused()

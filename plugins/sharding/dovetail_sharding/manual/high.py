@@ -54,13 +54,13 @@ def specs_of(spec: Any, count: int) -> list[PartitionSpec]:
     Raises:
         TypeError: there are others, or not as many.
     """
-    found = list(spec.to_lo())
-    if len(found) != count or not all(isinstance(s, PartitionSpec) for s in found):
+    result = list(spec.to_lo())
+    if len(result) != count or not all(isinstance(s, PartitionSpec) for s in result):
         raise TypeError(
-            f"{type(spec).__name__}.to_lo returned {found!r}{here()}: for a value that is made of "
+            f"{type(spec).__name__}.to_lo returned {result!r}{here()}: for a value that is made of "
             f"{count} arrays it must be {count} PartitionSpecs."
         )
-    return found
+    return result
 
 
 def part_of(mapping: Any, x: Any, spec: Any, mapped: tuple[Any, ...] = ()) -> Any:
@@ -103,10 +103,10 @@ def _whole(mapping: Any, x: Any, spec: PartitionSpec, back: bool, name: str = "a
 
 def _elements(aval: Any, mapped: Sequence[Any]) -> list[Any]:
     """The type of a value, of its elements, of theirs, ..."""
-    found = [aval]
+    result = [aval]
     for size, axis in mapped:
-        found.append(found[-1].mapped(size, axis))
-    return found
+        result.append(result[-1].mapped(size, axis))
+    return result
 
 
 def _collected(aval: Any, mapped: Sequence[Any]) -> Any:
@@ -138,11 +138,11 @@ def _whole_type(x: Any, *, mapping: Any, spec: Any, mapped: Any, back: bool) -> 
 def _array_specs(aval: Any, spec: Any, mapped: Sequence[Any]) -> list[PartitionSpec]:
     """The spec of each array of a value: mapped axes are whole."""
     types = _elements(aval, mapped)
-    found = specs_of(spec, len(aval.lo_ty()))
+    result = specs_of(spec, len(aval.lo_ty()))
     for whole, (_, axis) in reversed(list(zip(types, mapped))):
-        places = [(s, d, t.ndim) for s, d, t in zip(found, whole.lo_axes(axis), whole.lo_ty())]
-        found = [s if d is None else _with_whole(s, d, n) for s, d, n in places]
-    return found
+        places = [(s, d, t.ndim) for s, d, t in zip(result, whole.lo_axes(axis), whole.lo_ty())]
+        result = [s if d is None else _with_whole(s, d, n) for s, d, n in places]
+    return result
 
 
 def _with_whole(spec: PartitionSpec, axis: int, ndim: int) -> PartitionSpec:
@@ -164,10 +164,10 @@ def _whole_arrays(x: Any, *, mapping: Any, spec: Any, mapped: Any, back: bool) -
     aval: Any = typeof(x)
     out = _whole_type(aval, mapping=mapping, spec=spec, mapped=mapped, back=back)
     what = f"a result of type {aval.str_short()}"
-    found: list[Any] = []
+    result: list[Any] = []
     for i, (a, s) in enumerate(zip(aval.lower_val(x), _array_specs(aval, spec, mapped))):
-        found.append(_whole(mapping, a, s, back, f"array {i} of {what}"))
-    return out.raise_val(*found)
+        result.append(_whole(mapping, a, s, back, f"array {i} of {what}"))
+    return out.raise_val(*result)
 
 
 @to_lo_rules.register(shard_map_p)

@@ -89,8 +89,8 @@ def shard_map(
 
     @wraps(f)
     def mapped(*args: Any) -> Any:
-        found = chosen_mesh(name, mesh)
-        mapping = Mapping(name, found, chosen_axes(name, found, axis_names), bool(check_vma))
+        result = chosen_mesh(name, mesh)
+        mapping = Mapping(name, result, chosen_axes(name, result, axis_names), bool(check_vma))
         dynamic = without_statics(mapping, f, args, in_specs)
         return _call(mapping, *dynamic, out_specs)
 
@@ -123,8 +123,8 @@ def _call(
             for axis in mapping.axes:
                 size = mapping.mesh.shape[axis]
                 scope.enter_context(bound_axis(axis, size, manual=True, checked=mapping.check))
-            found = results.note(f(*tree_unflatten(tree, parts)))
-        outs = [results.whole(i, x) for i, x in enumerate(found)]
+            result = results.note(f(*tree_unflatten(tree, parts)))
+        outs = [results.whole(i, x) for i, x in enumerate(result)]
         for i in mutable:
             held_at_end = frozen(parts[i]), specs[i], f"what {names[i]} holds at the end"
             outs.append(results.joined(*held_at_end))
@@ -216,15 +216,15 @@ def _inferred(mapping: Mapping, leaves: Sequence[Any]) -> list[PartitionSpec]:
             f"{mapping.mesh!s} are of type Explicit over which it is mapped: {mapping.axes}. Give "
             "in_specs."
         )
-    found: list[PartitionSpec] = []
+    result: list[PartitionSpec] = []
     for x in leaves:
         aval: Any = typeof(x)
         aval = getattr(aval, "inner_aval", aval)  # of a reference: what it holds
         sharding: Any = aval.divided or getattr(x, "sharding", None)
         is_named = isinstance(sharding, NamedSharding)
         spec: Any = sharding.spec if is_named else PartitionSpec()  # type: ignore[union-attr]
-        found.append(along(mapping.axes, spec))
-    return found
+        result.append(along(mapping.axes, spec))
+    return result
 
 
 def smap(

@@ -24,7 +24,7 @@ def held(mapping: Mapping, leaves: Sequence[Any], name: Callable[[int], str]) ->
 
     what = f"shard_map of {mapping.name}"
     check_aliases(what, leaves, [name(i) for i in range(len(leaves))])
-    found: list[Any] = []
+    result: list[Any] = []
     for i, x in enumerate(leaves):
         aval: Any = typeof(x)
         if aval.is_mutable and not isinstance(aval, AbstractRef):
@@ -32,8 +32,8 @@ def held(mapping: Mapping, leaves: Sequence[Any], name: Callable[[int], str]) ->
                 f"{what}{here()}: {name(i)} is {aval.str_short()}, which holds no one array. Pass "
                 "references (new_ref)."
             )
-        found.append(get(x) if aval.is_mutable else x)
-    return found
+        result.append(get(x) if aval.is_mutable else x)
+    return result
 
 
 def made(part: Any) -> Any:

@@ -52,8 +52,8 @@ def chosen_mesh(name: str, mesh: Any) -> Any:
         ValueError: there is none. TypeError: it is something else.
     """
     if mesh is None:
-        abstract, found = get_abstract_mesh(), concrete_mesh()
-        mesh = found if abstract in (found.abstract_mesh,) else abstract
+        abstract, result = get_abstract_mesh(), concrete_mesh()
+        mesh = result if abstract in (result.abstract_mesh,) else abstract
         if mesh.empty:
             raise ValueError(
                 f"shard_map of {name}{here()}: no mesh is given and none is set. Give mesh=, or "
@@ -80,9 +80,9 @@ def mesh_with_devices(mapping: Mapping, leaves: Sequence[Any]) -> Any:
         other = getattr(getattr(x, "sharding", None), "mesh", None)
         if getattr(other, "shape_tuple", None) == mesh.shape_tuple and isinstance(other, Mesh):
             return other
-    found = concrete_mesh()
-    if found.shape_tuple == mesh.shape_tuple:
-        return found
+    result = concrete_mesh()
+    if result.shape_tuple == mesh.shape_tuple:
+        return result
     if mesh.size > 1 and leaves and get_trace() is EVAL:
         raise ValueError(
             f"shard_map of {mapping.name}{here()}: mesh is {mesh!r}, which has no devices, no "

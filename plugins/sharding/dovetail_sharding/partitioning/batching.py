@@ -24,10 +24,10 @@ def _custom_partitioning(
         def element(*each: Any) -> Any:
             return eval_jaxpr(call.jaxpr, call.consts, *each)
 
-        found = batch_values(element, axis, xs, [0 if f else None for f in flags])
+        result = batch_values(element, axis, xs, [0 if f else None for f in flags])
         return [
             algebra().broadcast(x, axis.size, 0) if d is None else algebra().move_axis(x, d, 0)
-            for x, d in found
+            for x, d in result
         ]
 
     program = stage_closed(over, [typeof(x) for x in front], call.jaxpr.name)

@@ -118,9 +118,9 @@ class custom_partitioning:
         def flat(*xs: Any) -> list[Any]:
             rest = iter(tree_unflatten(in_tree, xs))
             out = self.fun(*[a if i in fixed else next(rest) for i, a in enumerate(given)])
-            found, tree = tree_flatten(out)
+            result, tree = tree_flatten(out)
             out_tree[:] = [tree]
-            return found
+            return result
 
         call = stage_closed(flat, [typeof(x) for x in leaves], name)
         outs = custom_partitioning_p.bind(

@@ -72,8 +72,8 @@ def _rule(params: dict[str, Any], mesh: Any, ins: Any, outs: Any) -> SdySharding
         [mlir.type_of(tensor_type(a.update(shape=s))) for a, s in zip(avals, shapes)]
         for avals, shapes in zip((ins, outs), _inner_shapes(params["mapped"], ins, outs))
     ]
-    found = rule(*params["static_args"], mesh, *types)
-    return parsed(found, {}, {}) if isinstance(found, str) else found
+    result = rule(*params["static_args"], mesh, *types)
+    return parsed(result, {}, {}) if isinstance(result, str) else result
 
 
 def _inner_shapes(mapped: Sequence[Level], ins: Any, outs: Any) -> list[list[tuple[int, ...]]]:
@@ -86,15 +86,15 @@ def _inner_shapes(mapped: Sequence[Level], ins: Any, outs: Any) -> list[list[tup
 
 def _shardings(entry: _Entry, given: Sequence[HloSharding], avals: Sequence[Any]) -> list[Any]:
     """As partitions ask of them: with an entry for each dimension, where they have specs."""
-    found: list[Any] = []
+    result: list[Any] = []
     for h, a in zip(given, avals):
         s = entry.grid.sharding_of(h, len(a.shape))
         if isinstance(s, NamedSharding):
             own = s.spec.partitions  # type: ignore[attr-defined]
             rest = [None] * (len(a.shape) - len(own))
             s = s.update(spec=PartitionSpec(*own, *rest))  # type: ignore[attr-defined]
-        found.append(s)
-    return found
+        result.append(s)
+    return result
 
 
 def _partitioned(
@@ -105,8 +105,8 @@ def _partitioned(
     ins, outs = entry.avals
     results = sharding.tuple_elements() if shape.is_tuple() else [sharding]
     structs = [
-        [ShapeDtypeStruct(a.shape, a.dtype, sharding=s) for a, s in zip(avals, found)]
-        for avals, found in (
+        [ShapeDtypeStruct(a.shape, a.dtype, sharding=s) for a, s in zip(avals, result)]
+        for avals, result in (
             (ins, _shardings(entry, arg_shardings, ins)),
             (outs, _shardings(entry, results, outs)),
         )
@@ -154,12 +154,12 @@ def _asked_of_elements(entry: _Entry, mapped: list[Level], ins: Any, outs: Any) 
     used = {a for s in shardings for p in s.spec for a in axes_of(p)}
     leading = next(x.sharding.spec for x, is_batched in zip((*ins, *outs), flags) if is_batched)
     axes = tuple([a for a in axes_of(leading[0] if leading else None) if a not in used])
-    found = [
+    result = [
         s.update(spec=s.spec.update(partitions=(axes, *s.spec.partitions))) if is_batched else s
         for s, is_batched in zip(shardings, flags)
     ]
     over = vmap(function, in_axes=tuple([0 if f else None for f in batched]), out_axes=0)
-    return mesh, over, found[: len(ins)], found[len(ins) :]
+    return mesh, over, result[: len(ins)], result[len(ins) :]
 
 
 def _element(x: Any) -> Any:
@@ -186,9 +186,9 @@ def _lowered(entry: _Entry, mesh: Any, function: Any, ins: Any, outs: Any) -> by
     finally:
         for scope in reversed(scopes):
             scope.__exit__(None, None, None)
-    found = [(a.shape, a.dtype) for a in program.out_avals]  # type: ignore[attr-defined]
+    result = [(a.shape, a.dtype) for a in program.out_avals]  # type: ignore[attr-defined]
     wanted = [(a.shape, a.dtype) for a in outs]
-    if found != wanted:
+    if result != wanted:
         raise ValueError(
             f"the function that partition returned gives parts of types {program.out_avals}, and "
             f"by the shardings of its results they are of types {outs}."

@@ -106,9 +106,9 @@ class SdyShardingRule:
             "need_replication": tuple(need_replication_factors),
             "permutation": tuple(permutation_factors),
         }
-        found = list(_factors((*self.operand_mappings, *self.result_mappings)))
-        whole = {f for f, is_whole in found if is_whole}
-        every = dict.fromkeys(f for f, _ in found)
+        result = list(_factors((*self.operand_mappings, *self.result_mappings)))
+        whole = {f for f, is_whole in result if is_whole}
+        every = dict.fromkeys(f for f, _ in result)
         self._check_roles(every)
         for f in factor_sizes:
             if f not in every or f in whole:
@@ -157,21 +157,21 @@ def parsed(rule: str, roles: dict[str, Any], sizes: dict[str, int]) -> SdyShardi
 
 
 def _dims(rule: str, text: str) -> ArrayMapping:
-    found: list[Any] = []
+    result: list[Any] = []
     group: list[str] | None = None
     for token in _TOKEN.findall(text):
         if token == "(" and group is None:
             group = []
         elif token == ")" and group is not None:
-            found.append(CompoundFactor(*group) if len(group) > 1 else (group or [""])[0])
+            result.append(CompoundFactor(*group) if len(group) > 1 else (group or [""])[0])
             group = None
         elif token in "()" or (token == "..." and group is not None):
             raise ValueError(f"sharding_rule {rule!r}{here()}: {token!r} is out of place.")
         else:
-            (found if group is None else group).append(BATCHING if token == "..." else token)
+            (result if group is None else group).append(BATCHING if token == "..." else token)
     if group is not None:
         raise ValueError(f"sharding_rule {rule!r}{here()}: a parenthesis is not closed.")
-    return ArrayMapping(*found)
+    return ArrayMapping(*result)
 
 
 class _Sizes:
@@ -225,21 +225,21 @@ def spelled(
     """
     sizes = _Sizes(rule.factor_sizes)
     sides = ("operand", rule.operand_mappings, ins), ("result", rule.result_mappings, outs)
-    found: list[list[list[tuple[str, ...]]]] = []
+    result: list[list[list[tuple[str, ...]]]] = []
     for side, (what, mappings, shapes) in enumerate(sides):
         if len(mappings) != len(shapes):
             raise ValueError(
                 f"sharding_rule {rule}{here()} has {len(mappings)} {what}s, and the function has "
                 f"{len(shapes)}."
             )
-        found.append([])
+        result.append([])
         for i, (mapping, shape) in enumerate(zip(mappings, shapes)):
             levels = [k for k, level in enumerate(mapped) if level[side][i]][::-1]
             dims = _each(mapping, shape, levels, f"{what} {i}", rule)
-            found[-1].append([sizes.dimension(d, n, f"{what} {i}") for d, n in zip(dims, shape)])
+            result[-1].append([sizes.dimension(d, n, f"{what} {i}") for d, n in zip(dims, shape)])
     texts = [
         ", ".join(f"[{', '.join(''.join(map(sizes.symbol, d)) for d in dims)}]" for dims in arrays)
-        for arrays in found
+        for arrays in result
     ]
     listed = ", ".join(f"{sizes.symbol(f)}={n}" for f, n in sizes.sizes.items())
     roles = [

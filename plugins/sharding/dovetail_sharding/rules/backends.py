@@ -105,8 +105,8 @@ def _looked_up(b: Any, table: Any, at: Any) -> Any:
     """The element of a constant at a place."""
     row = at.aval.update(shape=(1,))
     values = b.constant(table, at.aval.update(shape=table.shape))
-    found = b.op("stablehlo.dynamic_slice", [values, at], row, "slice_sizes = array<i64: 1>")
-    return b.op("stablehlo.reshape", [found], at.aval)
+    result = b.op("stablehlo.dynamic_slice", [values, at], row, "slice_sizes = array<i64: 1>")
+    return b.op("stablehlo.reshape", [result], at.aval)
 
 
 class _Boundary(NamedTuple):
@@ -164,14 +164,14 @@ def _opened(program: ClosedJaxpr, axes: tuple[Any, ...]) -> _Boundary:
 
 @stablehlo_rules.register(shard_map_p)
 def _shard_map(b: Any, *operands: Any, jaxpr: Any, mesh: Any, manual_axes: Any) -> list[Any]:
-    found = jaxpr.memo(("opened", manual_axes), lambda: _opened(jaxpr, manual_axes))
+    result = jaxpr.memo(("opened", manual_axes), lambda: _opened(jaxpr, manual_axes))
     outer, outs = b.module.parts, b.outs
     around = outer.axes if outer is not None else ()
     b.module.parts = MeshParts(mesh.abstract_mesh, (*around, *manual_axes), _ids(b, mesh))
     try:
         if not _is_divided(b):  # one device, which has all parts
-            return _joined(b, found, _program(b, found, operands), outs)
-        return _computation(b, found, operands, outs, mesh, manual_axes)
+            return _joined(b, result, _program(b, result, operands), outs)
+        return _computation(b, result, operands, outs, mesh, manual_axes)
     finally:
         b.module.parts = outer
 
@@ -197,32 +197,32 @@ def _ids(b: Any, mesh: Any) -> tuple[int, ...]:
     return tuple(order.get(d, i) for i, d in enumerate(mesh.devices.flat))
 
 
-def _program(b: Any, found: _Boundary, args: Sequence[Any]) -> list[Any]:
+def _program(b: Any, result: _Boundary, args: Sequence[Any]) -> list[Any]:
     """Emits the program on parts; stacks have one element here."""
     given = [
         b.op("stablehlo.reshape", [x], v.aval) if is_stack else x
-        for x, (_, is_stack), v in zip(args, found.ins, found.program.jaxpr.invars)
+        for x, (_, is_stack), v in zip(args, result.ins, result.program.jaxpr.invars)
     ]
-    return b.inline(found.program, given)
+    return b.inline(result.program, given)
 
 
-def _joined(b: Any, found: _Boundary, outs: Sequence[Any], types: Sequence[Any]) -> list[Any]:
+def _joined(b: Any, result: _Boundary, outs: Sequence[Any], types: Sequence[Any]) -> list[Any]:
     return [
         b.op("stablehlo.reshape", [x], t) if is_stack else x
-        for x, (_, is_stack), t in zip(outs, found.outs, types)
+        for x, (_, is_stack), t in zip(outs, result.outs, types)
     ]
 
 
 def _computation(
-    b: Any, found: _Boundary, operands: Any, outs: Any, mesh: Any, axes: Any
+    b: Any, result: _Boundary, operands: Any, outs: Any, mesh: Any, axes: Any
 ) -> list[Any]:
     ins: list[Any] = []
-    for (_, is_stack), aval in zip(found.ins, found.program.in_avals):
+    for (_, is_stack), aval in zip(result.ins, result.program.in_avals):
         ins.append(with_leading(aval, 1) if is_stack else aval)
-    stacks = [with_leading(aval, 1) for aval in found.program.out_avals]
+    stacks = [with_leading(aval, 1) for aval in result.program.out_avals]
 
     def body(b: Any, *args: Any) -> list[Any]:
-        return _joined(b, found, _program(b, found, args), stacks)
+        return _joined(b, result, _program(b, result, args), stacks)
 
     def text(pairs: Sequence[tuple[Any, bool]], types: Sequence[Any]) -> list[str]:
         return [
@@ -232,7 +232,7 @@ def _computation(
 
     region = b.region(ins, body, "sdy.return", True)
     attributes = attributes_of(
-        text(found.ins, [x.aval for x in operands]), text(found.outs, outs), mesh, axes
+        text(result.ins, [x.aval for x in operands]), text(result.outs, outs), mesh, axes
     )
     return b.op("sdy.manual_computation", operands, list(outs), attributes, [region])
 

@@ -32,12 +32,12 @@ def _shard_map(*operands: Array, jaxpr: ClosedJaxpr, mesh: Any, manual_axes: Any
         given = [x[index_along(over)] if over else x for x, over in zip(operands, stacks)]
         return evaluate(jaxpr, *given), {a: index_along((a,)) for a in manual_axes}
 
-    found = on_devices(sizes, one)
+    result = on_devices(sizes, one)
     results: list[Array] = []
     for i, aval in enumerate(jaxpr.out_avals):
         over = stacked_over(aval, manual_axes)
         first = [
-            outs[i] for outs, at in found if all(not n for a, n in at.items() if a not in over)
+            outs[i] for outs, at in result if all(not n for a, n in at.items() if a not in over)
         ]
         results.append(np.stack(first) if over else first[0])
     return results

@@ -44,13 +44,13 @@ def _shard_map(
     def over(*xs: Any) -> list[Any]:
         flags = [None if d is None else 0 for d in dims]
         parts = [x if d is None else to_parts_p.bind(x, **along) for x, d in zip(xs, flags)]
-        found = batch_values(
+        result = batch_values(
             lambda *each: eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *each), small, parts, flags
         )
-        places[:] = [None if d is None else 0 for _, d in found]
+        places[:] = [None if d is None else 0 for _, d in result]
         return [
             x if d is None else from_parts_p.bind(algebra().move_axis(x, d, 0), **along)
-            for x, d in found
+            for x, d in result
         ]
 
     program = stage_closed(over, [typeof(x) for x in front], jaxpr.jaxpr.name)
@@ -71,12 +71,12 @@ def _divides(axis: Any, names: Any, jaxpr: ClosedJaxpr, mesh: Any, manual: Any) 
 
 def _used(jaxpr: ClosedJaxpr) -> set[Any]:
     """The axes of the mesh that specs and collectives of a program name."""
-    found: set[Any] = set()
+    result: set[Any] = set()
     for eqn in (e for p in walk(jaxpr) for e in open_program(p).eqns):
         spec = eqn.params.get("spec")
         used = named(spec) if isinstance(spec, PartitionSpec) else eqn.params.get("axes", ())
-        found.update(used if isinstance(used, tuple) else ())
-    return found
+        result.update(used if isinstance(used, tuple) else ())
+    return result
 
 
 def _refuse_axis(name: Any, function: str, told: bool) -> NoReturn:

@@ -125,8 +125,8 @@ def _devices(x: Any, mesh: Any) -> Mesh:
     for known in (own, concrete_mesh()):
         if isinstance(known, Mesh) and known.shape_tuple == mesh.shape_tuple:
             return known.update(axis_types=mesh.axis_types)
-    if (found := only_like(mesh)) is not None:
-        return found.update(axis_types=mesh.axis_types)
+    if (result := only_like(mesh)) is not None:
+        return result.update(axis_types=mesh.axis_types)
     raise ValueError(
         f"reshard{here()} to {mesh!r}, which has no devices: make the sharding with a Mesh, or set "
         "one (dovetail.set_mesh)."
@@ -183,9 +183,9 @@ def left_unreduced(x: Any, sharding: Any) -> Any:
 def mesh_of(values: Any) -> Any:
     """The abstract mesh that is set, or else that of whose axes the types of values tell, or of
     their arrays; the empty one where there is none."""
-    found = get_abstract_mesh()
-    if not found.empty:
-        return found
+    result = get_abstract_mesh()
+    if not result.empty:
+        return result
     for x in values:
         divided = typeof(x).divided
         if divided is not None:
@@ -193,4 +193,4 @@ def mesh_of(values: Any) -> Any:
         own = getattr(getattr(x, "_sharding", None), "mesh", None)
         if own is not None:
             return own.abstract_mesh
-    return found
+    return result

@@ -26,8 +26,8 @@ def infer(
     rule = infer_rules.rules.get(primitive)
     if rule is None:
         rule = _found(app, primitive)
-    found = rule(app, **params)
-    per_result = list(found) if primitive.multiple_results else [found]
+    result = rule(app, **params)
+    per_result = list(result) if primitive.multiple_results else [result]
     unreduced, reduced = _roles(app, primitive, params)
     made: list[Any] = []
     for aval, parts in zip(results, per_result):
@@ -41,18 +41,18 @@ def infer(
 
 
 def _mesh(primitive: Primitive, avals: Sequence[Any]) -> Any:
-    found: Any = None
+    result: Any = None
     for a in avals:
         if a.divided is None:
             continue
         mesh = a.divided.mesh
-        if found is not None and mesh is not found and mesh.shape_tuple != found.shape_tuple:
+        if result is not None and mesh is not result and mesh.shape_tuple != result.shape_tuple:
             raise ShardingTypeError(
                 f"{primitive.name}{here()}: operands are divided along axes of different meshes, "
-                f"{found!r} and {mesh!r}. Put them on one mesh with device_put."
+                f"{result!r} and {mesh!r}. Put them on one mesh with device_put."
             )
-        found = found or mesh
-    return found
+        result = result or mesh
+    return result
 
 
 def _found(app: Application, primitive: Primitive) -> Any:
@@ -123,8 +123,8 @@ def elementwise(app: Application, /, **params: Any) -> Any:
     """Dimension by dimension what divides an operand; operands without dimensions do not count."""
     ndim = max(len(a.shape) for a in app.ins)
     given = [p for p in app.all_parts if len(p) == ndim]
-    found = [app.merged(f"dimension {d}", [p[d] for p in given]) for d in range(ndim)]
-    return [tuple(found)] * len(app.outs) if app.many else tuple(found)
+    result = [app.merged(f"dimension {d}", [p[d] for p in given]) for d in range(ndim)]
+    return [tuple(result)] * len(app.outs) if app.many else tuple(result)
 
 
 def _of_decomposition(primitive: Primitive) -> Any:
@@ -137,8 +137,8 @@ def _of_decomposition(primitive: Primitive) -> Any:
             jaxpr, _ = stage(f, list(app.ins), primitive.name)
         except (TypeError, ShardingTypeError) as e:  # of a loop in it, say
             app.refuse(f"it is made of operations that cannot be divided so ({e})")
-        found = [_parts_of(v.aval) for v in jaxpr.outvars]
-        return found if primitive.multiple_results else found[0]
+        result = [_parts_of(v.aval) for v in jaxpr.outvars]
+        return result if primitive.multiple_results else result[0]
 
     return rule
 
@@ -161,8 +161,8 @@ def each(app: Application, /, **params: Any) -> Any:
 
 def nowhere(app: Application, /, **params: Any) -> Any:
     """The rule of operations of whose results nothing is told."""
-    found = [(None,) * len(getattr(a, "shape", ())) for a in app.outs]
-    return found if app.many else found[0]
+    result = [(None,) * len(getattr(a, "shape", ())) for a in app.outs]
+    return result if app.many else result[0]
 
 
 def undivided_along(app: Application, dims: Sequence[int], operand: int = 0) -> None:

@@ -218,14 +218,14 @@ def _prefix(name: str, argument: str, given: Any, full: Any, mesh: Any) -> list[
     """The sharding of each leaf."""
     kinds = (NamedSharding, PartitionSpec)
     try:
-        found = broadcast_prefix(given, full, is_leaf=lambda v: isinstance(v, kinds))
+        result = broadcast_prefix(given, full, is_leaf=lambda v: isinstance(v, kinds))
     except ValueError as e:
         raise ValueError(f"{name}{here()}: {argument} must be a tree prefix. {e}") from None
     return [
         NamedSharding(mesh, s)
         if isinstance(s, PartitionSpec)
         else resolve_placement(f"{argument} of {name}", s)
-        for s in found
+        for s in result
     ]
 
 

@@ -51,10 +51,10 @@ class Saying:
         spec = sharding.spec
         if remove_size_one_mesh_axis_from_type.value:
             spec = without_single(mesh, spec)
-        found = _said(mesh, spec, len(shape))
-        if found is not None:
-            check_divisible(found, shape)
-        return found
+        result = _said(mesh, spec, len(shape))
+        if result is not None:
+            check_divisible(result, shape)
+        return result
 
     def text(self, divided: Any, shape: tuple[int, ...]) -> tuple[list[str], list[str]]:
         """``8@x`` for each dimension, and ``U:x``, ``R:x`` for unreduced and reduced axes."""

@@ -60,12 +60,12 @@ class Application(NamedTuple):
         Raises:
             ShardingTypeError: two differ; ``what`` names the dimension.
         """
-        found: Any = None
+        result: Any = None
         for p in partitions:
-            if p is not None and found is not None and p != found:
-                self.refuse(f"{what} is divided in different ways, along {found!r} and {p!r}")
-            found = p if found is None else found
-        return found
+            if p is not None and result is not None and p != result:
+                self.refuse(f"{what} is divided in different ways, along {result!r} and {p!r}")
+            result = p if result is None else result
+        return result
 
     def refuse(
         self, why: str, remedy: str = "", along: Sequence[Any] = (), parts: Parts = ()

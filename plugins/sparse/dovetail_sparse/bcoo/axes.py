@@ -22,13 +22,13 @@ def canonical_axes(name: str, axes: Any, ndim: int) -> tuple[int, ...]:
         ValueError: one is out of bounds, or occurs twice.
     """
     given = tuple(axes) if isinstance(axes, (tuple, list)) else (axes,)  # type: ignore[arg-type]
-    found = tuple(operator.index(a) for a in given)
-    for a in found:
+    result = tuple(operator.index(a) for a in given)
+    for a in result:
         if not -ndim <= a < ndim:
             raise ValueError(f"{name}: axis {a} is out of bounds for {ndim} axes{here()}")
-    out = tuple(a % ndim for a in found)
+    out = tuple(a % ndim for a in result)
     if len(set(out)) < len(out):
-        raise ValueError(f"{name}: axes {found} are not all different{here()}")
+        raise ValueError(f"{name}: axes {result} are not all different{here()}")
     return out
 
 
@@ -62,8 +62,8 @@ def bcoo_transpose(mat: S, *, permutation: Sequence[int]) -> S:
     indices = dnp.transpose(mat.indices, (*batch, n_batch, n_batch + 1))
     kept = sparse == tuple(range(n_batch, n_batch + n_sparse))
     if not kept:
-        found = columns(indices)
-        chosen = [found[p - n_batch] for p in sparse]
+        result = columns(indices)
+        chosen = [result[p - n_batch] for p in sparse]
         indices = dnp.stack(chosen, axis=-1)
     shape = [mat.shape[p] for p in order]
     return mat.like(
@@ -99,8 +99,8 @@ def bcoo_broadcast_in_dim(
             f"Adding sparse dimensions with lengths != 1{here()}: from {mat.shape} to {shape}"
         )
     batch = shape[:new_batch]
-    found = columns(mat.full_parts()[1])
-    by_axis = {a: _spread(c, axes[:n_batch], new_batch) for a, c in zip(sparse_axes, found)}
+    result = columns(mat.full_parts()[1])
+    by_axis = {a: _spread(c, axes[:n_batch], new_batch) for a, c in zip(sparse_axes, result)}
     zero = dnp.zeros((1,) * (new_batch + 1), mat.indices.dtype)
     indices = together(
         *[by_axis.get(a, zero) for a in new_sparse], dtype=mat.indices.dtype, shape=(*batch, nse)
@@ -157,8 +157,8 @@ def bcoo_squeeze(arr: S, *, dimensions: Sequence[int]) -> S:
         inside = in_bounds(indices, arr.sparse_shape)
         batches = dnp.broadcast_shapes(data.shape[:n_batch], indices.shape[:n_batch])
         data, inside = broadcast_batches(batches, data, inside)
-        data, found = masked(inside, data), columns(indices)
-        chosen = [found[i] for i in kept]
+        data, result = masked(inside, data), columns(indices)
+        chosen = [result[i] for i in kept]
         indices = together(*chosen, dtype=indices.dtype, shape=indices.shape[:-1])
     data = dnp.squeeze(data, (*batch, *dense))
     shape = [n for a, n in enumerate(arr.shape) if a not in axes]
@@ -182,12 +182,12 @@ def bcoo_rev(operand: S, dimensions: Sequence[int]) -> S:
     data = dnp.flip(operand.data, (*batch, *dense))
     indices = dnp.flip(operand.indices, batch)
     if sparse:
-        found = list(columns(indices))
+        result = list(columns(indices))
         for i in sparse:
             size = operand.sparse_shape[i]
-            inside = (found[i] >= 0) & (found[i] < size)
-            found[i] = dnp.where(inside, size - 1 - found[i], size)
-        indices = together(*found, dtype=indices.dtype, shape=indices.shape[:-1])
+            inside = (result[i] >= 0) & (result[i] < size)
+            result[i] = dnp.where(inside, size - 1 - result[i], size)
+        indices = together(*result, dtype=indices.dtype, shape=indices.shape[:-1])
     return operand.like(
         data, indices, sorted=not sparse and operand.indices_sorted, unique=operand.unique_indices
     )

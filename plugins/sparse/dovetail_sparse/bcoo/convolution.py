@@ -31,8 +31,8 @@ def bcoo_conv_general_dilated(
     )  # fmt: skip
     x, y = (m if isinstance(m, Stored) else _stored(m) for m in (lhs, rhs))
     dtype = preferred_element_type or dnp.result_type(x.dtype, y.dtype)
-    found: Any = convolved(x, y, dtype, pads)
-    return found
+    result: Any = convolved(x, y, dtype, pads)
+    return result
 
 
 def _stored(m: Any) -> BCOO:

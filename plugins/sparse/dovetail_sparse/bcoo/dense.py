@@ -61,8 +61,8 @@ def parts_of_dense(
     def one(mask: Array) -> Array:
         if not mask.ndim:
             return dnp.zeros((count, 0), index_dtype)
-        found = dnp.nonzero(mask, size=count, fill_value=mask.shape)
-        return dnp.stack(found, axis=-1).astype(index_dtype)
+        result = dnp.nonzero(mask, size=count, fill_value=mask.shape)
+        return dnp.stack(result, axis=-1).astype(index_dtype)
 
     indices = over_batches(one, n_batch)(mask)
     if mask.ndim > n_batch:

@@ -31,13 +31,13 @@ def getitem(mat: S, index: Any) -> S:
     Raises:
         IndexError: there are too many indices, or one is of another kind.
     """
-    found = _items(mat, index if isinstance(index, tuple) else (index,))
-    mat = _sliced(mat, found.entries)
-    arrays = {a: e for a, e in enumerate(found.entries) if not isinstance(e, slice)}
+    result = _items(mat, index if isinstance(index, tuple) else (index,))
+    mat = _sliced(mat, result.entries)
+    arrays = {a: e for a, e in enumerate(result.entries) if not isinstance(e, slice)}
     if any(np.ndim(e) for e in arrays.values()):
-        return _picked(mat, arrays, found.kept)
+        return _picked(mat, arrays, result.kept)
     labels = [a for a in range(mat.ndim) if a not in arrays]
-    return _finished(_at_integers(mat, arrays), labels, [a for a in found.kept if a not in arrays])
+    return _finished(_at_integers(mat, arrays), labels, [a for a in result.kept if a not in arrays])
 
 
 def _items(mat: Stored, index: tuple[Any, ...]) -> Items:
@@ -76,19 +76,19 @@ def _expanded(item: Any) -> tuple[Any, ...]:
 
 def _integers(item: Any) -> Any:
     if isinstance(item, (np.ndarray, np.generic)) or hasattr(item, "aval"):
-        found = item
+        result = item
     else:
         try:
             return operator.index(item)
         except TypeError:
-            found = None
-    if found is None or isinstance(item, bool) or found.dtype.kind not in "iu":
+            result = None
+    if result is None or isinstance(item, bool) or result.dtype.kind not in "iu":
         kind = TypeError if isinstance(item, str) else IndexError
         raise kind(
             "only integers, slices (`:`), ellipsis (`...`), newaxis (`None`) and integer or "
             f"boolean arrays are valid indices. Got {short_repr(item)}{here()}"
         )
-    return found
+    return result
 
 
 def _sliced(mat: S, entries: list[Any]) -> S:
@@ -113,23 +113,23 @@ def _at_integers(mat: S, integers: dict[int, Any]) -> S:
         return mat
     starts = [integers.get(a, 0) for a in range(mat.ndim)]
     sizes = [1 if a in integers else n for a, n in enumerate(mat.shape)]
-    found = bcoo_dynamic_slice(mat, starts, sizes)
-    return bcoo_squeeze(found, dimensions=tuple(integers))
+    result = bcoo_dynamic_slice(mat, starts, sizes)
+    return bcoo_squeeze(result, dimensions=tuple(integers))
 
 
 def _picked(mat: S, arrays: dict[int, Any], kept: list[Any]) -> S:
     """The elements at index arrays, whose axes come where the arrays were, or first of all."""
     starts = [arrays.get(a, 0) for a in range(mat.ndim)]
     sizes = [1 if a in arrays else n for a, n in enumerate(mat.shape)]
-    found = windows(mat, starts, sizes)
-    new = [("picked", i) for i in range(found.ndim - mat.ndim)]
-    found = bcoo_squeeze(found, dimensions=[len(new) + a for a in arrays])
+    result = windows(mat, starts, sizes)
+    new = [("picked", i) for i in range(result.ndim - mat.ndim)]
+    result = bcoo_squeeze(result, dimensions=[len(new) + a for a in arrays])
     labels: list[Any] = [*new, *[a for a in range(mat.ndim) if a not in arrays]]
     places = [i for i, a in enumerate(kept) if a in arrays]
     adjacent = places[-1] - places[0] == len(places) - 1
     first = places[0] if adjacent else 0
     before = [a for a in kept[:first] if a not in arrays]
-    return _finished(found, labels, [*before, *new, *[a for a in kept[first:] if a not in arrays]])
+    return _finished(result, labels, [*before, *new, *[a for a in kept[first:] if a not in arrays]])
 
 
 def _finished(mat: S, labels: list[Any], wanted: list[Any]) -> S:

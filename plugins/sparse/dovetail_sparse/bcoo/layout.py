@@ -78,8 +78,8 @@ def _check(data: Any, indices: Any, shape: tuple[int, ...], layout: Layout) -> N
         )
 
 
-def _batches_fit(found: Sequence[int], wanted: Sequence[int]) -> bool:
-    return len(found) >= len(wanted) and all(f in (1, w) for f, w in zip(found, wanted))
+def _batches_fit(result: Sequence[int], wanted: Sequence[int]) -> bool:
+    return len(result) >= len(wanted) and all(f in (1, w) for f, w in zip(result, wanted))
 
 
 def check_counts(n_batch: int, n_dense: int, shape: tuple[int, ...]) -> None:

@@ -58,6 +58,6 @@ def scipy_parts(mat: Any, index_dtype: Any, n_dense: int, n_batch: int) -> tuple
     """Those of a sparse matrix of SciPy."""
     if n_dense or n_batch:
         raise NotImplementedError(f"BCOO.fromscipy with nonzero n_dense/n_batch{here()}")
-    found = mat.tocoo()
-    places = np.stack([found.row, found.col], axis=-1)
-    return dnp.asarray(found.data), dnp.asarray(places).astype(index_dtype or dnp.int32)
+    result = mat.tocoo()
+    places = np.stack([result.row, result.col], axis=-1)
+    return dnp.asarray(result.data), dnp.asarray(places).astype(index_dtype or dnp.int32)

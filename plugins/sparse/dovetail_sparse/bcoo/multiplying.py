@@ -43,9 +43,9 @@ def dense_at(mat: Stored, v: Array, fill_value: Any = 0) -> Array:
     v = dnp.squeeze(v, gone)
     if not chosen:
         return v
-    found = v.at[chosen].get(mode="fill", fill_value=fill_value)
-    lead = found.ndim - n_dense
-    return dnp.reshape(found, (1,) * (n_batch + 1 - lead) + found.shape)
+    result = v.at[chosen].get(mode="fill", fill_value=fill_value)
+    lead = result.ndim - n_dense
+    return dnp.reshape(result, (1,) * (n_batch + 1 - lead) + result.shape)
 
 
 def bcoo_multiply_dense(sp_mat: Stored, v: Any) -> Array:
@@ -64,5 +64,5 @@ def bcoo_multiply_dense(sp_mat: Stored, v: Any) -> Array:
     return data if not dnp.ndim(v) else dnp.broadcast_to(data, _at_least(data.shape, whole))
 
 
-def _at_least(found: tuple[int, ...], whole: tuple[int, ...]) -> tuple[int, ...]:
-    return whole[: len(whole) - len(found)] + tuple(found)
+def _at_least(result: tuple[int, ...], whole: tuple[int, ...]) -> tuple[int, ...]:
+    return whole[: len(whole) - len(result)] + tuple(result)

@@ -22,8 +22,8 @@ def sort_order(indices: Array) -> tuple[Array, Array]:
     numbers = dnp.arange(nse, dtype=dnp.int32)
     if not indices.shape[-1]:
         return indices, numbers
-    *found, order = lax.sort((*columns(indices), numbers), num_keys=indices.shape[-1])
-    return dnp.stack(found, axis=-1), order
+    *result, order = lax.sort((*columns(indices), numbers), num_keys=indices.shape[-1])
+    return dnp.stack(result, axis=-1), order
 
 
 def bcoo_sort_indices(mat: S) -> S:
@@ -51,8 +51,8 @@ def first_occurrences(indices: Array, sparse_shape: tuple[int, ...]) -> Array:
     """Which index vectors are in bounds and did not occur before them."""
 
     def one(indices: Array) -> Array:
-        found, order = sort_order(indices)
-        return dnp.zeros(indices.shape[:1], bool).at[order].set(starts(found))
+        result, order = sort_order(indices)
+        return dnp.zeros(indices.shape[:1], bool).at[order].set(starts(result))
 
     first = over_batches(one, indices.ndim - 2)(indices)
     return first & in_bounds(indices, sparse_shape)

@@ -44,12 +44,12 @@ def bcoo_multiply_sparse(lhs: S, rhs: S) -> S:
 
     def one(x: Array, i: Array, y: Array, j: Array) -> tuple[Array, Array]:
         match = in_bounds(i, lhs.sparse_shape)[:, None] & in_bounds(j, rhs.sparse_shape)[None]
-        found: list[Array] = []
+        result: list[Array] = []
         for a, b, n, m in zip(columns(i), columns(j), lhs.sparse_shape, rhs.sparse_shape):
             if n == m:
                 match &= a[:, None] == b[None]
-            found.append(a[:, None] if m == 1 else b[None])
-        vectors = together(*found, dtype=i.dtype, shape=match.shape)
+            result.append(a[:, None] if m == 1 else b[None])
+        vectors = together(*result, dtype=i.dtype, shape=match.shape)
         product = masked(match, x[:, None] * y[None])
         vectors = padded(match, vectors, sparse_shape)
         count = match.size
@@ -103,8 +103,8 @@ def sparse_product(lhs: S, rhs: S, axes: Any, dtype: Any = None) -> S:
         a, b = columns(i), columns(j)
         for p, q in zip(a[left:], b[right:]):
             match &= p[:, None] == q[None]
-        found = [*[c[:, None] for c in a[:left]], *[c[None] for c in b[:right]]]
-        vectors = together(*found, dtype=i.dtype, shape=match.shape)
+        result = [*[c[:, None] for c in a[:left]], *[c[None] for c in b[:right]]]
+        vectors = together(*result, dtype=i.dtype, shape=match.shape)
         vectors = padded(match, vectors, sparse_shape)
         product = masked(match, x[:, None].astype(dtype) * y[None].astype(dtype))
         return dnp.reshape(product, (-1,)), dnp.reshape(vectors, (match.size, len(sparse_shape)))

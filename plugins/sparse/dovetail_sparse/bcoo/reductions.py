@@ -52,15 +52,15 @@ def total(
     axes = tuple(range(mat.ndim)) if axis is None else canonical_axes("sum", axis, mat.ndim)
     wanted = dnp.sum(dnp.zeros((0,), mat.dtype), dtype=dtype).dtype
     converted = mat.with_data(mat.data.astype(wanted))
-    found = bcoo_reduce_sum(converted, axes=axes)
+    result = bcoo_reduce_sum(converted, axes=axes)
     shape = [1 if a in axes else n for a, n in enumerate(mat.shape)]
-    if not found.shape:
-        scalar = dnp.sum(found.data, dtype=wanted)
+    if not result.shape:
+        scalar = dnp.sum(result.data, dtype=wanted)
         return dnp.reshape(scalar, shape) if keepdims else scalar
     if not keepdims:
-        return found
+        return result
     kept = [a for a in range(mat.ndim) if a not in axes]
-    return bcoo_broadcast_in_dim(found, shape=shape, broadcast_dimensions=kept)
+    return bcoo_broadcast_in_dim(result, shape=shape, broadcast_dimensions=kept)
 
 
 def unique(mat: S) -> S:

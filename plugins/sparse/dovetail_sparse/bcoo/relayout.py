@@ -108,11 +108,11 @@ def _sparse_to_batch(mat: S, count: int) -> S:
     data, indices = mat.full_parts()
     sizes, n_batch = mat.sparse_shape[:count], mat.n_batch
     batch = (*mat.batch_shape, *sizes)
-    found = [dnp.reshape(c, (*mat.batch_shape, *[1] * count, mat.nse)) for c in columns(indices)]
+    result = [dnp.reshape(c, (*mat.batch_shape, *[1] * count, mat.nse)) for c in columns(indices)]
     here_ = dnp.ones((*batch, mat.nse), bool)
-    for column, place in zip(found, batch_places(sizes, indices.dtype)):
+    for column, place in zip(result, batch_places(sizes, indices.dtype)):
         here_ &= column == place
-    vectors = together(*found[count:], dtype=indices.dtype, shape=(*batch, mat.nse))
+    vectors = together(*result[count:], dtype=indices.dtype, shape=(*batch, mat.nse))
     data = dnp.expand_dims(data, tuple(range(n_batch, n_batch + count)))
     data = dnp.broadcast_to(data, (*batch, mat.nse, *mat.dense_shape))
     return mat.like(masked(here_, data), vectors)
@@ -124,9 +124,9 @@ def _sparse_to_dense(mat: S, count: int) -> S:
     kept = mat.n_sparse - count
     sizes = mat.sparse_shape[kept:]
     spread = (*mat.batch_shape, mat.nse, *sizes)
-    found: Any = [dnp.reshape(c, (*c.shape, *[1] * count)) for c in columns(indices)[kept:]]
+    result: Any = [dnp.reshape(c, (*c.shape, *[1] * count)) for c in columns(indices)[kept:]]
     here_ = dnp.ones(spread, bool)
-    for column, place in zip(found, batch_places(sizes, indices.dtype)):
+    for column, place in zip(result, batch_places(sizes, indices.dtype)):
         here_ &= column == dnp.squeeze(place, -1)
     first = mat.n_batch + 1
     data = dnp.expand_dims(data, tuple(range(first, first + count)))

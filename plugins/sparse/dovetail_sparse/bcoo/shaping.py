@@ -47,11 +47,11 @@ def bcoo_reshape(
     flat: Any = dnp.zeros(indices.shape[:-1], indices.dtype)
     for column, size in zip(columns(indices), mat.sparse_shape):
         flat = flat * size + column
-    found: list[Any] = []
+    result: list[Any] = []
     for size in reversed(sparse):
-        found.insert(0, flat % max(size, 1))
+        result.insert(0, flat % max(size, 1))
         flat = flat // max(size, 1)
-    vectors = together(*found, dtype=indices.dtype, shape=inside.shape)
+    vectors = together(*result, dtype=indices.dtype, shape=inside.shape)
     if sparse:
         vectors = padded(inside, vectors, sparse)
     data = dnp.reshape(data, (*batch, mat.nse, *new[len(new) - n_dense :]))
@@ -151,9 +151,9 @@ def _shifted(operands: Sequence[Stored], axis: int, size: int) -> list[tuple[Any
     offset = 0
     for m in operands:
         data, indices = m.full_parts()
-        found = list(columns(indices))
-        old, length = found[axis], m.sparse_shape[axis]
-        found[axis] = dnp.where((old >= 0) & (old < length), old + offset, size)
-        out.append((data, together(*found, dtype=indices.dtype, shape=indices.shape[:-1])))
+        result = list(columns(indices))
+        old, length = result[axis], m.sparse_shape[axis]
+        result[axis] = dnp.where((old >= 0) & (old < length), old + offset, size)
+        out.append((data, together(*result, dtype=indices.dtype, shape=indices.shape[:-1])))
         offset += length
     return out

@@ -74,15 +74,15 @@ def _within(
     """What is left of stored elements within bounds of the sparse axes, by new indices."""
     sparse_shape = tuple(shape[mat.n_batch : mat.n_batch + mat.n_sparse])
     inside = in_bounds(indices, mat.sparse_shape)
-    found: list[Any] = []
+    result: list[Any] = []
     for column, a, b, step in zip(columns(indices), start, limit, steps):
         inside &= (column >= a) & (column < b)
         moved = column - a
         if step != 1:
             inside &= moved % step == 0
             moved = moved // step
-        found.append(moved)
-    vectors = together(*found, dtype=indices.dtype, shape=inside.shape)
+        result.append(moved)
+    vectors = together(*result, dtype=indices.dtype, shape=inside.shape)
     out = mat.like(
         masked(inside, data), padded(inside, vectors, sparse_shape), shape,
         unique=mat.unique_indices,
@@ -148,8 +148,8 @@ def windows(mat: S, starts: Sequence[Any], sizes: Sequence[int]) -> S:
     n = places[0].ndim if places else 0
 
     def one(*starts: Any) -> tuple[Any, Any]:
-        found = bcoo_dynamic_slice(mat, starts, sizes)
-        return found.data, found.indices
+        result = bcoo_dynamic_slice(mat, starts, sizes)
+        return result.data, result.indices
 
     data, indices = over_batches(one, n)(*places)
     shape = (*(places[0].shape if places else ()), *sizes)
@@ -203,9 +203,9 @@ def bcoo_gather(
         starts[axis] = dnp.clip(start_indices[..., i], 0, length - size)
     batch = start_indices.shape[:-1]
     starts = [dnp.broadcast_to(s, batch) for s in starts]
-    found = windows(operand, starts, slice_sizes)
+    result = windows(operand, starts, slice_sizes)
     gone = [n + a for a in numbers.collapsed_slice_dims]
-    out = bcoo_squeeze(found, dimensions=gone)
+    out = bcoo_squeeze(result, dimensions=gone)
     offsets = list(numbers.offset_dims)
     source = [i for i in range(out.ndim) if i not in offsets]
     order = [0] * out.ndim

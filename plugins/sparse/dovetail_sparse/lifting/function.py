@@ -40,7 +40,7 @@ def sparsify(f: Callable[..., Any], use_tracer: bool = False) -> Callable[..., A
     def sparse_f(*args: Any, **kwargs: Any) -> Any:
         leaves, structure = tree.tree_flatten(args, is_leaf=is_sparse)
         lifted = [i for i, x in enumerate(leaves) if is_sparse(x)]
-        found: list[Any] = []
+        result: list[Any] = []
 
         def flat(*xs: Any) -> list[Any]:
             given = list(leaves)
@@ -48,10 +48,10 @@ def sparsify(f: Callable[..., Any], use_tracer: bool = False) -> Callable[..., A
                 given[i] = x
             out = f(*tree.tree_unflatten(structure, given), **kwargs)
             outs, out_structure = tree.tree_flatten(out, is_leaf=is_sparse)
-            found[:] = [out_structure]
+            result[:] = [out_structure]
             return outs
 
         outs = lift_call(SparseCarrier(), flat, [leaves[i] for i in lifted])
-        return tree.tree_unflatten(found[0], outs)
+        return tree.tree_unflatten(result[0], outs)
 
     return sparse_f

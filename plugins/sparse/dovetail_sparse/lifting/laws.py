@@ -37,11 +37,11 @@ def sparsify_law(sample: Sample) -> None:
         args = list(sample.args)
         args[i] = BCOO.fromdense(np.asarray(x))
         try:
-            found = lift_call(SparseCarrier(), sample.flat, args)
+            result = lift_call(SparseCarrier(), sample.flat, args)
         except NotImplementedError:
             continue  # says that it would be dense, or is not of this layout
         tried += 1
-        for got, want in zip(found, wanted):
+        for got, want in zip(result, wanted):
             dense = got.todense() if isinstance(got, JAXSparse) else got
             assert_close(dense, want, f"operand {i} sparse", scale=1.0)
     if not tried:

@@ -62,12 +62,12 @@ def run(args: Namespace) -> int:
 
 def _entries(path: str) -> tuple[list[Entry], int]:
     """The programs of the file, and how many lines of it are none."""
-    found: list[Entry] = []
+    result: list[Entry] = []
     bad = 0
     try:
         for number, entry in read(path):
             if isinstance(entry, Entry):
-                found.append(entry)
+                result.append(entry)
             else:
                 bad += 1
                 print(f"{path}, line {number}, is left out: {entry}", file=sys.stderr)
@@ -76,9 +76,9 @@ def _entries(path: str) -> tuple[list[Entry], int]:
             f"{path!r} cannot be read: {e.strerror}. DOVETAIL_RECORD_COMPILES={path} lets a run "
             "write it."
         ) from None
-    if not found and not bad:
+    if not result and not bad:
         raise DovetailError(f"there is no program in {path!r}")
-    return found, bad
+    return result, bad
 
 
 def _run_each(args: Namespace, counts: list[int]) -> int:

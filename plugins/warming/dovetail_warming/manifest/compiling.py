@@ -37,8 +37,8 @@ def foreign(entry: Entry) -> str:
     """The versions a program was recorded with, where they are others than these."""
     own = versions_now()
     theirs = {"jaxlib": entry.jaxlib, "dovetail": entry.dovetail}
-    found = [f"{k} {v} (here {own[k]})" for k, v in theirs.items() if v != own[k]]
-    return " and ".join(found)
+    result = [f"{k} {v} (here {own[k]})" for k, v in theirs.items() if v != own[k]]
+    return " and ".join(result)
 
 
 def compile_entry(entry: Entry) -> bool:

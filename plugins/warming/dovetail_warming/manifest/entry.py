@@ -109,8 +109,8 @@ def _checksum(facts: Mapping[str, Any], text: bytes) -> str:
 
 def key_of(line: bytes) -> str | None:
     """The key that a line states; None where it is none of this format."""
-    found = _HEAD.match(line)
-    return found[1].decode() if found and line.endswith(b"}\n") else None
+    result = _HEAD.match(line)
+    return result[1].decode() if result and line.endswith(b"}\n") else None
 
 
 def decode(line: bytes) -> Entry:
@@ -120,17 +120,17 @@ def decode(line: bytes) -> Entry:
         UnreadableLine: it was altered or is incomplete, or of a later format.
     """
     try:
-        found: Any = json.loads(line)
-        written = found.pop("dovetail_compiles")
+        result: Any = json.loads(line)
+        written = result.pop("dovetail_compiles")
     except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
         raise UnreadableLine("it is no program that was recorded") from None
     if written != FORMAT:
         raise UnreadableLine(f"it is of format {written!r}, and this version reads {FORMAT}")
     try:
-        key, text = found.pop("key"), _unpacked(found.pop("module"))
-        if _checksum(found, text) != key:
+        key, text = result.pop("key"), _unpacked(result.pop("module"))
+        if _checksum(result, text) != key:
             raise UnreadableLine("its checksum is wrong")
-        return _entry(found, text.decode())
+        return _entry(result, text.decode())
     except (ValueError, KeyError, TypeError, AttributeError) as e:
         raise UnreadableLine(f"it is damaged ({type(e).__name__})") from None
 
@@ -146,12 +146,12 @@ def _unpacked(packed: str) -> bytes:
     return text
 
 
-def _entry(found: dict[str, Any], text: str) -> Entry:
-    parts = cast("dict[str, Any] | None", found.pop("parts"))
-    devices, made = tuple(map(int, found.pop("devices"))), None
+def _entry(result: dict[str, Any], text: str) -> Entry:
+    parts = cast("dict[str, Any] | None", result.pop("parts"))
+    devices, made = tuple(map(int, result.pop("devices"))), None
     if parts is not None:
         ins, outs, kept = (
             tuple(map(bool, parts[k])) for k in ("chosen_ins", "chosen_outs", "kept")
         )
         made = Parts(ins, outs, kept, int(parts["constants"]))
-    return Entry(module=text, devices=devices, parts=made, **found)
+    return Entry(module=text, devices=devices, parts=made, **result)

@@ -26,5 +26,5 @@ def run():
     observed = jnp.array([0.1, -0.2, 2.9, 3.3, 3.1, 0.2])
     _, _, smoothed, evidence = chain.forward_backward(observed)
     divergence = distrax.Normal(0.0, 1.0).kl_divergence(distrax.Normal(1.0, 2.0))
-    found = {"mean": mean, "density": density, "divergence": divergence}
-    return {**found, "smoothed": smoothed, "evidence": evidence, "path": chain.viterbi(observed)}
+    result = {"mean": mean, "density": density, "divergence": divergence}
+    return {**result, "smoothed": smoothed, "evidence": evidence, "path": chain.viterbi(observed)}

@@ -12,8 +12,8 @@ def run():
     smoothed = jax.jit(lambda e: model.smoother(parameters, e).smoothed_probs)
     path = jax.jit(lambda e: model.most_likely_states(parameters, e))
     for _ in range(5):
-        found = smoothed(emissions), path(emissions)
-        yield found
+        result = smoothed(emissions), path(emissions)
+        yield result
     learnt, losses = model.fit_sgd(
         parameters, properties, emissions[None], optimizer=optax.adam(1e-2), num_epochs=3
     )
@@ -22,8 +22,8 @@ def run():
     _, rolls = dice.sample(of_dice, jax.random.key(3), num_timesteps=40)
     return {
         "states": states[:10],
-        "smoothed": found[0][10],
-        "path": found[1][:10],
+        "smoothed": result[0][10],
+        "path": result[1][:10],
         "losses": losses,
         "means": learnt.emissions.means,
         "dice": dice.marginal_log_prob(of_dice, rolls),

@@ -17,8 +17,8 @@ def run():
 
     slope = jax.jit(jax.grad(lambda x: features(x).filter("0e").array.sum() + (x**2).sum()))
     for _ in range(20):
-        found = features(x)
-        yield found.array, slope(x)
-    turned = features(x @ rotation.T).array - found.transform_by_matrix(rotation).array
+        result = features(x)
+        yield result.array, slope(x)
+    turned = features(x @ rotation.T).array - result.transform_by_matrix(rotation).array
     same = jnp.abs(turned).max() < 1e-4
-    return {"same": same, "irreps": str(found.irreps), "norm": e3nn.norm(found).array[0]}
+    return {"same": same, "irreps": str(result.irreps), "norm": e3nn.norm(result).array[0]}

@@ -30,8 +30,8 @@ def run():
     @jax.jit
     def step(params, state):
         def loss(params):
-            found = jax.vmap(model.apply, (None, 0))(params, points)
-            return jnp.mean((found - target) ** 2)
+            result = jax.vmap(model.apply, (None, 0))(params, points)
+            return jnp.mean((result - target) ** 2)
 
         value, gradient = jax.value_and_grad(loss)(params)
         updates, state = solver.update(gradient, state)

@@ -21,6 +21,6 @@ def run():
     packed, shapes = pack([rows, rows[:, :2]], "b * d")
     first, _ = unpack(packed, shapes, "b * d")
     scores = einsum(rows, rows, "b i d, b j d -> b i j")
-    found = {"pooled": pooled.sum(), "repeated": repeated, "gradient": gradient(x).sum()}
-    found |= {"scores": scores[0, 0], "first": first.sum()}
-    return {**found, "axes": str(parse_shape(x, "b h w c"))}
+    result = {"pooled": pooled.sum(), "repeated": repeated, "gradient": gradient(x).sum()}
+    result |= {"scores": scores[0, 0], "first": first.sum()}
+    return {**result, "axes": str(parse_shape(x, "b h w c"))}

@@ -18,10 +18,10 @@ def simulate(velocity, kind):
 
 
 def run():
-    found = {}
+    result = {}
     for kind in ("checkpointed", "bounded"):
         function = eqx.filter_jit(eqx.filter_value_and_grad(lambda v: simulate(v, kind=kind)))
         for number in range(10):
-            found[kind] = function(jnp.array(0.1 * number))
-            yield found[kind]
-    return {kind + part: value for kind, pair in found.items() for part, value in zip("vg", pair)}
+            result[kind] = function(jnp.array(0.1 * number))
+            yield result[kind]
+    return {kind + part: value for kind, pair in result.items() for part, value in zip("vg", pair)}

@@ -20,9 +20,9 @@ def run():
     def step(state, key):
         ask, tell = jax.random.split(key)
         population, state = strategy.ask(ask, state, parameters)
-        found = jax.vmap(fitness)(population)
-        state, _ = strategy.tell(tell, population, found, state, parameters)
-        return state, found.min()
+        result = jax.vmap(fitness)(population)
+        state, _ = strategy.tell(tell, population, result, state, parameters)
+        return state, result.min()
 
     best = []
     for i in range(20):

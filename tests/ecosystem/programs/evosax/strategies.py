@@ -11,7 +11,7 @@ def run():
     def fitness(x):
         return jnp.sum(x**2) + 3 * jnp.sum(1 - jnp.cos(x))
 
-    found = {}
+    result = {}
     for kind in (Open_ES, PGPE, SNES):
         strategy = kind(population_size=12, solution=solution)
         parameters = strategy.default_params
@@ -30,11 +30,11 @@ def run():
         for _ in range(2):
             means = evolved(jax.random.key(0))
             yield means
-        found[kind.__name__] = means[:5]
+        result[kind.__name__] = means[:5]
     strategy = DifferentialEvolution(population_size=8, solution=solution)
     population = jax.random.normal(jax.random.key(1), (8, 3))
     state = strategy.init(
         jax.random.key(2), population, jax.vmap(fitness)(population), strategy.default_params
     )
     population, state = strategy.ask(jax.random.key(3), state, strategy.default_params)
-    return {**found, "population": population[0]}
+    return {**result, "population": population[0]}

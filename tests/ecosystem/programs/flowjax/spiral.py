@@ -23,12 +23,12 @@ def run():
         jax.random.key(2), flow, points, max_epochs=3, batch_size=64, show_progress=False
     )
     for _ in range(3):
-        found = density(flow, points)
-        yield found
+        result = density(flow, points)
+        yield result
     drawn = flow.sample(jax.random.key(3), (5,))
     return {
         "before": before,
         "losses": jnp.array(losses["train"]),
-        "densities": found[:5],
+        "densities": result[:5],
         "drawn": drawn,
     }

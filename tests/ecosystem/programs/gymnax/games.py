@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 
 def run():
-    found = {}
+    result = {}
     for name in ("Pendulum-v1", "MountainCar-v0", "Catch-bsuite", "Breakout-MinAtar"):
         env, parameters = gymnax.make(name)
 
@@ -26,6 +26,6 @@ def run():
         for _ in range(2):
             observation, rewards = jax.vmap(steps)(jax.random.split(jax.random.key(0), 3))
             yield rewards
-        found[name] = rewards.sum(1)
-        found[name + " seen"] = jnp.sum(observation)
-    return found
+        result[name] = rewards.sum(1)
+        result[name + " seen"] = jnp.sum(observation)
+    return result

@@ -9,7 +9,7 @@ def run():
     x = jnp.linspace(0, 3, 12)
     f = jnp.sin(x) + 0.1 * x**2
     places = jnp.array([0.05, 0.77, 1.5, 2.91])
-    found = {}
+    result = {}
     for method in ("linear", "cubic", "cubic2", "catmull-rom", "monotonic", "akima"):
 
         @jax.jit
@@ -21,11 +21,11 @@ def run():
             values = at(places, f)
             in_places, in_values = slope(places, f)
             yield values, in_places
-        found[method] = values
-        found[method + "_places"] = in_places
-        found[method + "_values"] = in_values
+        result[method] = values
+        result[method + "_places"] = in_places
+        result[method + "_values"] = in_values
     spline = interpax.Interpolator1D(x, f, method="cubic2", extrap=True)
-    found["derivative"] = jax.jit(lambda p: spline(p, dx=1))(places)
-    found["outside"] = spline(jnp.array([-0.1, 3.2]))
-    found["fourier"] = interpax.fft_interp1d(jnp.sin(2 * jnp.pi * jnp.arange(8) / 8), 12)
-    return found
+    result["derivative"] = jax.jit(lambda p: spline(p, dx=1))(places)
+    result["outside"] = spline(jnp.array([-0.1, 3.2]))
+    result["fourier"] = interpax.fft_interp1d(jnp.sin(2 * jnp.pi * jnp.arange(8) / 8), 12)
+    return result

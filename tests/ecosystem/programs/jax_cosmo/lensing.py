@@ -18,8 +18,8 @@ def run():
     jacobian = jax.jit(jax.jacfwd(spectra))
     parameters = jnp.array([0.25, 0.8])
     for _ in range(3):
-        found = spectra(parameters)
+        result = spectra(parameters)
         slope = jacobian(parameters)
-        yield found, slope
-    relative = slope / found[:, None]
-    return {"spectra": jnp.log(found), "fisher": relative.T @ relative}
+        yield result, slope
+    relative = slope / result[:, None]
+    return {"spectra": jnp.log(result), "fisher": relative.T @ relative}

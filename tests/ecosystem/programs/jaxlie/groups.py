@@ -7,7 +7,7 @@ import jaxlie
 
 def run():
     keys = jax.random.split(jax.random.key(0), 3)
-    found = {}
+    result = {}
     for name, group in (
         ("so2", jaxlie.SO2),
         ("se2", jaxlie.SE2),
@@ -26,12 +26,12 @@ def run():
         for _ in range(3):
             logarithm, adjoint, middle, _ = both(tangents)
             yield logarithm, slope(tangents)
-        found[name] = jnp.concatenate([logarithm, middle, adjoint.sum(0)])
-        found[name + "_slope"] = slope(tangents).sum((1, 2))
-        found[name + "_small"] = jax.jacrev(lambda t, group=group: group.exp(t).log())(
+        result[name] = jnp.concatenate([logarithm, middle, adjoint.sum(0)])
+        result[name + "_slope"] = slope(tangents).sum((1, 2))
+        result[name + "_small"] = jax.jacrev(lambda t, group=group: group.exp(t).log())(
             jnp.full(group.tangent_dim, 1e-7)
         )
     angles = jaxlie.SO3.from_rpy_radians(0.1, 0.2, 0.3)
-    found["angles"] = jnp.stack(angles.as_rpy_radians())
-    found["sampled"] = jaxlie.SO3.sample_uniform(keys[1]).wxyz
-    return found
+    result["angles"] = jnp.stack(angles.as_rpy_radians())
+    result["sampled"] = jaxlie.SO3.sample_uniform(keys[1]).wxyz
+    return result

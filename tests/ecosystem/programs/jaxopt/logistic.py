@@ -17,8 +17,8 @@ def run():
 
     @jax.jit
     def held_out(penalty):
-        found = solver.run(start, l2reg=penalty, data=(x[:40], y[:40])).params
-        return jaxopt.objective.binary_logreg(found, (x[40:], y[40:]))
+        result = solver.run(start, l2reg=penalty, data=(x[:40], y[:40])).params
+        return jaxopt.objective.binary_logreg(result, (x[40:], y[40:]))
 
     slope = jax.jit(jax.grad(held_out))
     for number in range(10):

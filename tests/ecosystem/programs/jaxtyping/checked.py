@@ -39,11 +39,11 @@ def run():
     a, b, c = jnp.ones((2, 3)), jnp.ones((3, 4)), jnp.array(2.0)
     fast = jax.jit(jax.vmap(product, in_axes=(0, None, None)))
     for _ in range(20):
-        found = fast(jnp.stack([a, a]), b, c)
-        yield found
+        result = fast(jnp.stack([a, a]), b, c)
+        yield result
     try:
         product(a, a, c)
         told = "nothing"
     except TypeError as error:
         told = type(error).__name__
-    return {"sum": found.sum(), "told": told, "hint": str(Layer.__annotations__["weight"])}
+    return {"sum": result.sum(), "told": told, "hint": str(Layer.__annotations__["weight"])}

@@ -16,7 +16,7 @@ def run():
         return yes + [same, no]
 
     for _ in range(20):
-        found = checked(x)
+        result = checked(x)
         yield None
     traced = []
 
@@ -27,4 +27,4 @@ def run():
 
     yield f(x)
     tree = isinstance({"a": x, "b": (x,)}, PyTree[Float[Array, "..."]])
-    return {"found": str(found), "traced": str(traced), "tree": str(tree)}
+    return {"found": str(result), "traced": str(traced), "tree": str(tree)}

@@ -25,8 +25,8 @@ def run():
     both = jax.jit(lambda g: (convolution(g).nodes, attention(g).nodes))
     slope = jax.jit(jax.grad(lambda nodes: convolution(graph._replace(nodes=nodes)).nodes.sum()))
     for _ in range(30):
-        found = both(graph)
-        yield found, slope(graph.nodes)
+        result = both(graph)
+        yield result, slope(graph.nodes)
     parts = jraph.unbatch(jraph.batch([graph, graph]))
     soft = jraph.segment_softmax(jnp.arange(6.0), jnp.array([0, 0, 1, 1, 1, 2]), 3)
-    return {"nodes": found[0][0], "attended": found[1][0], "parts": len(parts), "soft": soft}
+    return {"nodes": result[0][0], "attended": result[1][0], "parts": len(parts), "soft": soft}

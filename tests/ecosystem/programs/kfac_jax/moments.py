@@ -7,7 +7,7 @@ import kfac_jax
 
 def run():
     images = jax.random.normal(jax.random.key(0), (4, 9, 8, 3))
-    found = {}
+    result = {}
     for padding in ("VALID", "SAME"):
         moments = jax.jit(lambda x, p=padding: kfac_jax.patches_moments(x, 3, padding=p))
         plain = jax.jit(lambda x, p=padding: kfac_jax.patches_moments_explicit(x, 3, padding=p))
@@ -15,9 +15,9 @@ def run():
             second, first = moments(images)
             yield first
         again, _ = plain(images)
-        found[padding] = first
-        found[padding + "_second"] = jnp.sum(second**2)
-        found[padding + "_error"] = jnp.abs(second - again).max()
+        result[padding] = first
+        result[padding + "_second"] = jnp.sum(second**2)
+        result[padding + "_error"] = jnp.abs(second - again).max()
     a = jnp.cov(jax.random.normal(jax.random.key(1), (4, 40)))
     b = jnp.cov(jax.random.normal(jax.random.key(2), (3, 30)))
     inverse = jax.jit(lambda d: kfac_jax.utils.pi_adjusted_kronecker_inverse(a, b, damping=d))
@@ -28,7 +28,7 @@ def run():
         yield average.value
     values, vectors = kfac_jax.utils.safe_psd_eigh(a)
     return {
-        **found,
+        **result,
         "one": one,
         "other": other,
         "average": average.value,

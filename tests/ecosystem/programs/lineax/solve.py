@@ -16,7 +16,7 @@ def run():
         "cg": (positive, tag, lx.CG(rtol=1e-6, atol=1e-6)),
         "gmres": (matrix, (), lx.GMRES(rtol=1e-5, atol=1e-5)),
     }
-    found = {}
+    result = {}
     for name, (a, tags, solver) in cases.items():
 
         @jax.jit
@@ -27,6 +27,6 @@ def run():
         gradient = jax.jit(jax.grad(lambda a, b, solved=solved: solved(a, b).sum()))
         for _ in range(5):
             yield solved(a, vector), gradient(a, vector)
-        found[name] = solved(a, vector)
-        found[name + "_gradient"] = jnp.trace(gradient(a, vector))
-    return found
+        result[name] = solved(a, vector)
+        result[name + "_gradient"] = jnp.trace(gradient(a, vector))
+    return result

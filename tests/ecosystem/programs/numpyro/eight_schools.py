@@ -27,5 +27,5 @@ def run():
         mcmc.run(jax.random.PRNGKey(seed), ERRORS, effects=EFFECTS)
         samples = mcmc.get_samples()
         yield samples
-    found = {name: jnp.round(value.mean() / 20) for name, value in samples.items()}
-    return {**found, "shape": str(samples["theta"].shape)}
+    result = {name: jnp.round(value.mean() / 20) for name, value in samples.items()}
+    return {**result, "shape": str(samples["theta"].shape)}

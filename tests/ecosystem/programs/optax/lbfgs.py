@@ -33,6 +33,6 @@ def run():
     solver = optax.lbfgs()
     fast = jax.jit(lambda start: minimise(start, solver, 1e-3)[0])
     for number in range(10):
-        found = fast(jnp.full(8, 0.5 + 0.01 * number))
-        yield found
-    return {"value": rosenbrock(fast(jnp.zeros(8))) < 1e-4, "found": jnp.round(found, 2)}
+        result = fast(jnp.full(8, 0.5 + 0.01 * number))
+        yield result
+    return {"value": rosenbrock(fast(jnp.zeros(8))) < 1e-4, "found": jnp.round(result, 2)}

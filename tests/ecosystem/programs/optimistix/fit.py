@@ -26,6 +26,6 @@ def run():
         return optx.minimise(lambda y, _: jnp.sum((y - 3.0) ** 4 + y**2), solver, start).value
 
     for _ in range(10):
-        found = fit(start)
-        yield found, smallest(jnp.zeros(3))
-    return {**found, "smallest": smallest(jnp.zeros(3))}
+        result = fit(start)
+        yield result, smallest(jnp.zeros(3))
+    return {**result, "smallest": smallest(jnp.zeros(3))}

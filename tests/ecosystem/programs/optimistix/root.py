@@ -21,8 +21,8 @@ def run():
     slope = jax.jit(jax.grad(lambda a: root(a)[0]))
     for number in range(20):
         a = jnp.array(0.5 + 0.02 * number)
-        found = root(a)
-        yield found, slope(a)
+        result = root(a)
+        yield result, slope(a)
     fixed = optx.fixed_point(
         lambda y, _: jnp.tanh(y) + 0.5, optx.FixedPointIteration(1e-6, 1e-6), jnp.array(0.1)
     )
@@ -31,7 +31,7 @@ def run():
         options={"lower": 0.0, "upper": 2.0},
     )  # fmt: skip
     return {
-        "found": jnp.stack(found),
+        "found": jnp.stack(result),
         "slope": slope(a),
         "fixed": fixed.value,
         "between": between.value,

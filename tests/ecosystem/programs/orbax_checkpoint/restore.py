@@ -21,7 +21,7 @@ def run():
     shapes["params"] = jax.tree.map(
         lambda s: jax.ShapeDtypeStruct(s.shape, s.dtype, sharding=place), shapes["params"]
     )
-    found = {}
+    result = {}
     # Which of the two sides wrote it first is what differs; the numbers are the same.
     for name in ("OTHER_FOLDER", "OWN_FOLDER"):
         folder = os.path.join(os.environ[name], "checkpoints")
@@ -31,8 +31,8 @@ def run():
             last = manager.latest_step()
             state = manager.restore(last, args=ocp.args.StandardRestore(shapes))
             yield state["params"]
-        found[name] = state["params"]["w"]
-        found[name + "_b"] = state["params"]["b"].astype(jnp.float32)
-        found[name + "_steps"] = state["steps"]
+        result[name] = state["params"]["w"]
+        result[name + "_b"] = state["params"]["b"].astype(jnp.float32)
+        result[name + "_steps"] = state["steps"]
         assert state["params"]["b"].dtype == jnp.bfloat16
-    return found
+    return result

@@ -21,12 +21,12 @@ def run():
     solved = jax.jit(cost)
     slope = jax.jit(jax.grad(lambda x, y, w: cost(x, y, w).reg_ot_cost))
     for _ in range(5):
-        found = solved(x, y, weights)
+        result = solved(x, y, weights)
         moved = slope(x, y, weights)
-        yield found.f, moved
+        yield result.f, moved
     return {
-        "cost": found.reg_ot_cost,
-        "plan": found.matrix.sum(1),
+        "cost": result.reg_ot_cost,
+        "plan": result.matrix.sum(1),
         "moved": moved,
-        "converged": int(found.converged),
+        "converged": int(result.converged),
     }

@@ -14,8 +14,8 @@ def run():
     ranks = jax.jit(lambda x: soft_sort.ranks(x, epsilon=0.05))
     ordered = jax.jit(lambda x: soft_sort.sort(x, epsilon=0.05))
     for _ in range(3):
-        found = ranks(x), ordered(x)
-        yield found
+        result = ranks(x), ordered(x)
+        yield result
     a = jax.random.normal(jax.random.key(0), (8, 2))
     b = jnp.concatenate([a[:, ::-1], jnp.zeros((8, 1))], 1)
     problem = quadratic_problem.QuadraticProblem(pointcloud.PointCloud(a), pointcloud.PointCloud(b))
@@ -24,4 +24,4 @@ def run():
     )
     out = jax.jit(solver)(problem)
     yield out.matrix
-    return {"ranks": found[0], "sorted": found[1], "quadratic": out.reg_gw_cost}
+    return {"ranks": result[0], "sorted": result[1], "quadratic": out.reg_gw_cost}

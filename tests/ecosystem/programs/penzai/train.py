@@ -32,6 +32,6 @@ def run():
     for _ in range(60):
         told = trainer.step(x=x, y=y)
         yield told
-    found = model(tagged(x)).unwrap("batch", "features")
+    result = model(tagged(x)).unwrap("batch", "features")
     layers = pz.select(model).at_instances_of(pz.nn.Linear)
-    return {"error": ((found - y) ** 2).mean(), "layers": layers.count()}
+    return {"error": ((result - y) ** 2).mean(), "layers": layers.count()}

@@ -11,6 +11,6 @@ def run():
     time = unitful.Unitful(jnp.float32(2.0), {unitful.seconds: 1})
     product = jax.jit(quax.quaxify(lambda x, t: (x + x) * x * t))
     for _ in range(30):
-        found = product(length, time)
-        yield found
-    return {"found": found.array, "units": len(found.units)}
+        result = product(length, time)
+        yield result
+    return {"found": result.array, "units": len(result.units)}

@@ -19,12 +19,12 @@ def run():
     slope = jax.jit(jax.grad(likelihood))
     parameters = jnp.array([-0.5, 0.2, 0.5])
     for i in range(10):
-        found = likelihood(parameters), slope(parameters + 0.01 * i)
-        yield found
+        result = likelihood(parameters), slope(parameters + 0.01 * i)
+        yield result
     drawn = process(parameters).sample(jax.random.key(0))
     told = process(parameters).condition(y, jnp.array([0.5, 3.3, 9.7]))
     return {
-        "likelihood": found[0],
+        "likelihood": result[0],
         "slope": slope(parameters),
         "drawn": drawn[:5],
         "mean": told.gp.loc,

@@ -97,8 +97,8 @@ def _by_channel(b: Any, lhs: Any, rhs: Any, params: Any) -> Any:
     out, dtype = b.out, lhs.aval.dtype
     if dtype.itemsize == 2:
         lhs, rhs = b.convert(lhs, np.dtype(np.float32)), b.convert(rhs, np.dtype(np.float32))
-    found = out.update(dtype=lhs.aval.dtype)
-    return b.convert(b.custom_call("dovetail_cpu_channels", [lhs, rhs], [found], config)[0], dtype)
+    result = out.update(dtype=lhs.aval.dtype)
+    return b.convert(b.custom_call("dovetail_cpu_channels", [lhs, rhs], [result], config)[0], dtype)
 
 
 def _multiplies_bytes(b: Any, x: Any, kernel: Any, params: Any) -> bool:

@@ -27,23 +27,23 @@ def made(b: Any, name: str) -> Op | None:
     """The operation whose result a value is; None of arguments and of what is elsewhere."""
     start = f"{name} = "
     line = next((x for x in reversed(b.lines) if x.startswith(start)), None)
-    found = line and _LINE.search(line)
-    if not found:
+    result = line and _LINE.search(line)
+    if not result:
         return None
-    op, operands, attributes, types, _ = found.groups()
+    op, operands, attributes, types, _ = result.groups()
     return Op(op, operands.split(", "), attributes or "", types.split(", "))
 
 
 def origin(b: Any, name: str) -> Op | None:
     """What made a value, but for changes of its shape."""
-    found = made(b, name)
-    while found is not None and found.name in ("reshape", "broadcast_in_dim"):
-        found = made(b, found.operands[0])
-    return found
+    result = made(b, name)
+    while result is not None and result.name in ("reshape", "broadcast_in_dim"):
+        result = made(b, result.operands[0])
+    return result
 
 
 def number(b: Any, name: str) -> str | None:
     """The number with which an array is filled, as the text has it: of floats its bits."""
-    found = origin(b, name)
-    value = found and found.name == "constant" and _VALUE.match(found.attributes)
+    result = origin(b, name)
+    value = result and result.name == "constant" and _VALUE.match(result.attributes)
     return value[1] if value else None

@@ -30,14 +30,14 @@ _LEAST = 1 << 18
 def _dot_general(b: Any, lhs: Any, rhs: Any, **params: Any) -> Any:
     plain = stablehlo_rules.replaced(dot_general_p, _dot_general)
     out, name = b.out, lhs.aval.dtype.name
-    found = _BY_RESULT.get(name) or _BY_OPERANDS.get(name)
+    result = _BY_RESULT.get(name) or _BY_OPERANDS.get(name)
     if (
-        not found
+        not result
         or not lhs.aval.dtype == rhs.aval.dtype == out.dtype
         or not _may_be_wider(b, params)
     ):
         return plain(b, lhs, rhs, **params)
-    wide, longest = found
+    wide, longest = result
     if not _is_large(lhs.aval.shape, rhs.aval.shape, params["dimension_numbers"], longest):
         return plain(b, lhs, rhs, **params)
     if name in _BY_OPERANDS:
@@ -92,7 +92,7 @@ def in_wider_type(b: Any, dtype: Any, lower: Any) -> Any:
     outs = b.outs
     b.outs = (outs[0].update(dtype=dtype),)
     try:
-        found = lower()
+        result = lower()
     finally:
         b.outs = outs
-    return b.convert(found, outs[0].dtype)
+    return b.convert(result, outs[0].dtype)

@@ -28,8 +28,8 @@ def get_backend(platform: Any = None) -> Any:
 def backends() -> dict[str, Any]:
     """The clients of all platforms that can be used here."""
     _backend().client  # noqa: B018 - what is the default is started
-    found = {n: _registry().backend(n) for n in _registry().entries("backends")}
-    return {n: b.client for n, b in found.items() if isinstance(b, PjrtBackend) and b.started}
+    result = {n: _registry().backend(n) for n in _registry().entries("backends")}
+    return {n: b.client for n, b in result.items() if isinstance(b, PjrtBackend) and b.started}
 
 
 def get_default_device() -> Any:

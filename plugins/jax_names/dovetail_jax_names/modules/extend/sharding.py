@@ -15,9 +15,9 @@ from ...lookup import attributes as _attributes
 
 def get_op_sharding_from_serialized_proto(sharding: bytes) -> Any:
     """The compiler's description of a sharding, of a serialized one."""
-    found = _OpSharding()
-    found.ParseFromString(sharding)
-    return found
+    result = _OpSharding()
+    result.ParseFromString(sharding)
+    return result
 
 
 def get_hlo_sharding_from_serialized_proto(sharding: bytes) -> Any:

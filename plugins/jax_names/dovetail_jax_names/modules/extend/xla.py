@@ -45,8 +45,8 @@ def clear_hlo_module_transformation(
     name: str, stage: PipelineStage = _PRE, platforms: Sequence[str] | str | None = None
 ) -> bool:
     """Take a function away that was registered by ``name``; whether there was one."""
-    found = [_transforms.clear(c, p, name, stage) for p, c in _clients(platforms, stage)]
-    return any(found)
+    result = [_transforms.clear(c, p, name, stage) for p, c in _clients(platforms, stage)]
+    return any(result)
 
 
 def _clients(

@@ -45,8 +45,8 @@ class PRNGKeyArray(KeyArray, metaclass=_Keys):  # type: ignore[misc]  # it becom
     __slots__ = ()
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        found = wrap_key_data(state["_base_array"], impl=state["_impl"].name)
-        self.__init__(found.dtype, found.lanes)
+        result = wrap_key_data(state["_base_array"], impl=state["_impl"].name)
+        self.__init__(result.dtype, result.lanes)
         self.__class__ = KeyArray  # type: ignore[assignment]
 
 

@@ -66,23 +66,23 @@ def check_function(f: Any, what: str) -> None:
 def stage_function(f: Callable[..., Any], in_tree: Any, avals: Sequence[Any]) -> Staged:
     """Trace ``f(*args)`` for flat arguments of types ``avals`` and structure ``in_tree``."""
     key = in_tree, tuple(avals)
-    found: Staged | None = traced.recall(f, key)
-    if found is not None:
-        return found
+    result: Staged | None = traced.recall(f, key)
+    if result is not None:
+        return result
     trees: list[Any] = []
 
     def flat(*leaves: Any) -> list[Any]:
-        found, tree = tree_flatten(f(*tree_unflatten(in_tree, leaves)))
+        result, tree = tree_flatten(f(*tree_unflatten(in_tree, leaves)))
         trees[:] = [tree]
-        for x in found:
+        for x in result:
             _check_result(x, f)
-        return found
+        return result
 
     with traced.tracing():
         jaxpr, consts = stage(flat, avals, name_of(f))
-        found = Staged(jaxpr, consts, trees[0])
-        traced.keep(f, key, consts, jaxpr, found)
-    return found
+        result = Staged(jaxpr, consts, trees[0])
+        traced.keep(f, key, consts, jaxpr, result)
+    return result
 
 
 def _check_result(x: Any, f: Any) -> None:
@@ -255,8 +255,8 @@ def with_strong_inputs(s: Staged, wanted: Sequence[Any]) -> Staged:
             weak: Any = v.aval
             params = {"new_dtype": weak.dtype, "weak_type": weak.weak_type}
             invars[i] = Var(want)
-            found = convert_element_type_p.infer((want,), params)
-            eqns.append(Eqn(convert_element_type_p, [invars[i]], [v], params, found.effects, None))
+            result = convert_element_type_p.infer((want,), params)
+            eqns.append(Eqn(convert_element_type_p, [invars[i]], [v], params, result.effects, None))
     if not eqns:
         return s
     return s._replace(jaxpr=s.jaxpr.replace(invars=invars, eqns=[*eqns, *s.jaxpr.eqns]))
@@ -319,8 +319,8 @@ def _raised(a: Any, b: Any) -> Any:
         return a
     if isinstance(b, ShapedArray) and a.shape == b.shape and a.dtype != b.dtype:
         try:
-            found, _ = common_type([(a.dtype, True), (b.dtype, b.weak_type)])
-            return a.update(dtype=found, weak_type=False)
+            result, _ = common_type([(a.dtype, True), (b.dtype, b.weak_type)])
+            return a.update(dtype=result, weak_type=False)
         except TypePromotionError:  # nothing is above both: the comparison of types says so
             pass
     return a
@@ -341,13 +341,13 @@ def invariant(body: Staged, leaves: Sequence[Any], condition: Staged | None = No
         seen.update(map(id, condition.consts))
         used = {v for e in condition.jaxpr.eqns for v in e.invars if v.__class__ is Var}
         used.update(v for v in condition.jaxpr.outvars if v.__class__ is Var)
-    found: list[int] = []
+    result: list[int] = []
     for i, (x, v, out) in enumerate(zip(leaves, body.jaxpr.invars, body.jaxpr.outvars)):
         looked_at = condition is not None and condition.jaxpr.invars[i] in used
         if v is out and hasattr(x, "aval") and id(x) not in seen and not looked_at:
             seen.add(id(x))
-            found.append(i)
-    return found
+            result.append(i)
+    return result
 
 
 def with_constants(s: Staged, leaves: Sequence[Any], at: Sequence[int], results: bool) -> Staged:

@@ -77,9 +77,9 @@ def switch(
     if len(branches) == 1:
         return branches[0](*operands)
     if get_trace() is EVAL:
-        found = call_at_rest("switch", _switch_again, branches, (), index, *operands)
-        if found is not UNKNOWN:
-            return found
+        result = call_at_rest("switch", _switch_again, branches, (), index, *operands)
+        if result is not UNKNOWN:
+            return result
     from ..values import clamp
 
     index = convert_element_type_p.bind(index, new_dtype=np.dtype(np.int32), weak_type=False)
@@ -128,12 +128,12 @@ def _bind(what: str, index: Any, functions: Sequence[Any], operands: Sequence[An
 def _passed_through(programs: Sequence[ClosedJaxpr], given: Sequence[Any]) -> dict[int, int]:
     """Results that are an operand whatever is chosen, and which: no choice changes them."""
     places: list[dict[Any, int]] = [{v: i for i, v in enumerate(p.invars)} for p in programs]
-    found: dict[int, int] = {}
+    result: dict[int, int] = {}
     for at in range(len(programs[0].outvars)):
         first, *others = [of.get(p.outvars[at]) for of, p in zip(places, programs)]
         if first is not None and all(operand == first for operand in others):
-            found[at] = first
-    return found
+            result[at] = first
+    return result
 
 
 def _array(x: Any) -> Any:
@@ -150,11 +150,11 @@ def _without(program: ClosedJaxpr, results: dict[int, int]) -> ClosedJaxpr:
 
 
 def _staged(what: str, functions: Sequence[Any], in_tree: Any, avals: Sequence[Any]) -> Any:
-    found: dict[int, Staged] = {}  # a function that is given twice is traced once
+    result: dict[int, Staged] = {}  # a function that is given twice is traced once
     for f in functions:  # a comprehension would be one more frame for each level of a nest
-        if id(f) not in found:
-            found[id(f)] = stage_function(f, in_tree, avals)
-    return agree(what, functions, [found[id(f)] for f in functions])
+        if id(f) not in result:
+            result[id(f)] = stage_function(f, in_tree, avals)
+    return agree(what, functions, [result[id(f)] for f in functions])
 
 
 def agree(what: str, functions: Sequence[Any], staged: list[Staged]) -> list[Staged]:
@@ -211,9 +211,9 @@ def cond(
     if disable_jit.value and (known := _known(pred)) is not None:
         return true_fun(*operands) if known else false_fun(*operands)
     if get_trace() is EVAL:
-        found = call_at_rest("cond", _cond_again, (true_fun, false_fun), (), pred, *operands)
-        if found is not UNKNOWN:
-            return found
+        result = call_at_rest("cond", _cond_again, (true_fun, false_fun), (), pred, *operands)
+        if result is not UNKNOWN:
+            return result
     if aval.dtype.kind != "b":
         from ..discrete import ne
 

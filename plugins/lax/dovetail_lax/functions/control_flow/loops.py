@@ -68,9 +68,9 @@ def while_loop(
     check_function(cond_fun, "while_loop: cond_fun")
     check_function(body_fun, "while_loop: body_fun")
     if checkpoint is None and get_trace() is EVAL:
-        found = call_at_rest("while_loop", _while_again, (cond_fun, body_fun), (), init_val)
-        if found is not UNKNOWN:
-            return found
+        result = call_at_rest("while_loop", _while_again, (cond_fun, body_fun), (), init_val)
+        if result is not UNKNOWN:
+            return result
     return while_of("while_loop", cond_fun, body_fun, init_val, checkpoint)
 
 
@@ -169,10 +169,10 @@ def _check_predicate(cond_fun: Any, condition: Staged) -> None:
     avals = condition.out_avals
     is_leaf = condition.out_tree.num_nodes == 1
     if not is_leaf or len(avals) != 1 or avals[0].shape != () or avals[0].dtype != np.bool_:
-        found = ", ".join(a.str_short() for a in avals)
+        result = ", ".join(a.str_short() for a in avals)
         raise TypeError(
             f"while_loop: {name_of(cond_fun)} must return one boolean scalar, but it returned "
-            f"{condition.out_tree} of {found or 'nothing'}{place()}. Reduce it (.any(), .all()), "
+            f"{condition.out_tree} of {result or 'nothing'}{place()}. Reduce it (.any(), .all()), "
             "or compare it with a number."
         )
 
@@ -205,11 +205,11 @@ def fori_loop(
     """
     check_function(body_fun, "fori_loop: body_fun")
     if checkpoint is None and lower.__class__ is upper.__class__ is int and get_trace() is EVAL:
-        found = call_at_rest(
+        result = call_at_rest(
             "fori_loop", _fori_again, (body_fun,), (lower, upper, unroll), init_val
         )
-        if found is not UNKNOWN:
-            return found
+        if result is not UNKNOWN:
+            return result
     lower, upper, dtype = _bounds(lower, upper)
     if checkpoint is not None:
         checkpointing("fori_loop", checkpoint)

@@ -49,9 +49,9 @@ def platform_dependent(
         check_function(default, "platform_dependent: default")
     if get_trace() is EVAL:
         statics = (*per_platform,), default is not None
-        found = call_at_rest("platform_dependent", _again, functions, statics, *args)
-        if found is not UNKNOWN:
-            return found
+        result = call_at_rest("platform_dependent", _again, functions, statics, *args)
+        if result is not UNKNOWN:
+            return result
     leaves, in_tree = tree_flatten(args)
     avals = operand_types(leaves, in_tree, "platform_dependent: operands")
     staged = agree(

@@ -84,9 +84,9 @@ def scan_of(
 ) -> tuple[Any, Any]:
     """:func:`scan`, for the function named ``what``."""
     if scheme is None and get_trace() is EVAL:
-        found = call_at_rest(what, _scan_again, (f,), (what, length, reverse, unroll), init, xs)
-        if found is not UNKNOWN:
-            return found
+        result = call_at_rest(what, _scan_again, (f,), (what, length, reverse, unroll), init, xs)
+        if result is not UNKNOWN:
+            return result
     provider = None if scheme is None else checkpointing(what, scheme)
     leaves, carry_tree = tree_flatten(init)
     x_leaves, x_tree = tree_flatten(xs)
@@ -173,14 +173,14 @@ def _unroll(unroll: int | bool, length: int) -> int:
 
 
 def _length(xs: Any, length: int | None) -> int:
-    found: dict[int, str] = {}
+    result: dict[int, str] = {}
     for path, x in tree_flatten_with_path(xs)[0]:
         n = leading_size(typeof(x))
         if n is None:
             raise ValueError(
                 f"scan: xs{keystr(path)} is a scalar: it has no axis to scan over{place()}"
             )
-        found.setdefault(n, f"xs{keystr(path)}")
+        result.setdefault(n, f"xs{keystr(path)}")
     if length is not None:
         if isinstance(length, float) and isfinite(length):  # a quotient
             length = int(length)
@@ -190,18 +190,18 @@ def _length(xs: Any, length: int | None) -> int:
                 f"scan: length must not be negative, got {length}{place()}. It is the number of "
                 "steps."
             )
-        found.setdefault(length, "length")
-    if len(found) > 1:
-        parts = ", ".join(f"{where} has {n}" for n, where in found.items())
+        result.setdefault(length, "length")
+    if len(result) > 1:
+        parts = ", ".join(f"{where} has {n}" for n, where in result.items())
         raise ValueError(
             f"scan: the leading axes must have one length, but {parts}{place()}. Slice the longer "
             "ones, or correct length."
         )
-    if not found:
+    if not result:
         raise ValueError(
             f"scan: pass xs with arrays, or length, to say how many steps to take{place()}"
         )
-    return next(iter(found))
+    return next(iter(result))
 
 
 def _in_python(

@@ -50,8 +50,8 @@ def _rows_beside(x: Any, by: int) -> Any:
 def _ormqr(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Pair:
     if tangents[0] is None and tangents[1] is None:
         a, taus, c = primals
-        found = ormqr_p.bind(a, taus, c, **params)
-        return found, ormqr_p.bind(a, taus, tangents[2], **params)
+        result = ormqr_p.bind(a, taus, c, **params)
+        return result, ormqr_p.bind(a, taus, tangents[2], **params)
     return _by_decomposition(ormqr_p, primals, tangents, params)
 
 
@@ -84,13 +84,13 @@ def _schur(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Ma
             "smooth where eigenvalues become conjugate. Convert them to complex numbers first "
             "(convert_element_type)."
         )
-    found = schur_p.bind(x, **params)
+    result = schur_p.bind(x, **params)
     t, z = schur_p.bind(x, compute_schur_vectors=True)
     m, (t, power) = matmul(adjoint(z), matmul(dx, z)), scaled_matrices(t)
     low = _turned(t, m)
     turn = sub_p.bind(low, adjoint(low))
     dt = upper(add_p.bind(m, sub_p.bind(matmul(t, turn), matmul(turn, t))))
-    return found, [dt, times(matmul(z, turn), power)][: len(found)]
+    return result, [dt, times(matmul(z, turn), power)][: len(result)]
 
 
 def _turned(t: Any, m: Any) -> Any:
@@ -116,8 +116,8 @@ def _turned(t: Any, m: Any) -> Any:
         matrix = select_n_p.bind(and_p.bind(below, beyond), eye, shifted)
         right = sub_p.bind(matmul(x, own), matmul(m, unit))
         right = mul_p.bind(right, along(_ones_where(below, t.dtype), ndim - 1, 0, 1))
-        found = solve(matrix, right, left=True, low=False)
-        return add_p.bind(x, matmul(found, adjoint(unit))), None
+        result = solve(matrix, right, left=True, low=False)
+        return add_p.bind(x, matmul(result, adjoint(unit))), None
 
     steps = iota_p.bind(dtype=INDEX, shape=(n,), dimension=0)
     return scan(column, full(t.shape, 0, t.dtype), steps)[0]

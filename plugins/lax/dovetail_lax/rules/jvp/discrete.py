@@ -63,7 +63,7 @@ def by_decomposition(primitive: Primitive) -> None:
             return out if primitive.multiple_results else [out]
 
         answer = primitive.bind(*primals, **params)
-        found = jvp_values(whole, primals, tangents)[1]
-        return answer, found if primitive.multiple_results else found[0]
+        result = jvp_values(whole, primals, tangents)[1]
+        return answer, result if primitive.multiple_results else result[0]
 
     jvp_rules.set(primitive, rule)

@@ -161,16 +161,16 @@ def _qr(
     # lower triangle and the imaginary part of its diagonal.
     x, dx = primals[0], tangents[0]
     m, n = x.shape[-2:]
-    found = qr_p.bind(x, pivoting=pivoting, full_matrices=full_matrices)
+    result = qr_p.bind(x, pivoting=pivoting, full_matrices=full_matrices)
     if pivoting:
-        dx = taken_rows(_swapped(dx), found[2])
+        dx = taken_rows(_swapped(dx), result[2])
         dx = _swapped(dx)
     if m > n and full_matrices:
         raise NotImplementedError(
             "lax.linalg.qr with full_matrices=True of matrices with more rows than columns has no "
             "derivative: the additional columns of Q are not determined. Use full_matrices=False."
         )
-    q, r = found[0], found[1]
+    q, r = result[0], result[1]
     last = len(r.shape) - 1
     square, power = scaled_matrices(along(r, last, 0, min(m, n)))
     b = solve(square, along(dx, last, 0, min(m, n)), left=False, low=False)
@@ -184,10 +184,10 @@ def _qr(
     dq = times(add_p.bind(matmul(q, sub_p.bind(turn, c)), b), power)
     dr = matmul(sub_p.bind(c, turn), square)
     if m < n:  # the columns of R beyond the square are those of Qᴴ A
-        rest = matmul(adjoint(dq), _rest(x if not pivoting else _ordered(x, found[2]), m, n))
+        rest = matmul(adjoint(dq), _rest(x if not pivoting else _ordered(x, result[2]), m, n))
         rest = add_p.bind(rest, matmul(adjoint(q), _rest(dx, m, n)))
         dr = joined([dr, rest], last)
-    return found, [dq, dr, None] if pivoting else [dq, dr]
+    return result, [dq, dr, None] if pivoting else [dq, dr]
 
 
 def _ordered(x: Any, columns: Any) -> Any:

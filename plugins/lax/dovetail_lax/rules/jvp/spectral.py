@@ -103,11 +103,11 @@ def _by_gaps(out: Any, gaps: Any, dgaps: Any, equal: Any) -> Any:
 def _reciprocal_off_diagonal(gaps: Any, dtype: Any) -> Any:
     """``1 / gaps`` off the diagonal, zero on it."""
     same, one = on_diagonal(gaps), scalar(1.0, gaps.dtype)
-    found = div_p.bind(one, select_n_p.bind(same, gaps, one))
-    found = select_n_p.bind(same, found, scalar(0.0, gaps.dtype))
+    result = div_p.bind(one, select_n_p.bind(same, gaps, one))
+    result = select_n_p.bind(same, result, scalar(0.0, gaps.dtype))
     if gaps.dtype == dtype:
-        return found
-    return convert_element_type_p.bind(found, new_dtype=dtype, weak_type=False)
+        return result
+    return convert_element_type_p.bind(result, new_dtype=dtype, weak_type=False)
 
 
 @jvp_rules.register(eig_p)

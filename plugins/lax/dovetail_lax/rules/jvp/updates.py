@@ -22,8 +22,8 @@ def _cholesky_update(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
     # From Sᵀ S = Rᵀ R + w wᵀ =: A: S⁻ᵀ dA S⁻¹ = dS S⁻¹ + (dS S⁻¹)ᵀ, of which the upper triangle,
     # with half of the diagonal, is dS S⁻¹.
     (r, w), (dr, dw) = primals, tangents
-    found = cholesky_update_p.bind(r, w)
-    unit, power = scaled_matrices(found)
+    result = cholesky_update_p.bind(r, w)
+    unit, power = scaled_matrices(result)
     halves: list[Any] = []
     if dr is not None:
         halves.append(matmul(adjoint(upper(times(r, power))), upper(dr)))
@@ -36,4 +36,4 @@ def _cholesky_update(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
     middle = solve(unit, change, left=True, low=False, adjoint_a=True)
     middle = upper(solve(unit, middle, left=False, low=False))
     weighted = mul_p.bind(middle, scalar(0.5, middle.dtype))
-    return found, matmul(select_n_p.bind(on_diagonal(middle), middle, weighted), unit)
+    return result, matmul(select_n_p.bind(on_diagonal(middle), middle, weighted), unit)

@@ -22,5 +22,5 @@ def _taken(trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]
     known, rest = part(False)
     done = iter(bind_taken(index, zeroed_operands(index, known, **rest), **rest))
     known, rest = part(True)
-    found = iter(trace.record(taken_p, [index, *known], rest))
-    return [next(found if u else done) for u in unknown]
+    result = iter(trace.record(taken_p, [index, *known], rest))
+    return [next(result if u else done) for u in unknown]

@@ -38,8 +38,8 @@ def _dot_general(
     out += [c for j, c in enumerate(right) if j not in {*contract_r, *batch_r}]
     spelled = f"{''.join(left)},{''.join(right)}->{''.join(out)}"
     dtype = promote_types(lhs.dtype, rhs.dtype)
-    found = summed_products(spelled, lhs.astype(dtype), rhs.astype(dtype))
-    return found.astype(preferred_element_type or dtype)
+    result = summed_products(spelled, lhs.astype(dtype), rhs.astype(dtype))
+    return result.astype(preferred_element_type or dtype)
 
 
 def summed_products(spelled: str, x: Array, y: Array) -> Array:
@@ -66,9 +66,9 @@ def _einsum(spelled: str, x: Array, y: Array) -> Array:
         shape = [prod(sizes[c] for c in group) for group in groups]
         return np.ascontiguousarray(a.transpose(order)).reshape(shape)
 
-    found = np.einsum("zik,zjk->zij", laid(x, left, rows), laid(y, right, columns))
+    result = np.einsum("zik,zjk->zij", laid(x, left, rows), laid(y, right, columns))
     axes = [*batch, *rows, *columns]
-    return found.reshape([sizes[c] for c in axes]).transpose([axes.index(c) for c in out])
+    return result.reshape([sizes[c] for c in axes]).transpose([axes.index(c) for c in out])
 
 
 reference_rules.set(dot_general_p, quiet(_dot_general))

@@ -59,8 +59,8 @@ def wide(primitive: Primitive, f: Callable[..., Any], effort: Effort | None = No
         dtype = args[0].dtype
         return rounded(f(*[widened(x) for x in args]), dtype)
 
-    found = quiet(rule)
-    reference_rules.set(primitive, found if effort is None else effort(found))
+    result = quiet(rule)
+    reference_rules.set(primitive, result if effort is None else effort(result))
 
 
 def widened(x: Array) -> Array:

@@ -50,10 +50,10 @@ def per_matrix(
     results = [np.zeros((*batch, *shape), dtype) for shape, dtype in outs]
     for at in np.ndindex(batch):
         try:
-            found = f(*[x[at] for x in arrays])
+            result = f(*[x[at] for x in arrays])
         except (np.linalg.LinAlgError, ValueError):
-            found = [np.full(shape, np.nan) for shape, _ in outs]
-        for out, value in zip(results, found):
+            result = [np.full(shape, np.nan) for shape, _ in outs]
+        for out, value in zip(results, result):
             out[at] = value
     return results
 
@@ -194,8 +194,8 @@ def _eig(
     def one(a: Array) -> Sequence[Any]:
         if not a.size:
             return [np.zeros(s) for s, _ in outs]
-        found = sl.eig(a, left=compute_left_eigenvectors, right=compute_right_eigenvectors)
-        return found if isinstance(found, tuple) else [found]
+        result = sl.eig(a, left=compute_left_eigenvectors, right=compute_right_eigenvectors)
+        return result if isinstance(result, tuple) else [result]
 
     return per_matrix(one, outs, x, 2)  # type: ignore[arg-type]
 
@@ -213,8 +213,8 @@ def _svd(x: Array, *, full_matrices: bool, compute_uv: bool, algorithm: Any) -> 
     def one(a: Array) -> Sequence[Any]:
         if not a.size:
             return [np.zeros(k), np.eye(m, left), np.eye(right, n)]
-        found = sl.svd(a, full_matrices=full_matrices, compute_uv=compute_uv)
-        return [found[1], found[0], found[2]] if compute_uv else [found]
+        result = sl.svd(a, full_matrices=full_matrices, compute_uv=compute_uv)
+        return [result[1], result[0], result[2]] if compute_uv else [result]
 
     return per_matrix(one, outs, x, 2)  # type: ignore[arg-type]
 
@@ -249,8 +249,8 @@ def _tridiagonal(x: Array, *, lower: bool) -> list[Array]:
 @of_scipy
 def _schur(x: Array, *, compute_schur_vectors: bool) -> list[Array]:
     def one(a: Array) -> Sequence[Any]:
-        found = sl.schur(a) if a.size else (a, a)
-        return found[: 1 + compute_schur_vectors]
+        result = sl.schur(a) if a.size else (a, a)
+        return result[: 1 + compute_schur_vectors]
 
     outs = [(x.shape[-2:], x.dtype)] * (1 + compute_schur_vectors)
     return per_matrix(one, outs, x, 2)  # type: ignore[arg-type]

@@ -109,10 +109,10 @@ def folded(rows: list[Array], inits: tuple[Array, ...], jaxpr: ClosedJaxpr) -> l
     shape = rows[0].shape[:-1]
     outs = [np.empty(shape, x.dtype) for x in rows]
     for at in np.ndindex(shape):
-        found = list(inits)
+        result = list(inits)
         for i in range(rows[0].shape[-1]):
-            found = evaluate(jaxpr, *found, *(np.asarray(x[(*at, i)]) for x in rows))
-        for out, value in zip(outs, found):
+            result = evaluate(jaxpr, *result, *(np.asarray(x[(*at, i)]) for x in rows))
+        for out, value in zip(outs, result):
             out[at] = value
     return outs
 

@@ -47,8 +47,8 @@ def windows_of(x: Array, window: Axes, strides: Axes, dilation: Axes) -> Array:
     if any(s > d or not s for s, d in zip(spans, x.shape)):
         places = [(d - s) // t + 1 if d >= s else 0 for s, d, t in zip(spans, x.shape, strides)]
         return np.zeros((*places, *window), x.dtype)
-    found = sliding_window_view(x, spans) if n else x
-    return found[tuple(slice(None, None, s) for s in (*strides, *dilation))]
+    result = sliding_window_view(x, spans) if n else x
+    return result[tuple(slice(None, None, s) for s in (*strides, *dilation))]
 
 
 def _reduction(primitive: Primitive, kind: str, reduce: Callable[..., Any]) -> None:

@@ -34,12 +34,12 @@ def _dot_general(app: Application, /, *, dimension_numbers: Any, **params: Any) 
     batch = [
         app.merged(f"the batch dimension {i}", [lhs[i], rhs[j]]) for i, j in zip(batch_l, batch_r)
     ]
-    found = (
+    result = (
         *batch,
         *[lhs[i] for i in left_axes(len(lhs), contract_l, batch_l)],
         *[rhs[i] for i in left_axes(len(rhs), contract_r, batch_r)],
     )
-    used = [a for p in found for a in axes_of(p)]
+    used = [a for p in result for a in axes_of(p)]
     for a in used:
         if used.count(a) > 1:
             app.refuse(f"its result would be divided twice along the axis {a!r}", REMEDY)
@@ -49,9 +49,9 @@ def _dot_general(app: Application, /, *, dimension_numbers: Any, **params: Any) 
             "result is a sum over devices, which may end up on all of them or be divided",
             REMEDY,
             summed,
-            found,
+            result,
         )
-    return found
+    return result
 
 
 @infer_rules.register(conv_general_dilated_p)
@@ -74,8 +74,8 @@ def _conv(
     undivided_along(app, [d for d, *steps in spread if max(steps) > 1])
     if batch_group_count > 1:
         undivided_along(app, [lhs_spec[0]])
-    found: list[Any] = [None] * len(out_spec)
-    found[out_spec[0]], found[out_spec[1]] = lhs[lhs_spec[0]], rhs[rhs_spec[0]]
+    result: list[Any] = [None] * len(out_spec)
+    result[out_spec[0]], result[out_spec[1]] = lhs[lhs_spec[0]], rhs[rhs_spec[0]]
     for i, j in zip(lhs_spec[2:], out_spec[2:]):
-        found[j] = lhs[i]
-    return tuple(found)
+        result[j] = lhs[i]
+    return tuple(result)

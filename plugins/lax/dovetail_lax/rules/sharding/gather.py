@@ -72,7 +72,7 @@ def _places(
         summed: what divides the same dimensions of updates that are added up.
     """
     paired = dict(zip(dn.start_indices_batching_dims, dn.operand_batching_dims))
-    found: list[Any] = []
+    result: list[Any] = []
     for i, p in enumerate(indices):
         if i in paired:
             p = app.merged(f"the batch dimension {i}", [p, operand[paired[i]]])
@@ -81,8 +81,8 @@ def _places(
             app.refuse(
                 f"dimension {i} of the indices is divided along {p!r}", remedy, along, operand
             )
-        found.append(p)
-    return found[:-1]
+        result.append(p)
+    return result[:-1]
 
 
 def _scatter(

@@ -35,8 +35,8 @@ def _batched(primitive: Primitive, *own: int) -> None:
             batches.append(parts[:cut])
         dims = range(len(batches[0]))
         batch = [app.merged(f"dimension {d}", [b[d] for b in batches]) for d in dims]
-        found = [(*batch, *[None] * (a.ndim - len(batch)))[: a.ndim] for a in app.outs]
-        return found if primitive.multiple_results else found[0]
+        result = [(*batch, *[None] * (a.ndim - len(batch)))[: a.ndim] for a in app.outs]
+        return result if primitive.multiple_results else result[0]
 
     infer_rules.set(primitive, rule)
 

@@ -27,11 +27,11 @@ def _reshape(
     if dimensions is not None:
         shape = tuple([shape[i] for i in dimensions])
         parts = tuple([parts[i] for i in dimensions])
-    found: list[Any] = [None] * len(new_sizes)
+    result: list[Any] = [None] * len(new_sizes)
     for before, after in _groups(shape, new_sizes):
         for d, p in zip(after, _of_group(app, shape, parts, new_sizes, before, after)):
-            found[d] = p
-    return tuple(found)
+            result[d] = p
+    return tuple(result)
 
 
 def _groups(before: Sequence[int], after: Sequence[int]) -> Iterator[tuple[list[int], list[int]]]:
@@ -64,8 +64,8 @@ def _of_group(
     divided = [i for i, axes in enumerate(given) if axes]
     if (merging and divided == list(range(len(divided)))) or len(before) == 1:
         axes = [a for own in given for a in own]
-        if (found := _spread(app, axes, [sizes[d] for d in after])) is not None:
-            return found
+        if (result := _spread(app, axes, [sizes[d] for d in after])) is not None:
+            return result
     app.refuse(
         f"its sizes {tuple(shape)} become {tuple(sizes)}, and it is not clear what the result is "
         "divided along",
@@ -75,12 +75,12 @@ def _of_group(
 
 def _spread(app: Application, axes: Sequence[Any], sizes: Sequence[int]) -> list[Any] | None:
     """The axes, in order, on dimensions of these sizes, the first ones first."""
-    rest, found = list(axes), list[Any]()
+    rest, result = list(axes), list[Any]()
     for n in sizes:
         own: list[Any] = []
         while rest and app.fits(n, (*own, rest[0])):
             own.append(rest.pop(0))
-        found.append(tuple(own))
+        result.append(tuple(own))
         if rest and app.count(tuple(own)) != n:
             return None
-    return None if rest else found
+    return None if rest else result

@@ -82,11 +82,11 @@ def _squeeze(app: Application, /, *, dimensions: tuple[int, ...]) -> Parts:
 def _broadcast_in_dim(
     app: Application, /, *, shape: tuple[int, ...], broadcast_dimensions: tuple[int, ...]
 ) -> Parts:
-    found: list[Any] = [None] * len(shape)
+    result: list[Any] = [None] * len(shape)
     for i, (d, p) in enumerate(zip(broadcast_dimensions, app.parts(0))):
         if app.ins[0].shape[i] == shape[d]:
-            found[d] = p
-    return tuple(found)
+            result[d] = p
+    return tuple(result)
 
 
 def _cut(app: Application, /, **params: Any) -> Parts:

@@ -35,14 +35,14 @@ _CHANNEL = "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>"
 
 
 def _parts(b: Any, axes: Sequence[Any]) -> Any:
-    found = b.module.parts
-    if found is None or not found.has(axes):
+    result = b.module.parts
+    if result is None or not result.has(axes):
         raise NameError(
             f"a collective over {', '.join(map(repr, axes))}{describe_source(b.source)} is "
             "compiled by itself, where no device is known along that. Compile the function around: "
             "jit(vmap(...)), or jit(shard_map(...))."
         )
-    return found
+    return result
 
 
 def _pairs(name: str, rows: Sequence[Sequence[int]]) -> str:

@@ -22,8 +22,8 @@ def _hessenberg(b: Any, x: Any) -> list[Any]:
     if out.size == 0:
         return [x, b.constant(0, taus)]
     options = f"low = 1 : i32, high = {out.shape[-1]} : i32"
-    *found, info = call(b, "gehrd", [x], [out, taus, info_of(x)], options, {0: 0})
-    return checked(b, info, found)
+    *result, info = call(b, "gehrd", [x], [out, taus, info_of(x)], options, {0: 0})
+    return checked(b, info, result)
 
 
 @stablehlo_rules.register(tridiagonal_p)
@@ -33,8 +33,8 @@ def _tridiagonal(b: Any, x: Any, *, lower: bool) -> list[Any]:
         return [x, *(b.constant(0, o) for o in outs[1:])]
     routine = "hetrd" if x.aval.dtype.kind == "c" else "sytrd"
     options = f"uplo = {letter('L' if lower else 'U')}"
-    *found, info = call(b, routine, [x], [*outs, info_of(x)], options, {0: 0})
-    return checked(b, info, found)
+    *result, info = call(b, routine, [x], [*outs, info_of(x)], options, {0: 0})
+    return checked(b, info, result)
 
 
 @stablehlo_rules.register(schur_p)
@@ -45,7 +45,7 @@ def _schur(b: Any, x: Any, *, compute_schur_vectors: bool) -> list[Any]:
     values = ShapedArray((*batch_of(x), aval.shape[-1]), aval.dtype)
     parts = [values] if aval.dtype.kind == "c" else [values, values]
     mode = letter("V" if compute_schur_vectors else "N")
-    found = call(
+    result = call(
         b,
         "gees",
         [x],
@@ -53,7 +53,7 @@ def _schur(b: Any, x: Any, *, compute_schur_vectors: bool) -> list[Any]:
         f"mode = {mode}, sort = {letter('N')}",
         {0: 0},
     )
-    return checked(b, found[-1], found[: len(outs)])
+    return checked(b, result[-1], result[: len(outs)])
 
 
 @stablehlo_rules.register(ormqr_p)

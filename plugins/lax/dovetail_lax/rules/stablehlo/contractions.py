@@ -37,8 +37,8 @@ def _dot_general(
         dtype = multiplied_type(lhs.aval.dtype, rhs.aval.dtype)
         lhs, rhs = b.convert(lhs, dtype), b.convert(rhs, dtype)
         attrs = _attrs(dimension_numbers, precision)
-        found = b.op("stablehlo.dot_general", [lhs, rhs], out.update(dtype=dtype), attrs)
-        return b.convert(found, out.dtype)
+        result = b.op("stablehlo.dot_general", [lhs, rhs], out.update(dtype=dtype), attrs)
+        return b.convert(result, out.dtype)
     return b.op("stablehlo.dot_general", [lhs, rhs], out, _attrs(dimension_numbers, precision))
 
 
@@ -57,8 +57,8 @@ def _by_algorithm(b: Any, lhs: Any, rhs: Any, dimension_numbers: Any, preset: An
     if lhs.aval.dtype == rhs.aval.dtype == out.dtype:
         dtype = out.dtype  # devices round as they store the sum
     attrs = _attrs(dimension_numbers, _spelled(recipe, lhs.aval.dtype, rhs.aval.dtype))
-    found = b.op("stablehlo.dot_general", [lhs, rhs], out.update(dtype=dtype), attrs)
-    return b.convert(found, out.dtype)
+    result = b.op("stablehlo.dot_general", [lhs, rhs], out.update(dtype=dtype), attrs)
+    return b.convert(result, out.dtype)
 
 
 _ON_CPU = tuple(
@@ -155,8 +155,8 @@ def _conv(
         f"{_numbers(numbers)}, feature_group_count = {feature_group_count} : i64, "
         f"batch_group_count = {batch_group_count} : i64, {precision_config(precision)}"
     )
-    found = b.op("stablehlo.convolution", [lhs, rhs], out, attrs)
-    return found if result is None else _transposed(b, found, result)
+    results = b.op("stablehlo.convolution", [lhs, rhs], out, attrs)
+    return results if result is None else _transposed(b, results, result)
 
 
 def _features_last(b: Any, lhs: Any, rhs: Any, dn: ConvDimensionNumbers) -> tuple[Any, ...]:

@@ -106,8 +106,8 @@ def _lu(b: Any, x: Any) -> list[Any]:
     if out.size == 0:
         swaps = b.constant(np.broadcast_to(np.arange(pivots.shape[-1]), pivots.shape), pivots)
         return [x, swaps, _permutation(b, swaps, rows)]
-    factors, found, info = call(b, "getrf", [x], [out, pivots, info_of(x)], "", {0: 0})
-    swaps = b.op("stablehlo.subtract", [found, b.constant(1, pivots)], pivots)  # counted from 1
+    factors, result, info = call(b, "getrf", [x], [out, pivots, info_of(x)], "", {0: 0})
+    swaps = b.op("stablehlo.subtract", [result, b.constant(1, pivots)], pivots)  # counted from 1
     # A positive info tells of a singular U, which is still a factor; a negative one of bad input.
     zero = b.constant(0, info.aval)
     bad = select(b, compare(b, "LT", info, zero), b.constant(1, info.aval), zero)
@@ -143,8 +143,8 @@ def _qr(b: Any, x: Any, *, pivoting: bool, full_matrices: bool) -> list[Any]:
     if pivoting:
         taus = ShapedArray((*batch, min(m, n)), x.aval.dtype)
         operands = [x, b.constant(0, order)]
-        a, found, tau = call(b, "geqp3", operands, [x.aval, order, taus], "", {0: 0, 1: 1})
-        places = [b.op("stablehlo.subtract", [found, b.constant(1, order)], order)]
+        a, result, tau = call(b, "geqp3", operands, [x.aval, order, taus], "", {0: 0, 1: 1})
+        places = [b.op("stablehlo.subtract", [result, b.constant(1, order)], order)]
     else:
         a, tau = _geqrf(b, x)
     columns = q_type.shape[-1]

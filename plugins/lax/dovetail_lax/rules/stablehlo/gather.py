@@ -103,16 +103,16 @@ def _gather(
         f"indices_are_sorted = {flag(indices_are_sorted)}, slice_sizes = {i64_array(slice_sizes)}"
     )
     indices = known_indices(b, indices)
-    found = b.op("stablehlo.gather", [operand, indices], out, attrs)
+    result = b.op("stablehlo.gather", [operand, indices], out, attrs)
     axes = dimension_numbers.start_index_map
     if mode not in _FILLING or not axes:
-        return found
+        return result
     last = last_starts(operand.aval.shape, axes, slice_sizes, indices.aval.dtype)
     inside = _inside(b, indices, last)
     places = [i for i in range(len(out.shape)) if i not in dimension_numbers.offset_dims]
     inside = b.broadcast(inside, out.shape, places)
     fill = b.constant(0 if fill_value is None else fill_value, out.strong())
-    return b.op("stablehlo.select", [inside, found, fill], out)
+    return b.op("stablehlo.select", [inside, result, fill], out)
 
 
 _NAMES = (
@@ -169,8 +169,8 @@ def _emit(
         f"indices_are_sorted = {flag(indices_are_sorted)}, scatter_dimension_numbers = {numbers}, "
         f"unique_indices = {flag(unique_indices)}"
     )
-    (found,) = b.op("stablehlo.scatter", [wide, indices, updates], [wide.aval], attrs, [region])
-    return found if wide is operand else b.op("stablehlo.reshape", [found], b.out)
+    (result,) = b.op("stablehlo.scatter", [wide, indices, updates], [wide.aval], attrs, [region])
+    return result if wide is operand else b.op("stablehlo.reshape", [result], b.out)
 
 
 def _with_an_axis(

@@ -105,8 +105,8 @@ def checked(b: Any, info: Any, values: Sequence[Any]) -> list[Any]:
     """The values, or NaN for each batch element for which ``info`` is not zero."""
     fine = compare(b, "EQ", info, b.constant(0, info.aval))
     batch = tuple(range(len(info.aval.shape)))
-    found: list[Any] = []
+    result: list[Any] = []
     for x in values:
         nan = b.constant(complex(np.nan, np.nan) if x.aval.dtype.kind == "c" else np.nan, x.aval)
-        found.append(select(b, b.broadcast(fine, x.aval.shape, batch), x, nan))
-    return found
+        result.append(select(b, b.broadcast(fine, x.aval.shape, batch), x, nan))
+    return result

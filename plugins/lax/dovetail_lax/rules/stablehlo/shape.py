@@ -80,8 +80,8 @@ def _inside(b: Any, starts: Sequence[Any], x: Any, sizes: Shape) -> Sequence[Any
     starts = [known_indices(b, i) for i in starts]
     if b.module.partition is None:
         return starts
-    found: list[Any] = []
+    result: list[Any] = []
     for i, n, size in zip(starts, x.aval.shape, sizes):
         ends = b.constant(0, i.aval), b.constant(n - size, i.aval)
-        found.append(b.op("stablehlo.clamp", [ends[0], i, ends[1]], i.aval))
-    return found
+        result.append(b.op("stablehlo.clamp", [ends[0], i, ends[1]], i.aval))
+    return result

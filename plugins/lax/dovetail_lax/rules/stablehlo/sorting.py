@@ -50,9 +50,9 @@ def _keys(b: Any, x: Any) -> list[Any]:
 
 def _canonical(b: Any, x: Any) -> Any:
     zero = _own_constant(b, 0, x.aval)
-    found = select(b, compare(b, "EQ", x, zero), zero, x)
+    result = select(b, compare(b, "EQ", x, zero), zero, x)
     nan = compare(b, "NE", x, x)
-    return select(b, nan, _own_constant(b, np.nan, x.aval), found)
+    return select(b, nan, _own_constant(b, np.nan, x.aval), result)
 
 
 def _own_constant(b: Any, value: Any, aval: ShapedArray) -> Any:
@@ -63,16 +63,16 @@ def _own_constant(b: Any, value: Any, aval: ShapedArray) -> Any:
 
 def _lexicographic(b: Any, keys: Sequence[tuple[Any, Any]]) -> Any:
     """Whether the first keys come before the second."""
-    found = None
+    result = None
     for x, y in reversed(keys):
         order = "TOTALORDER" if kind_of(x.aval.dtype) == "floating" else ""
         less = compare(b, "LT", x, y, order)
-        if found is not None:
+        if result is not None:
             equal = compare(b, "EQ", x, y, order)
-            found = b.op("stablehlo.and", [equal, found], _BOOL)
-            less = b.op("stablehlo.or", [less, found], _BOOL)
-        found = less
-    return found
+            result = b.op("stablehlo.and", [equal, result], _BOOL)
+            less = b.op("stablehlo.or", [less, result], _BOOL)
+        result = less
+    return result
 
 
 @stablehlo_rules.register(top_k_p)
@@ -90,5 +90,5 @@ def _top_k(b: Any, x: Any, *, k: int, axis: int) -> list[Any]:
         return ShapedArray(tuple([aval.shape[i] for i in order]), aval.dtype)
 
     y = b.op("stablehlo.transpose", [x], exchanged(x.aval), moved)
-    found = b.op("chlo.top_k", [y], [exchanged(o) for o in outs], attrs)
-    return [b.op("stablehlo.transpose", [v], o, moved) for v, o in zip(found, outs)]
+    result = b.op("chlo.top_k", [y], [exchanged(o) for o in outs], attrs)
+    return [b.op("stablehlo.transpose", [v], o, moved) for v, o in zip(result, outs)]

@@ -93,8 +93,8 @@ def _erf_inv(b: Any, x: Any) -> Any:
     if b.platform != "cpu" or b.is_divided or not _is_narrow(shape):
         return _expanded(b, "chlo.erf_inv", [x], b.out)
     flat = x.aval.update(shape=(prod(shape),))
-    found = _expanded(b, "chlo.erf_inv", [b.op("stablehlo.reshape", [x], flat)], flat)
-    (kept,) = b.op("stablehlo.optimization_barrier", [found], [flat])
+    result = _expanded(b, "chlo.erf_inv", [b.op("stablehlo.reshape", [x], flat)], flat)
+    (kept,) = b.op("stablehlo.optimization_barrier", [result], [flat])
     return b.op("stablehlo.reshape", [kept], x.aval)
 
 

@@ -110,12 +110,12 @@ def _select_and_scatter_add(
         f"window_dimensions = {i64_array(window_dimensions)}, "
         f"window_strides = {i64_array(window_strides)}"
     )
-    found = b.op(
+    result = b.op(
         "stablehlo.select_and_scatter", [x, source, zero], wide, attrs,
         [region, combiner("sum", dtype)],
     )  # fmt: skip
     if x is operand:
-        return found
+        return result
     # Negative pads cut off; to take them back is to fill with zeros.
     back = pad_attributes([-lo for lo in low], [-hi for hi in high], [0] * len(low))
-    return b.op("stablehlo.pad", [found, zero], out, back)
+    return b.op("stablehlo.pad", [result, zero], out, back)

@@ -20,13 +20,13 @@ from ...primitives.values import select_n_p
 
 @transpose_rules.register(concatenate_p)
 def _concatenate_transpose(ct: Any, *operands: Any, dimension: int) -> list[Any]:
-    found: list[Any] = []
+    result: list[Any] = []
     at = 0
     for x in operands:
         end = at + typeof(x).shape[dimension]  # type: ignore[attr-defined]
-        found.append(along(ct, dimension, at, end) if is_linear(x) else None)
+        result.append(along(ct, dimension, at, end) if is_linear(x) else None)
         at = end
-    return found
+    return result
 
 
 @transpose_rules.register(stack_p)

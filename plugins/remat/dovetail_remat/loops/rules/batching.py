@@ -25,10 +25,10 @@ def _reverse_batch(
     """
     if params["cached"] and dims[0] is not None:
         carrier, values = carrier_of(axis), list(zip(args, dims))
-        found = lift_call(carrier, lambda *xs: run_reverse(xs, params), values)
-        return [x for x, _ in found], [d for _, d in found]
-    found = lifted_reverse(carrier_of(axis), list(zip(args, dims)), params, lambda _: True)
-    return [x for x, _ in found], [d for _, d in found]
+        result = lift_call(carrier, lambda *xs: run_reverse(xs, params), values)
+        return [x for x, _ in result], [d for _, d in result]
+    result = lifted_reverse(carrier_of(axis), list(zip(args, dims)), params, lambda _: True)
+    return [x for x, _ in result], [d for _, d in result]
 
 
 @batch_rules.register(second_p)
@@ -43,5 +43,5 @@ def _second_batch(
         outs = reverse_p.bind(*args[:end], **own)
         params = {**params, "rest": True}
     values = list(zip(args, dims))
-    found = lift_call(carrier_of(axis), lambda *xs: run_second(xs, params), values)
-    return [*outs, *(x for x, _ in found)], [*[None] * len(outs), *(d for _, d in found)]
+    result = lift_call(carrier_of(axis), lambda *xs: run_second(xs, params), values)
+    return [*outs, *(x for x, _ in result)], [*[None] * len(outs), *(d for _, d in result)]

@@ -58,11 +58,11 @@ def _linearized(
     keep = [stored[k] or needed[nc + k] for k in known_carry]
     again = known_loop(loop, unknown, [not u for u in out_unknown[nk:]])
     check_known(loop, again)
-    found = forward_p.bind(*pick(args, unknown, False), **again.params, stored=tuple(keep))
+    result = forward_p.bind(*pick(args, unknown, False), **again.params, stored=tuple(keep))
     n = len(again.out_types)
-    at = iter(found[n:-1])
+    at = iter(result[n:-1])
     kept = {k: next(at) for k, used in zip(known_carry, keep) if used}
-    results = iter(found[:n])
+    results = iter(result[:n])
     carry_types = loop.parts(loop.in_types)[1]
     buffers = [
         kept[k] if k in kept else trace.unknown(loop.buffer(a))
@@ -70,12 +70,12 @@ def _linearized(
         if s
     ]
     if not any(out_unknown):
-        return list(results), buffers, found[-1]
+        return list(results), buffers, result[-1]
     states = [kept[k] for k in known_carry if needed[nc + k]]
     params = {**rest.params, "unknown": tuple(pick(unknown, needed))}
-    recorded = iter(trace.record(linear_p, [found[-1], *states, *pick(args, needed)], params))
+    recorded = iter(trace.record(linear_p, [result[-1], *states, *pick(args, needed)], params))
     outs = [next(recorded) if u else next(results) for u in out_unknown]
-    return outs, buffers, found[-1]
+    return outs, buffers, result[-1]
 
 
 @partial_eval_rules.register(linear_p)
@@ -107,13 +107,13 @@ def _forward_jvp(
             operands.append(zeros(a.tangent_type()) if t is None else t)
     carry = loop.parts(lifted)[1]
     keep = [f for s, dot in zip(stored, carry) for f in ((s, False) if dot else (s,))]
-    found = iter(forward_p.bind(*operands, **two.params, stored=tuple(keep)))
+    result = iter(forward_p.bind(*operands, **two.params, stored=tuple(keep)))
     outs: list[Any] = []
     dots: list[Any] = []
     for dot in carry + dotted_outputs(loop.body, loop.num_carry):
-        outs.append(next(found))
-        dots.append(next(found) if dot else None)
-    rest = list(found)
+        outs.append(next(result))
+        dots.append(next(result) if dot else None)
+    rest = list(result)
     return outs + rest, dots + [None] * len(rest)
 
 
@@ -129,12 +129,12 @@ def _linear_transpose(
         zeros(a.cotangent_type()) if ct is None else ct for a, ct in zip(carry, cotangents)
     ]
     y_cts = cotangents[len(carry) :]
-    found = iter(
+    result = iter(
         reverse_p.bind(
             *states, *pick(args, unknown, False), *carry_cts,
             *(ct for ct in y_cts if ct is not None), **params, unknown=unknown,
             given=tuple(ct is not None for ct in y_cts), cached=True,
         )
     )  # fmt: skip
-    cts = [next(found) if u else None for u in unknown]
+    cts = [next(result) if u else None for u in unknown]
     return [None] * len(states) + [ct if is_linear(x) else None for x, ct in zip(args, cts)]

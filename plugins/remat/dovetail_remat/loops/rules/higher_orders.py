@@ -127,7 +127,7 @@ def _second_transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) 
         return _along(params, now, directions)
 
     outs, pullback = vjp(along, *[operands[k] for k in known])
-    found = [*pullback(list(operands[middle:end])), *pick(outs, dotted[middle - start :])]
+    result = [*pullback(list(operands[middle:end])), *pick(outs, dotted[middle - start :])]
     tail = operands[end:]
-    cts = [ct if is_linear(x) else None for x, ct in zip(tail, found, strict=True)]
+    cts = [ct if is_linear(x) else None for x, ct in zip(tail, result, strict=True)]
     return [None] * end + cts

@@ -63,8 +63,8 @@ class Rotation(NamedTuple):
         """
         axes, intrinsic = _axes(seq, (1, 2, 3))
         given = dnp.atleast_1d(dnp.asarray(angles))
-        found = floats("Rotation.from_euler", given, len(axes))
-        return cls(quaternions.from_euler(_radians(found, degrees), axes, intrinsic))
+        result = floats("Rotation.from_euler", given, len(axes))
+        return cls(quaternions.from_euler(_radians(result, degrees), axes, intrinsic))
 
     @classmethod
     def from_matrix(cls, matrix: ArrayLike) -> Rotation:
@@ -85,8 +85,8 @@ class Rotation(NamedTuple):
     @classmethod
     def from_rotvec(cls, rotvec: ArrayLike, degrees: bool = False) -> Rotation:
         """Rotations of vectors along the axis, as long as the angle."""
-        found = floats("Rotation.from_rotvec", rotvec, 3)
-        return cls(quaternions.from_rotvec(_radians(found, degrees)))
+        result = floats("Rotation.from_rotvec", rotvec, 3)
+        return cls(quaternions.from_rotvec(_radians(result, degrees)))
 
     @classmethod
     def identity(cls, num: int | None = None, dtype: Any = float) -> Rotation:
@@ -161,8 +161,8 @@ class Rotation(NamedTuple):
 
     def as_rotvec(self, degrees: bool = False) -> Array:
         """Vectors along the axis, as long as the angle, at most half a turn."""
-        found = quaternions.to_rotvec(self.quat)
-        return dnp.rad2deg(found) if degrees else found
+        result = quaternions.to_rotvec(self.quat)
+        return dnp.rad2deg(result) if degrees else result
 
     def as_quat(self, canonical: bool = False, scalar_first: bool = False) -> Array:
         """Unit quaternions ``(x, y, z, w)``, or ``(w, x, y, z)``.
@@ -186,8 +186,8 @@ class Rotation(NamedTuple):
         quat = dnp.atleast_2d(self.quat)
         shape = quat.shape[:-1]
         given = dnp.ones(shape, quat.dtype) if weights is None else weights
-        found = floats("Rotation.mean: weights", given, *shape).astype(quat.dtype)
-        return Rotation(quaternions.mean(quat, found))
+        result = floats("Rotation.mean: weights", given, *shape).astype(quat.dtype)
+        return Rotation(quaternions.mean(quat, result))
 
     @property
     def single(self) -> bool:

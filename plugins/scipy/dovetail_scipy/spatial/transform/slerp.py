@@ -42,14 +42,14 @@ class Slerp(NamedTuple):
             )
         if rotations.single or len(rotations) < 2:
             raise ValueError(f"Slerp.init: rotations must be two or more{here()}")
-        found = floats("Slerp.init: times", times)
-        if found.shape != (len(rotations),):
+        result = floats("Slerp.init: times", times)
+        if result.shape != (len(rotations),):
             raise ValueError(
                 f"Slerp.init: times must be a vector of {len(rotations)}, one for each rotation, "
-                f"got shape {found.shape}{here()}"
+                f"got shape {result.shape}{here()}"
             )
         before, after = Rotation(rotations.quat[:-1]), Rotation(rotations.quat[1:])
-        return cls(found, dnp.diff(found), before, (before.inv() * after).as_rotvec())
+        return cls(result, dnp.diff(result), before, (before.inv() * after).as_rotvec())
 
     def __call__(self, times: ArrayLike) -> Rotation:
         """The rotations at these times, a number or an array of them. Outside of the interpolated

@@ -72,9 +72,9 @@ def _binary(operation: Callable[[Any, Any], Any], swapped: Callable[[Any, Any], 
 
     def rule(carrier: SparseCarrier, args: Args, params: Params) -> Any:
         x, y = (as_bcoo(a) if isinstance(a, JAXSparse) else a for a in args)
-        found = operation(x, y) if isinstance(x, JAXSparse) else swapped(y, x)
-        if found is not NotImplemented:
-            return found
+        result = operation(x, y) if isinstance(x, JAXSparse) else swapped(y, x)
+        if result is not NotImplemented:
+            return result
         raise NotImplementedError(f"sparsify: no such operation on sparse arrays{here()}")
 
     return rule

@@ -66,19 +66,19 @@ def _dynamic_slice_sparsify(carrier: SparseCarrier, args: Args, params: Params) 
 @sparsify_rules.register(lax.split_p)
 def _split_sparsify(carrier: SparseCarrier, args: Args, params: Params) -> list[Any]:
     mat, axis, begin = as_bcoo(args[0]), params["axis"], 0
-    found: list[Any] = []
+    result: list[Any] = []
     for size in params["sizes"]:
         start, limit = [0] * mat.ndim, list(mat.shape)
         start[axis], limit[axis] = begin, begin + size
-        found.append(bcoo_slice(mat, start_indices=start, limit_indices=limit))
+        result.append(bcoo_slice(mat, start_indices=start, limit_indices=limit))
         begin += size
-    return found
+    return result
 
 
 @sparsify_rules.register(lax.reduce_sum_p)
 def _reduce_sum_sparsify(carrier: SparseCarrier, args: Args, params: Params) -> Any:
-    found = bcoo_reduce_sum(as_bcoo(args[0]), axes=params["axes"])
-    return found if found.shape else found.todense()
+    result = bcoo_reduce_sum(as_bcoo(args[0]), axes=params["axes"])
+    return result if result.shape else result.todense()
 
 
 @sparsify_rules.register(lax.concatenate_p)

@@ -36,8 +36,8 @@ def clouds(dimensions=2):
 
 
 def weights(n, seed=1):
-    found = jax.random.uniform(jax.random.key(seed), (n,), minval=0.5)
-    return found / found.sum()
+    result = jax.random.uniform(jax.random.key(seed), (n,), minval=0.5)
+    return result / result.sum()
 
 
 def marginals(plan, a, b, atol=2e-3):
@@ -79,8 +79,8 @@ def test_a_small_epsilon_approaches_the_assignment():
     best = cost[rows, columns].mean()
     out = linear.solve(pointcloud.PointCloud(x, y, epsilon=1e-2), max_iterations=20000)
     np.testing.assert_allclose(out.primal_cost, best, rtol=2e-2)
-    found, _ = jax.jit(lambda x, y: unreg.hungarian(pointcloud.PointCloud(x, y)))(x, y)
-    np.testing.assert_allclose(found, best, rtol=1e-5)
+    result, _ = jax.jit(lambda x, y: unreg.hungarian(pointcloud.PointCloud(x, y)))(x, y)
+    np.testing.assert_allclose(result, best, rtol=1e-5)
     np.testing.assert_allclose(unreg.wassdis_p(x, y, p=2.0), best**0.5, rtol=1e-4)
 
 
@@ -248,9 +248,9 @@ def test_barycenters_of_histograms():
     both = jnp.exp(-((line[:, 0] - jnp.array([[0.25], [0.75]])) ** 2) / 0.005)
     both /= both.sum(1, keepdims=True)
     problem = barycenter_problem.FixedBarycenterProblem(geom, both)
-    found = jax.jit(discrete_barycenter.FixedBarycenter(threshold=1e-3))(problem).histogram
-    np.testing.assert_allclose(jnp.vdot(found, line[:, 0]), 0.5, atol=1e-2)
-    assert found.argmax() == 10
+    result = jax.jit(discrete_barycenter.FixedBarycenter(threshold=1e-3))(problem).histogram
+    np.testing.assert_allclose(jnp.vdot(result, line[:, 0]), 0.5, atol=1e-2)
+    assert result.argmax() == 10
 
 
 def test_barycenters_of_points():
@@ -273,12 +273,12 @@ def test_divergences():
 
 def test_segments():
     x, y = clouds()
-    found = sinkhorn_divergence.segment_sinkhorn_divergence(
+    result = sinkhorn_divergence.segment_sinkhorn_divergence(
         jnp.concatenate([x, x + 1]), jnp.concatenate([y, y]), num_segments=2,
         max_measure_size=M, num_per_segment_x=(N, N), num_per_segment_y=(M, M), epsilon=0.5,
     )  # fmt: skip
     each = [sinkhorn_divergence.sinkdiv(z, y, epsilon=0.5)[0] for z in (x, x + 1)]
-    np.testing.assert_allclose(found, each, rtol=2e-2, atol=2e-3)
+    np.testing.assert_allclose(result, each, rtol=2e-2, atol=2e-3)
 
 
 def test_soft_sorts():
@@ -310,9 +310,9 @@ def test_on_a_line(dual):
 
 def test_slices():
     x, y = clouds(3)
-    found, _ = jax.jit(lambda x, y: sliced.sliced_wasserstein(x, y, n_proj=50))(x, y)
+    result, _ = jax.jit(lambda x, y: sliced.sliced_wasserstein(x, y, n_proj=50))(x, y)
     same, _ = sliced.sliced_wasserstein(x, x, n_proj=50)
-    assert found > 1e-2 and abs(same) < 1e-5
+    assert result > 1e-2 and abs(same) < 1e-5
 
 
 def test_square_roots_of_matrices():
@@ -369,5 +369,5 @@ def test_three_marginals():
     x, y = clouds()
     out = jax.jit(mmsinkhorn.MMSinkhorn())((x, y, x[:6]), epsilon=1.0)
     assert out.converged and out.tensor.shape == (N, M, 6)
-    for found, n in zip(out.marginals, (N, M, 6)):
-        np.testing.assert_allclose(found, np.full(n, 1 / n), atol=2e-3)
+    for result, n in zip(out.marginals, (N, M, 6)):
+        np.testing.assert_allclose(result, np.full(n, 1 / n), atol=2e-3)

@@ -105,14 +105,14 @@ def run_deserialization(
     unsaid = [None] * len(shardings)
 
     async def read() -> list[Any]:
-        found = map(
+        result = map(
             async_deserialize,
             shardings,
             tensorstore_specs,
             global_shapes or unsaid,
             dtypes or unsaid,
         )
-        return list(await asyncio.gather(*found))
+        return list(await asyncio.gather(*result))
 
     return _run(read)
 

@@ -32,18 +32,18 @@ _absent, _listed = _attributes("jax.extend.core.primitives")
 
 
 def __getattr__(name: str) -> Any:
-    found = _found(name)
-    return _absent(name) if found is None else found
+    result = _found(name)
+    return _absent(name) if result is None else result
 
 
 def _found(name: str) -> _Primitive | None:
     """The primitive of a name, which is an attribute of the module afterwards."""
     if name.endswith("_p"):
         for module in _MODULES:
-            found = getattr(import_module(module), _OTHERS.get(name, name), None)
-            if isinstance(found, _Primitive):
-                globals()[name] = found
-                return found
+            result = getattr(import_module(module), _OTHERS.get(name, name), None)
+            if isinstance(result, _Primitive):
+                globals()[name] = result
+                return result
     return None
 
 
