@@ -12,9 +12,8 @@ from importlib.metadata import PackageNotFoundError, entry_points, version
 from typing import Any
 
 from dovetail_base.errors import DovetailError, PluginError
-from dovetail_core.registry.discovery import registry
+from dovetail_core import KERNEL_API, registry
 from dovetail_core.registry.hooks import manager
-from dovetail_core.registry.manifest import KERNEL_API
 from dovetail_xla import version as jaxlib_range
 
 from . import rules

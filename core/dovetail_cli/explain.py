@@ -6,9 +6,8 @@ import inspect
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from dovetail_core.dispatch.primitive import Primitive
-from dovetail_core.registry.discovery import distribution_of, registry
-from dovetail_core.rules.tables import RuleTable
+from dovetail_core import Primitive, RuleTable, registry
+from dovetail_core.registry.discovery import distribution_of
 
 from . import rules
 from .find import find_primitive, find_table

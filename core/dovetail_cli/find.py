@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from dovetail_base.errors import RegistryError
-from dovetail_core.dispatch.primitive import Primitive
+from dovetail_core import Primitive
 
 from . import rules
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from dovetail_base.errors import PluginError
-from dovetail_core.registry.discovery import registry
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest, registry
 from dovetail_core.registry.plugins import KERNEL_TABLES, Plugin
 
 _MAPPINGS = (

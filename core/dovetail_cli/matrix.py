@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from dovetail_base.errors import RegistryError
-from dovetail_core.dispatch.primitive import Primitive
+from dovetail_core import Primitive
 
 from . import rules
 from .find import find_table

@@ -8,9 +8,8 @@ from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dovetail_core.dispatch.primitive import Primitive
-from dovetail_core.registry.discovery import distribution_of, registry
-from dovetail_core.rules.tables import RuleTable
+from dovetail_core import Primitive, RuleTable, registry
+from dovetail_core.registry.discovery import distribution_of
 from dovetail_testing.laws import Law, all_laws
 from dovetail_testing.samples import Sample
 

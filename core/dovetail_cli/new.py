@@ -16,7 +16,7 @@ from keyword import iskeyword
 from pathlib import Path
 
 from dovetail_base.errors import RegistryError
-from dovetail_core.registry.discovery import registry
+from dovetail_core import registry
 from dovetail_core.registry.plugins import Plugin
 
 from .render import fields, style

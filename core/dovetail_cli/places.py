@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dovetail_core.dispatch.primitive import Primitive
+from dovetail_core import Origin, Primitive
 from dovetail_core.registry.discovery import distribution_of
-from dovetail_core.rules.tables import Origin
 
 
 def place(origin: Origin | None) -> str:

@@ -6,8 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
 
 from dovetail_base.errors import RegistryError
-from dovetail_core.registry.discovery import registry
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest, registry
 from dovetail_core.registry.plugins import Plugin
 
 from .render import count, fields, style, table

@@ -6,10 +6,10 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dovetail_core.dispatch.primitive import HeldProgram, Primitive
-from dovetail_core.dispatch.traits import Group, Traits
+from dovetail_core import Primitive, Traits, stage_closed
+from dovetail_core.dispatch.primitive import HeldProgram
+from dovetail_core.dispatch.traits import Group
 from dovetail_core.registry.discovery import distribution_of
-from dovetail_core.rules.staging import stage_closed
 from dovetail_testing.laws import Law, all_laws
 from dovetail_testing.samples import Sample
 

@@ -7,10 +7,9 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from dovetail_base.errors import DovetailError, MissingRule, PluginError, RegistryError
-from dovetail_core.dispatch.primitive import Primitive, import_primitives, primitives
-from dovetail_core.registry.discovery import registry
+from dovetail_core import Origin, Primitive, RuleTable, primitives, registry
+from dovetail_core.dispatch.primitive import import_primitives
 from dovetail_core.registry.plugins import KERNEL_TABLES
-from dovetail_core.rules.tables import Origin, RuleTable
 
 DECLARED, OVERRIDE, DERIVED, EMPTY, HOLE = "declared", "override", "derived", "empty", "hole"
 BROKEN = "broken"

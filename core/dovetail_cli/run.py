@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from dovetail_base.errors import DovetailError, PluginError
-from dovetail_core.registry.command import Command
-from dovetail_core.registry.discovery import registry
+from dovetail_core import Command, registry
 
 from . import doctor, explain, matrix, new, plugins
 

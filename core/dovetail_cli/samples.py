@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from dovetail_core.dispatch.primitive import Primitive
-from dovetail_core.registry.discovery import registry
+from dovetail_core import Primitive, registry
 from dovetail_testing.laws import Law
 from dovetail_testing.samples import Sample, samples_of
 

@@ -8,9 +8,7 @@ from fnmatch import fnmatchcase
 
 from dovetail_base.errors import RegistryError
 from dovetail_base.options import enable_x64
-from dovetail_core.dispatch.primitive import Primitive
-from dovetail_core.registry.discovery import registry
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest, Primitive, registry
 
 from .coverage import EXCUSED, SKIPPED, Entry
 from .hostile_samples import hostile, signature

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from dovetail_core.ir.programs import ClosedJaxpr, Eqn, Jaxpr
+from dovetail_core import ClosedJaxpr, Eqn, Jaxpr
 
 _LISTS: dict[type, tuple[str, ...]] = {
     Eqn: ("invars", "outvars"),

@@ -15,9 +15,9 @@ import ml_dtypes
 import numpy as np
 
 from dovetail_base.options import enable_x64
+from dovetail_core import ShapedArray
 from dovetail_core.ir.programs import programs_in
 from dovetail_core.types import dtypes
-from dovetail_core.types.avals import ShapedArray
 
 from .samples import Sample, is_wide
 

@@ -6,11 +6,9 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from dovetail_base.errors import DovetailError
-from dovetail_core.dispatch.primitive import import_primitives, primitives
-from dovetail_core.registry.discovery import registry
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest, RuleTable, primitives, registry
+from dovetail_core.dispatch.primitive import import_primitives
 from dovetail_core.registry.plugins import KERNEL_TABLES
-from dovetail_core.rules.tables import RuleTable
 
 from .coverage import UNTRIED, Entry
 from .laws import all_laws

@@ -10,17 +10,20 @@ from typing import Any
 import numpy as np
 
 from dovetail_base.options import enable_x64
+from dovetail_core import (
+    AbstractValue,
+    ClosedJaxpr,
+    InputEffect,
+    check_jaxpr,
+    dce_closed,
+    eval_jaxpr,
+    low_types,
+    lower_to_lo,
+    lower_values,
+    stage_closed,
+    typeof,
+)
 from dovetail_core.dispatch.primitive import Inferred
-from dovetail_core.interpret.lowering import lower_to_lo, lower_values
-from dovetail_core.ir.programs import ClosedJaxpr
-from dovetail_core.ir.verification import check_jaxpr
-from dovetail_core.rules.dce import dce_closed
-from dovetail_core.rules.evaluation import eval_jaxpr
-from dovetail_core.rules.staging import stage_closed
-from dovetail_core.types.avals import AbstractValue
-from dovetail_core.types.effects import InputEffect
-from dovetail_core.types.high import low_types
-from dovetail_core.types.typeof import typeof
 from dovetail_text.parser import parse_ir
 from dovetail_text.printer import print_ir, printed_constants
 

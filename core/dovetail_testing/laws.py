@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from dovetail_base.errors import RegistryError
-from dovetail_core.registry.discovery import registry
+from dovetail_core import registry
 from dovetail_core.registry.plugins import load_object
 
 from .samples import Sample

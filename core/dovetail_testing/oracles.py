@@ -8,8 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from dovetail_core.types.avals import ShapedArray
-from dovetail_core.types.dtypes import is_inexact
+from dovetail_core import ShapedArray, is_inexact
 
 Arrays = Sequence[Any]
 ArrayFunction = Callable[..., Sequence[Any]]

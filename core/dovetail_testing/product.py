@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from dovetail_base.errors import MissingRule, RegistryError, Unsupported
 from dovetail_base.options import enable_x64
-from dovetail_core.dispatch.primitive import Primitive
-from dovetail_core.registry.discovery import registry
+from dovetail_core import Primitive, registry
 
 from .coverage import TRIED, UNSUPPORTED, Entry
 from .laws import Law, all_laws, skip

@@ -11,11 +11,8 @@ import numpy as np
 
 from dovetail_base.errors import RegistryError
 from dovetail_base.options import enable_x64
-from dovetail_core.dispatch.primitive import Inferred, Primitive
-from dovetail_core.ir.programs import ClosedJaxpr, Jaxpr
-from dovetail_core.registry.discovery import registry
-from dovetail_core.types.avals import AbstractValue
-from dovetail_core.types.typeof import typeof
+from dovetail_core import AbstractValue, ClosedJaxpr, Jaxpr, Primitive, registry, typeof
+from dovetail_core.dispatch.primitive import Inferred
 
 
 def _no_params() -> dict[str, Any]:

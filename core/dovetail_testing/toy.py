@@ -11,13 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core.dispatch.primitive import Primitive
-from dovetail_core.ir.programs import Eqn
-from dovetail_core.rules.dce import dce_rules
-from dovetail_core.rules.evaluation import def_impl
-from dovetail_core.types.avals import AbstractValue, ShapedArray
-from dovetail_core.types.effects import IOEffect
-from dovetail_core.types.typeof import typeof
+from dovetail_core import (
+    AbstractValue,
+    Eqn,
+    IOEffect,
+    Primitive,
+    ShapedArray,
+    dce_rules,
+    def_impl,
+    typeof,
+)
 
 from .samples import Sample
 

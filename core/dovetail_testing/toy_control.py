@@ -7,12 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core.dispatch.primitive import Primitive
-from dovetail_core.ir.programs import ClosedJaxpr
-from dovetail_core.ir.regions import CONTROL, Kind, Operand, Region, RegionInterface, call_interface
-from dovetail_core.rules.evaluation import def_impl, jaxpr_as_fun
-from dovetail_core.rules.staging import stage_closed
-from dovetail_core.types.avals import AbstractValue, ShapedArray
+from dovetail_core import (
+    CONTROL,
+    AbstractValue,
+    ClosedJaxpr,
+    Kind,
+    Operand,
+    Primitive,
+    Region,
+    RegionInterface,
+    ShapedArray,
+    call_interface,
+    def_impl,
+    jaxpr_as_fun,
+    stage_closed,
+)
 
 from .samples import Sample
 from .toy import add_p, less_p, mul_p, neg_p, sin_p

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from dovetail_core import ShapedArray, is_inexact
 from dovetail_core.dispatch.traits import NO_TRAITS
-from dovetail_core.types.avals import ShapedArray
-from dovetail_core.types.dtypes import is_inexact
 
 from .laws import law
 from .oracles import random_like, tolerance, widened

@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core.interpret.lowering import lower_values
-from dovetail_core.types.avals import AbstractValue
-from dovetail_core.types.high import HiType, MissingMethod, take_apart
-from dovetail_core.types.typeof import typeof
+from dovetail_core import AbstractValue, HiType, MissingMethod, lower_values, typeof
+from dovetail_core.types.high import take_apart
 
 from .laws import law
 from .oracles import assert_same, random_like

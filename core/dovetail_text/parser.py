@@ -7,10 +7,18 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from dovetail_base.errors import IRError
-from dovetail_core.dispatch.primitive import Primitive
-from dovetail_core.ir.programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
-from dovetail_core.types.avals import AbstractValue
-from dovetail_core.types.effects import NO_EFFECTS, Effects
+from dovetail_core import (
+    NO_EFFECTS,
+    AbstractValue,
+    Atom,
+    ClosedJaxpr,
+    Eqn,
+    Jaxpr,
+    Literal,
+    Primitive,
+    Var,
+)
+from dovetail_core.types.effects import Effects
 
 from .scanner import NAME, PRIMITIVE, STRING, VARIABLE
 from .value_parser import NUMBER, ValueParser

@@ -7,17 +7,8 @@ from itertools import product
 from string import ascii_lowercase
 from typing import Any
 
-from dovetail_core.dispatch.primitive import Primitive
-from dovetail_core.ir.programs import (
-    Atom,
-    ClosedJaxpr,
-    Eqn,
-    Jaxpr,
-    Var,
-    open_program,
-    programs_in,
-    shows_high,
-)
+from dovetail_core import Atom, ClosedJaxpr, Eqn, Jaxpr, Primitive, Var
+from dovetail_core.ir.programs import open_program, programs_in, shows_high
 
 from .syntax import RESERVED, find_dtype, find_kind, is_word
 from .value_printer import WIDTH, ValuePrinter, scalar_text

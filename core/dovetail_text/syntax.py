@@ -11,14 +11,17 @@ from typing import Any, NamedTuple, cast
 import ml_dtypes
 import numpy as np
 
-from dovetail_core.types.avals import AbstractValue, ShapedArray
-from dovetail_core.types.dtypes import ExtendedDType, float0, short_dtype
-from dovetail_core.types.effects import (
+from dovetail_core import (
+    AbstractValue,
     AccumulateEffect,
+    ExtendedDType,
     IOEffect,
     OrderedIOEffect,
     ReadEffect,
+    ShapedArray,
     WriteEffect,
+    float0,
+    short_dtype,
 )
 
 

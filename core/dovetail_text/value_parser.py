@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from dovetail_core.dispatch.primitive import Primitive, import_primitives, primitives
-from dovetail_core.ir.programs import ClosedJaxpr, Jaxpr
-from dovetail_core.types.avals import AbstractValue, ShapedArray, numpy_dtype
+from dovetail_core import AbstractValue, ClosedJaxpr, Jaxpr, Primitive, ShapedArray, primitives
+from dovetail_core.dispatch.primitive import import_primitives
+from dovetail_core.types.avals import numpy_dtype
 from dovetail_core.types.dividing import dividing
 from dovetail_core.types.roles import vma_of
 

@@ -8,11 +8,16 @@ from typing import Any, cast
 
 import numpy as np
 
-from dovetail_core.dispatch.primitive import Primitive
-from dovetail_core.dispatch.tracer import Tracer
-from dovetail_core.ir.programs import ClosedJaxpr, Jaxpr
-from dovetail_core.types.avals import AbstractValue, numpy_dtype
-from dovetail_core.types.dtypes import ExtendedDType, short_dtype
+from dovetail_core import (
+    AbstractValue,
+    ClosedJaxpr,
+    ExtendedDType,
+    Jaxpr,
+    Primitive,
+    Tracer,
+    short_dtype,
+)
+from dovetail_core.types.avals import numpy_dtype
 
 from .numerals import number_text
 from .syntax import Kind, field_names, find_dtype, kind_of, numbered, word

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
         debug_infs as debug_infs,
         debug_nans as debug_nans,
     )
-    from dovetail_core.registry.configuration import config as config
-    from dovetail_core.types.dtypes import float0 as float0
-    from dovetail_core.types.typeof import typeof as typeof
+    from dovetail_core import config as config, float0 as float0, typeof as typeof
     from dovetail_custom_rules.public import *
     from dovetail_jit.public import *
     from dovetail_lax.dtypes import numpy_dtype_promotion as numpy_dtype_promotion

@@ -14,6 +14,7 @@ from dovetail_core import (
     HiType,
     ShapedArray,
     Tracer,
+    algebra,
     callable_name,
     float0,
     get_trace,
@@ -22,7 +23,7 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.dispatch.axes import manual_axes
-from dovetail_core.types.algebra import algebra, zeros
+from dovetail_core.types.algebra import zeros
 from dovetail_core.types.avals import NOWHERE, undivided, varied
 from dovetail_core.types.dividing import divided_as
 from dovetail_tree.util import (

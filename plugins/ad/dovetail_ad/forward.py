@@ -19,9 +19,9 @@ from dovetail_core import (
     derive,
     get_trace,
     run_under,
+    set_trace,
     typeof,
 )
-from dovetail_core.dispatch.primitive import set_trace
 from dovetail_core.interpret.lending import Lent, read_lent
 from dovetail_core.interpret.mutable import (
     Borrow,

@@ -8,10 +8,9 @@ from typing import Any
 from dovetail_base.errors import refuse_mutable_result
 from dovetail_base.source import run_transformed
 from dovetail_base.wrapping import wraps
-from dovetail_core import HiType, get_trace, is_inexact, run_under, typeof
+from dovetail_core import HiType, algebra, get_trace, is_inexact, run_under, typeof
 from dovetail_core.dispatch.leaks import leak_checked
 from dovetail_core.interpret.mutable import LocalValue
-from dovetail_core.types.algebra import algebra
 from dovetail_tree.util import tree_flatten, tree_unflatten
 
 from .arguments import (

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_base.wrapping import alias, wraps
-from dovetail_core import float0, is_inexact, typeof
-from dovetail_core.types.algebra import algebra
+from dovetail_core import algebra, float0, is_inexact, typeof
 from dovetail_tree.util import tree_flatten, tree_map, tree_unflatten
 
 from .arguments import (

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from dovetail_core import AbstractValue, Primitive, run_under, typeof
-from dovetail_core.types.algebra import algebra, zeros
+from dovetail_core import AbstractValue, Primitive, algebra, run_under, typeof
+from dovetail_core.types.algebra import zeros
 
 from .arguments import has_tangent
 from .linear import LinearTrace

@@ -26,16 +26,17 @@ from dovetail_core import (
     Trace,
     Tracer,
     Var,
+    algebra,
     current_source,
+    get_trace,
     run_under,
+    set_trace,
     typeof,
 )
-from dovetail_core.dispatch.primitive import get_trace, set_trace
 from dovetail_core.interpret.lending import Lent, lend, read_lent
 from dovetail_core.interpret.mutable import apply_local, concerns, is_own
 from dovetail_core.rules.checks import check_results
 from dovetail_core.rules.evaluation import as_read, at_their_types
-from dovetail_core.types.algebra import algebra
 from dovetail_core.types.dtypes import is_wide
 from dovetail_xla.config import enable_x64_state
 

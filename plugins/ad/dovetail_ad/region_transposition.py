@@ -21,6 +21,7 @@ from dovetail_core import (
     Region,
     RegionInterface,
     Slot,
+    algebra,
     assemble,
     current_source,
     describe_source,
@@ -30,7 +31,7 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_core.types.algebra import add, algebra, zeros
+from dovetail_core.types.algebra import add, zeros
 
 from .linear import LinearTrace, is_linear, run_linear
 from .regions import not_linear, split_regions

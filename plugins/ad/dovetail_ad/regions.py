@@ -22,6 +22,7 @@ from dovetail_core import (
     Region,
     RegionInterface,
     Slot,
+    algebra,
     assemble,
     current_source,
     dce_closed,
@@ -34,7 +35,7 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.interpret.mutable import LocalValue, apply_local
-from dovetail_core.types.algebra import algebra, zeros
+from dovetail_core.types.algebra import zeros
 
 from .invariants import shared
 from .linear import LinearTrace

@@ -6,7 +6,7 @@ from enum import Enum, auto
 from typing import Any
 
 from dovetail_base.source import here
-from dovetail_core.dispatch.tracer import Tracer
+from dovetail_core import Tracer
 from dovetail_xla.arrays import ArrayImpl
 
 __all__ = ["Space"]

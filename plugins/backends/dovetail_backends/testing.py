@@ -9,9 +9,17 @@ from typing import Any
 import numpy as np
 
 from dovetail_base.environment import flag
-from dovetail_core import MissingRule, Primitive, ShapedArray, Tracer, float0, registry, typeof
-from dovetail_core.dispatch.primitive import EVAL
-from dovetail_core.rules.evaluation import eval_rules
+from dovetail_core import (
+    EVAL,
+    MissingRule,
+    Primitive,
+    ShapedArray,
+    Tracer,
+    eval_rules,
+    float0,
+    registry,
+    typeof,
+)
 
 from .host_values import asarray_on
 from .reference import REFERENCE

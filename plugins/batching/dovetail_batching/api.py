@@ -249,7 +249,7 @@ def _without_place(error: _Dependent, tree: Any, at: int, dim: Any) -> ValueErro
 
 
 def _place(name: str, axis: Axis, value: Batched, wanted: int | None, sum_match: bool) -> Any:
-    from dovetail_core.types.algebra import algebra
+    from dovetail_core import algebra
     from dovetail_core.types.dividing import divided_as
 
     x, dim = value

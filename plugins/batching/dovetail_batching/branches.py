@@ -28,6 +28,7 @@ from dovetail_core import (
     ShapedArray,
     Slot,
     Tracer,
+    algebra,
     assemble,
     eval_jaxpr,
     is_inexact,
@@ -37,7 +38,6 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_core.types.algebra import algebra
 
 operation_p = Primitive("branch_operation", multiple_results=True, unlisted=True)
 """branch_operation(*indices, *operands): one operation, a program of itself, in branches within

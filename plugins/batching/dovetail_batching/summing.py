@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import canonical_dtype, here, typeof
-from dovetail_core.types.algebra import algebra
+from dovetail_core import algebra, canonical_dtype, here, typeof
 
 
 def summed(name: str, x: Any, dim: int) -> Any:

@@ -18,15 +18,16 @@ from dovetail_core import (
     Primitive,
     ShapedArray,
     Trace,
+    algebra,
     bound_axis,
     derive,
     get_trace,
     here,
     high_algebra,
     run_under,
+    set_trace,
     typeof,
 )
-from dovetail_core.dispatch.primitive import set_trace
 from dovetail_core.interpret.mutable import (
     Borrow,
     apply_local,
@@ -37,7 +38,6 @@ from dovetail_core.interpret.mutable import (
 from dovetail_core.ir.programs import programs_in
 from dovetail_core.rules.checks import check_count, kind_of, refuse_result, type_of_result
 from dovetail_core.rules.evaluation import as_read
-from dovetail_core.types.algebra import algebra
 from dovetail_core.types.dividing import divided_as, forgotten
 from dovetail_xla.config import enable_x64_state
 

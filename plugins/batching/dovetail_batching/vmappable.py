@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail_core import get_trace, here, run_under, typeof
-from dovetail_core.types.algebra import algebra
+from dovetail_core import algebra, get_trace, here, run_under, typeof
 
 from .trace import Axis, Batched, BatchTrace
 

@@ -1,6 +1,6 @@
 """Manifest of the plugin ``callbacks``: Python functions called from inside of programs."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "callbacks",

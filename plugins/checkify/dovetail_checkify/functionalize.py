@@ -23,14 +23,15 @@ from dovetail_core import (
     Interpreter,
     RegionInterface,
     ShapedArray,
+    algebra,
     current_source,
     is_value,
+    jaxpr_as_fun,
     program_of,
     stage,
     typeof,
 )
-from dovetail_core.rules.evaluation import jaxpr_as_fun
-from dovetail_core.types.algebra import algebra, zeros
+from dovetail_core.types.algebra import zeros
 from dovetail_core.types.avals import varied
 from dovetail_tree.util import tree_map, tree_structure, tree_unflatten
 

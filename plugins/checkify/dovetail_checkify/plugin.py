@@ -1,6 +1,6 @@
 """Manifest of the plugin ``checkify``: checks whose failure is data, and finding nan and inf."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "checkify",

@@ -1,6 +1,6 @@
 """Manifest of the plugin ``cpu_kernels``: other lowerings of primitives, for the CPU only."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "cpu_kernels",

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from dovetail_ad import SymbolicZero
-from dovetail_core import UnexpectedTracerError, callable_name, float0, typeof
-from dovetail_core.types.algebra import algebra, zeros
+from dovetail_core import UnexpectedTracerError, algebra, callable_name, float0, typeof
+from dovetail_core.types.algebra import zeros
 from dovetail_tree.util import (
     keystr,
     tree_differences,

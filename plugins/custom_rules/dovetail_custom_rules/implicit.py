@@ -8,8 +8,7 @@ from typing import Any
 from dovetail_ad import jvp, linear_transpose, linearize
 from dovetail_base.foreign import names_itself
 from dovetail_base.source import here
-from dovetail_core import EVAL, UnexpectedTracerError, get_trace, typeof
-from dovetail_core.types.algebra import algebra
+from dovetail_core import EVAL, UnexpectedTracerError, algebra, get_trace, typeof
 from dovetail_tree.util import (
     tree_flatten,
     tree_leaves,

@@ -11,11 +11,11 @@ from dovetail_ad import has_tangent
 from dovetail_core import (
     ClosedJaxpr,
     Primitive,
+    algebra,
     lift_call,
     lift_program,
 )
 from dovetail_core.interpret.lowering import LowCarrier
-from dovetail_core.types.algebra import algebra
 
 from .calls import define_lift, program_call
 from .frame import Backward, Flags, FlatRules, Transposed, body_of, pick, spread

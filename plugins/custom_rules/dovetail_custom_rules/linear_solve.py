@@ -17,13 +17,14 @@ from dovetail_core import (
     MissingRule,
     Primitive,
     RegionInterface,
+    algebra,
     call_interface,
     eval_jaxpr,
     register_parameter,
     typeof,
 )
 from dovetail_core.ir.rewriting import rearranged
-from dovetail_core.types.algebra import algebra, zeros
+from dovetail_core.types.algebra import zeros
 from dovetail_core.types.effects import lasting
 
 

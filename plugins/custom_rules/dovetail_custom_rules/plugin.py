@@ -1,6 +1,6 @@
 """Manifest of the plugin ``custom_rules``: functions whose authors say how they are transformed."""
 
-from dovetail_core.registry.manifest import Manifest, names_of
+from dovetail_core import Manifest, names_of
 
 MANIFEST = Manifest(
     "custom_rules",

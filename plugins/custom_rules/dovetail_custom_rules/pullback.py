@@ -12,8 +12,7 @@ from typing import Any
 
 from dovetail_ad import has_tangent, jvp_values, vjp
 from dovetail_base.options import traced_under
-from dovetail_core import ClosedJaxpr, Eqn, Primitive, jaxpr_as_fun, stage_closed
-from dovetail_core.dispatch.traits import Traits
+from dovetail_core import ClosedJaxpr, Eqn, Primitive, Traits, jaxpr_as_fun, stage_closed
 from dovetail_core.types.algebra import zeros
 from dovetail_core.types.effects import lasting
 

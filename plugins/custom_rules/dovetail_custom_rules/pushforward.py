@@ -27,12 +27,12 @@ from dovetail_core import (
     Primitive,
     StagingTrace,
     Trace,
+    Traits,
     UnexpectedTracerError,
     Var,
     get_trace,
     typeof,
 )
-from dovetail_core.dispatch.traits import Traits
 from dovetail_core.types.effects import lasting
 
 from .calls import define

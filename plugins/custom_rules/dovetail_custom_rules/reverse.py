@@ -13,13 +13,13 @@ from dovetail_core import (
     MissingRule,
     Primitive,
     TracedValueError,
+    Traits,
     UnexpectedTracerError,
     consts_to_inputs,
     eval_jaxpr,
     stage,
     typeof,
 )
-from dovetail_core.dispatch.traits import Traits
 from dovetail_core.types.algebra import add, zeros
 from dovetail_core.types.effects import lasting
 

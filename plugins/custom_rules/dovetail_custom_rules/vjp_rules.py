@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_ad import has_tangent, typed
-from dovetail_core import canonical_dtype, is_inexact, is_value, typeof
-from dovetail_core.types.algebra import algebra
+from dovetail_core import algebra, canonical_dtype, is_inexact, is_value, typeof
 from dovetail_tree.util import (
     tree_flatten,
     tree_structure,

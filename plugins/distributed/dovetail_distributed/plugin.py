@@ -1,6 +1,6 @@
 """Manifest of the plugin ``distributed``: programs of several processes."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "distributed",

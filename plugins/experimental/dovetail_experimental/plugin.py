@@ -1,6 +1,6 @@
 """Manifest of the plugin ``experimental``: example libraries, and what JAX has on trial."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "experimental",

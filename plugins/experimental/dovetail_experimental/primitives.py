@@ -12,8 +12,8 @@ from dovetail_core import (
     RegionInterface,
     call_interface,
     def_impl,
+    jaxpr_as_fun,
 )
-from dovetail_core.rules.evaluation import jaxpr_as_fun
 
 xla_metadata_value_p = Primitive("experimental.xla_metadata_value")
 """``x``, the operation that made it having attributes: pairs of strings."""

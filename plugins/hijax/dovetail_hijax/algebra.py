@@ -6,10 +6,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_ad import SymbolicZero as Zero, instantiate_zeros, is_linear
-from dovetail_core import EVAL, HiType, current_source, describe_source, get_trace, typeof
+from dovetail_core import (
+    EVAL,
+    HiType,
+    algebra,
+    current_source,
+    describe_source,
+    get_trace,
+    typeof,
+    with_leading,
+)
 from dovetail_core.interpret.lowering import LowerTrace
-from dovetail_core.types.algebra import add as add_arrays, algebra, zeros
-from dovetail_core.types.high import with_leading
+from dovetail_core.types.algebra import add as add_arrays, zeros
 from dovetail_tree.util import tree_map
 
 from .primitive import HiPrimitive

@@ -1,6 +1,6 @@
 """Manifest of the plugin ``hijax``: high types and primitives."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 _BOX_RULES = "dovetail_hijax.box_rules"
 

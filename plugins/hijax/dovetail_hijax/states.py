@@ -18,18 +18,18 @@ from dovetail_core import (
     Primitive,
     ReadEffect,
     Trace,
+    Tracer,
     WriteEffect,
     cached,
     get_trace,
+    high_algebra,
     register_type,
     run_under,
     typeof,
 )
-from dovetail_core.dispatch.tracer import Tracer
 from dovetail_core.interpret.mutable import LocalValue, is_own
 from dovetail_core.rules.staging import current_type
 from dovetail_core.types.effects import RetypeEffect
-from dovetail_core.types.high import high_algebra
 
 
 class AvalQDD:

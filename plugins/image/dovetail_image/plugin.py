@@ -1,6 +1,6 @@
 """Manifest of the plugin ``image``: resizing of images."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "image",

@@ -1,6 +1,6 @@
 """Manifest of the plugin ``jax_names``: programs that say ``import jax`` run as they are."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "jax_names",

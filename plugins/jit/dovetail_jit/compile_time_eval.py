@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_base.scopes import Scope
-from dovetail_core import EVAL, Primitive, Trace, Tracer, get_trace, run_under
-from dovetail_core.dispatch.primitive import set_trace
+from dovetail_core import EVAL, Primitive, Trace, Tracer, get_trace, run_under, set_trace
 from dovetail_xla.config import tracing_state
 
 

@@ -1,6 +1,6 @@
 """Manifest of the plugin ``lax``: the primitives on arrays and their rules."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 from . import families
 

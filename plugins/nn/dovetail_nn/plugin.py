@@ -1,6 +1,6 @@
 """Manifest of the plugin ``nn``: activations, softmax, attention and initializers."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "nn",

@@ -9,8 +9,7 @@ import numpy as np
 
 from dovetail_base import arguments
 from dovetail_base.source import called as called, short_repr as short_repr
-from dovetail_core import Cache, ShapedArray, canonical_dtype, here as here, typeof
-from dovetail_core.dispatch.tracer import Tracer
+from dovetail_core import Cache, ShapedArray, Tracer, canonical_dtype, here as here, typeof
 from dovetail_lax.errors import ShapeError as ShapeError
 
 ArrayLike: TypeAlias = Any

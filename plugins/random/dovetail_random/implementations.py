@@ -6,9 +6,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, final
 
-from dovetail_core import ExtendedDType, here
-from dovetail_core.dispatch.tracer import Tracer
-from dovetail_core.types.high import high_algebra
+from dovetail_core import ExtendedDType, Tracer, here, high_algebra
 from dovetail_lax import dtypes
 from dovetail_text.syntax import register_dtype
 

@@ -7,10 +7,8 @@ from typing import Any, NoReturn, TypeAlias, final
 import numpy as np
 
 from dovetail_base.source import called
-from dovetail_core import Tracer, here, register_type, registry
+from dovetail_core import ShapedArray, Tracer, here, register_type, registry, typeof
 from dovetail_core.dispatch.operators import array_methods
-from dovetail_core.types.avals import ShapedArray
-from dovetail_core.types.typeof import typeof
 from dovetail_tree.util import register_parts
 from dovetail_xla.arrays import Array
 

@@ -1,6 +1,6 @@
 """Manifest of the plugin ``random``: random keys and what is drawn with them."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "random",

@@ -9,9 +9,8 @@ import numpy as np
 
 import dovetail_numpy as dnp
 from dovetail_base.source import not_callable, short_repr
-from dovetail_core import ShapedArray, callable_name, here, typeof
+from dovetail_core import ShapedArray, algebra, callable_name, here, typeof
 from dovetail_core.dispatch.axes import manual_axes
-from dovetail_core.types.algebra import algebra
 from dovetail_core.types.avals import NOWHERE, varied
 from dovetail_lax import pvary_p, stop_gradient
 

@@ -1,6 +1,6 @@
 """Manifest of the plugin ``refs``: mutable references."""
 
-from dovetail_core.registry.manifest import Manifest, names_of
+from dovetail_core import Manifest, names_of
 
 MANIFEST = Manifest(
     "refs",

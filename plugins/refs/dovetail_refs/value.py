@@ -12,14 +12,14 @@ from dovetail_core import (
     AbstractValue,
     Cache,
     Tracer,
+    algebra,
     check_alive,
+    get_trace,
     here,
     register_type,
     typeof,
 )
-from dovetail_core.dispatch.primitive import get_trace
 from dovetail_core.rules.staging import check_within
-from dovetail_core.types.algebra import algebra
 from dovetail_jit import jit
 from dovetail_xla.arrays import ArrayImpl
 from dovetail_xla.config import trace_context

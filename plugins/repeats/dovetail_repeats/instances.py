@@ -7,8 +7,8 @@ from itertools import accumulate
 from math import prod
 from typing import Any, NamedTuple, cast
 
-from dovetail_core import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
-from dovetail_core.ir.programs import Atom, same_literal
+from dovetail_core import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
+from dovetail_core.ir.programs import same_literal
 
 from .flattening import renamed
 from .runs import Run

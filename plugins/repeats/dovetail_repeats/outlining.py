@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import is_
 
-from dovetail_core import ClosedJaxpr, Eqn, Jaxpr, Operand
-from dovetail_core.types.effects import NO_EFFECTS
+from dovetail_core import NO_EFFECTS, ClosedJaxpr, Eqn, Jaxpr, Operand
 from dovetail_jit import jit_p
 
 from .flattening import count_flattened, count_written, flat_equations, flattened

@@ -1,6 +1,6 @@
 """Manifest of the plugin ``repeats``: parts of a program that repeat are compiled once."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "repeats",

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import stage_closed, typeof
-from dovetail_core.types.algebra import algebra
+from dovetail_core import algebra, stage_closed, typeof
 from dovetail_testing import Sample
 
 from .primitive import repeated_p

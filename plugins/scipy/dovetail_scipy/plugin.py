@@ -1,6 +1,6 @@
 """Manifest of the plugin ``scipy``: special functions, statistics, linear algebra and the rest."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "scipy",

@@ -11,8 +11,7 @@ from dovetail_backends import Array, Format, device_put, value_of
 from dovetail_base import arguments
 from dovetail_base.placements import stands_for_place
 from dovetail_base.source import here, short_repr
-from dovetail_core import ShapedArray, cached, typeof
-from dovetail_core.types.dtypes import ExtendedDType, canonical_dtype
+from dovetail_core import ExtendedDType, ShapedArray, cached, canonical_dtype, typeof
 from dovetail_tree.util import broadcast_prefix, tree_flatten
 from dovetail_xla.arrays import ArrayImpl, assemble, put_sharded
 from dovetail_xla.client import Device

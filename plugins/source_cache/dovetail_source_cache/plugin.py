@@ -1,6 +1,6 @@
 """Manifest of the plugin ``source_cache``: programs found by the code of their functions."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "source_cache",

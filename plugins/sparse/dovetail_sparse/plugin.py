@@ -1,6 +1,6 @@
 """Manifest of the plugin ``sparse``: arrays of which only some elements are stored."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "sparse",

@@ -1,6 +1,6 @@
 """Manifest of the plugin ``tiers``: programs run at once, while they are compiled in full."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "tiers",

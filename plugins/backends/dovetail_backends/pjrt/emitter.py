@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import AbstractValue, ClosedJaxpr, ShapedArray, float0
-from dovetail_core.types.effects import NO_EFFECTS, Effects
+from dovetail_core import NO_EFFECTS, AbstractValue, ClosedJaxpr, ShapedArray, float0
+from dovetail_core.types.effects import Effects
 
 from .attributes import Attribute, i64_array, spelled
 from .partition import Partition, Parts

@@ -7,8 +7,7 @@ from typing import Any
 
 import dovetail_lax as lax
 from dovetail_batching import batch_rules
-from dovetail_core import Primitive
-from dovetail_core.types.algebra import algebra
+from dovetail_core import Primitive, algebra
 
 from ..primitives import buffer_callback_p, debug_callback_p, io_callback_p, pure_callback_p
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail_core import Primitive, low_types, lower_values, raise_values, typeof
-from dovetail_core.interpret.lowering import to_lo_rules
+from dovetail_core import Primitive, low_types, lower_values, raise_values, to_lo_rules, typeof
 
 from ..host import HostFunction
 from ..primitives import debug_callback_p, io_callback_p, pure_callback_p

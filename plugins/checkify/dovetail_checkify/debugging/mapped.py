@@ -9,8 +9,7 @@ from typing import Any
 from dovetail_base.scopes import run_with
 from dovetail_base.source import BackwardSource, Source
 from dovetail_batching import BatchTrace
-from dovetail_core import Eqn, LiftTracer, Primitive, Tracer
-from dovetail_core.rules.staging import StagedTracer
+from dovetail_core import Eqn, LiftTracer, Primitive, StagedTracer, Tracer
 
 from .finding import Finding, Mapped, NumericError, concrete_finding
 from .kinds import KINDS

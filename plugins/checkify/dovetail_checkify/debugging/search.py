@@ -14,9 +14,8 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_base.source import BackwardSource, Source, get_override
-from dovetail_core import ClosedJaxpr, Eqn, Interpreter, RegionInterface, stage, typeof
+from dovetail_core import CONTROL, ClosedJaxpr, Eqn, Interpreter, RegionInterface, stage, typeof
 from dovetail_core.interpret.mutable import without_mutable
-from dovetail_core.ir.regions import CONTROL
 from dovetail_jit import jit
 
 from .finding import Finding, Loop

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core import eval_rules
-from dovetail_core.dispatch.tracer import Tracer, check_alive
+from dovetail_core import Tracer, check_alive, eval_rules
 from dovetail_tree.util import tree_unflatten
 
 from ..box import Box, BoxType, get_p, new_p, set_p

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_batching import Axis, asked_always, batch_rules
-from dovetail_core import Primitive, typeof
-from dovetail_core.types.algebra import algebra
+from dovetail_core import Primitive, algebra, typeof
 
 from .views import Rule, RuleView, as_it_is
 

@@ -12,9 +12,8 @@ from collections.abc import Callable, Hashable
 from functools import partial, wraps
 from typing import Any, NamedTuple
 
-from dovetail_core import Cache, ClosedJaxpr, callable_name, eval_jaxpr, trace_key
+from dovetail_core import Cache, ClosedJaxpr, Jaxpr, callable_name, eval_jaxpr, trace_key
 from dovetail_core.ir.debug_info import DebugInfo
-from dovetail_core.ir.programs import Jaxpr
 
 
 class StoreException(Exception):

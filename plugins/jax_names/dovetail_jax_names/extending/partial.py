@@ -13,6 +13,7 @@ from dovetail_core import (
     Eqn,
     Jaxpr,
     Primitive,
+    RegionInterface,
     StagedTracer,
     StagingTrace,
     Trace,
@@ -25,7 +26,6 @@ from dovetail_core import (
     stage,
     typeof,
 )
-from dovetail_core.ir.regions import RegionInterface
 
 from .functions import WrappedFun
 from .views import Rule, RuleView, as_it_is

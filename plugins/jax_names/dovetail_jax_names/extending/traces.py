@@ -23,10 +23,11 @@ from dovetail_core import (
     is_value,
     set_trace,
     typeof,
+    with_leading,
+    without_leading,
 )
 from dovetail_core.dispatch.forms import with_parameters
 from dovetail_core.dispatch.primitive import EvalTrace
-from dovetail_core.types.high import with_leading, without_leading
 from dovetail_custom_rules import custom_jvp_call_p, custom_vjp_call_p
 
 from .classes import Covering

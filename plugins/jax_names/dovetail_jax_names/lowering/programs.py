@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_backends import Builder, ModuleText, Val, module_text
-from dovetail_core import ClosedJaxpr, Jaxpr, callable_name, stage_closed
-from dovetail_core.interpret.lowering import lower_to_lo
+from dovetail_core import ClosedJaxpr, Jaxpr, callable_name, lower_to_lo, stage_closed
 from dovetail_core.interpret.mutable import without_mutable
 from dovetail_xla import mlir_functions as bindings
 

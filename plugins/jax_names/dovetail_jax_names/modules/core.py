@@ -5,10 +5,10 @@ from typing import Any
 from dovetail_core import (
     EVAL as _EVAL,
     AbstractValue as AbstractValue,
+    Atom as Atom,
     ShapedArray as ShapedArray,
     Tracer as Tracer,
 )
-from dovetail_core.ir.programs import Atom as Atom
 from dovetail_jit import ensure_compile_time_eval as ensure_compile_time_eval
 
 from ..extending.programs import eval_jaxpr as eval_jaxpr

@@ -16,8 +16,9 @@ from dovetail_core import (
     ConcretizationTypeError,
     ShapedArray as ShapedArray,
     Tracer as Tracer,
+    get_trace,
+    set_trace,
 )
-from dovetail_core.dispatch.primitive import get_trace, set_trace
 
 from ..absent_names import public
 from ..extending.primitive import Primitive as Primitive

@@ -12,13 +12,13 @@ from dovetail_backends import refuse_lacking
 from dovetail_base.source import warn_here
 from dovetail_core import (
     ClosedJaxpr,
+    LiftTrace,
     Trace,
     here,
     lower_to_lo,
     lower_values,
     raise_values,
 )
-from dovetail_core.interpret.lifting import LiftTrace
 from dovetail_core.interpret.mutable import without_mutable
 from dovetail_core.interpret.passes import run_passes
 

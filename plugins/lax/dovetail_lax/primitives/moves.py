@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core import typeof
-from dovetail_core.types.algebra import algebra
+from dovetail_core import algebra, typeof
 from dovetail_core.types.dividing import dividing, unreduced_along
 from dovetail_core.types.roles import Unreduced, unreduced_in
 

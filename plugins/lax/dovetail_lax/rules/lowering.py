@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any
 
-from dovetail_core import lower_values, raise_values, typeof
-from dovetail_core.interpret.lowering import to_lo_rules
+from dovetail_core import lower_values, raise_values, to_lo_rules, typeof
 
 from ..primitives.discrete import and_p, eq_p, ne_p, or_p
 from ..primitives.sorting import sort_p

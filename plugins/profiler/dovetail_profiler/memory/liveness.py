@@ -8,8 +8,7 @@ from itertools import accumulate
 from typing import Any
 
 from dovetail_base.source import Source
-from dovetail_core import ClosedJaxpr, Eqn, Jaxpr, Region, RegionInterface, Var
-from dovetail_core.ir.regions import Kind
+from dovetail_core import ClosedJaxpr, Eqn, Jaxpr, Kind, Region, RegionInterface, Var
 from dovetail_remat import nbytes, work
 
 ARGUMENT: str = "argument"

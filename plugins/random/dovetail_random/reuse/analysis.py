@@ -9,9 +9,15 @@ import numpy as np
 
 from dovetail_base.errors import JAXTypeError
 from dovetail_base.source import Source
-from dovetail_core import ClosedJaxpr, DovetailError, Literal, describe_source
-from dovetail_core.ir.programs import Eqn
-from dovetail_core.ir.regions import Kind, RegionInterface
+from dovetail_core import (
+    ClosedJaxpr,
+    DovetailError,
+    Eqn,
+    Kind,
+    Literal,
+    RegionInterface,
+    describe_source,
+)
 
 from ..keys import KeyArray
 from .table import Operand, Uses, is_of_keys, reuse_rules

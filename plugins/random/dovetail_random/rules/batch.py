@@ -10,7 +10,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_batching import batch_rules
-from dovetail_core.types.algebra import algebra
+from dovetail_core import algebra
 
 from ..draws.gamma import random_gamma_p
 from ..primitives import (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_batching import vmap
-from dovetail_core.interpret.lowering import to_lo_rules
+from dovetail_core import to_lo_rules
 
 from ..fusing import fused
 from ..implementations import Implementation

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_core import Trace, here, typeof
+from dovetail_core import Trace, algebra, here, typeof
 from dovetail_core.interpret.mutable import LocalValue
-from dovetail_core.types.algebra import algebra
 
 from ..indexing import accumulate, read, write
 from ..primitives import (

@@ -13,11 +13,12 @@ from typing import NoReturn
 from dovetail_core import (
     ClosedJaxpr,
     Effect,
+    InputEffect,
     IOEffect,
     dce_closed,
     here,
 )
-from dovetail_core.types.effects import InputEffect, silenced
+from dovetail_core.types.effects import silenced
 
 from .description import Loop
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core import ClosedJaxpr, current_source, describe_source
+from dovetail_core import ClosedJaxpr, InputEffect, current_source, describe_source
 from dovetail_core.interpret.mutable import discharge_provider
-from dovetail_core.types.effects import InputEffect
 
 from .description import Loop
 from .machine import pick

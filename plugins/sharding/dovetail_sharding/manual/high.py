@@ -19,9 +19,9 @@ from dovetail_core import (
     lower_to_lo,
     lower_values,
     raise_values,
+    to_lo_rules,
     typeof,
 )
-from dovetail_core.interpret.lowering import to_lo_rules
 from dovetail_core.types.high import missing, take_apart
 from dovetail_lax import psum_invariant_p, pvary_p
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_batching import batch_rules, batch_values
-from dovetail_core import ClosedJaxpr, eval_jaxpr, stage_closed, typeof
-from dovetail_core.types.algebra import algebra
+from dovetail_core import ClosedJaxpr, algebra, eval_jaxpr, stage_closed, typeof
 
 from .primitive import custom_partitioning_p
 

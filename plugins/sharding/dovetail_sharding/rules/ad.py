@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_ad import jvp_rules, transpose_rules
-from dovetail_core import Primitive, float0, typeof
-from dovetail_core.types.algebra import algebra
+from dovetail_core import Primitive, algebra, float0, typeof
 from dovetail_lax import pvary_p
 
 from ..alike import shard_alike_p

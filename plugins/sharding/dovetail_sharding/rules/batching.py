@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_batching import batch_rules
-from dovetail_core import Primitive
-from dovetail_core.types.algebra import algebra
+from dovetail_core import Primitive, algebra
 
 from ..alike import shard_alike_p
 from ..manual.high import high_from_parts_p, high_to_parts_p

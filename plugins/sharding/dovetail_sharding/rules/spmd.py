@@ -9,9 +9,18 @@ from typing import Any, NoReturn
 
 from dovetail_base.errors import ShardingTypeError
 from dovetail_batching import Axis, batch_rules, batch_values
-from dovetail_core import ClosedJaxpr, Eqn, Jaxpr, Var, eval_jaxpr, here, stage_closed, typeof
+from dovetail_core import (
+    ClosedJaxpr,
+    Eqn,
+    Jaxpr,
+    Var,
+    algebra,
+    eval_jaxpr,
+    here,
+    stage_closed,
+    typeof,
+)
 from dovetail_core.ir.programs import open_program, walk
-from dovetail_core.types.algebra import algebra
 
 from ..contexts import get_abstract_mesh
 from ..manual.primitives import from_parts_p, named, shard_map_p, to_parts_p

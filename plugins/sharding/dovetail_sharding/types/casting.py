@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_backends import device_put
-from dovetail_core import Primitive, ShapedArray, def_impl, float0, here, typeof
-from dovetail_core.registry.discovery import registry
+from dovetail_core import Primitive, ShapedArray, def_impl, float0, here, registry, typeof
 from dovetail_xla.arrays import ArrayImpl, assemble, shards_of
 
 from ..axis_types import AxisType

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from dovetail_base.options import disable_jit
-from dovetail_core import EVAL, ConcretizationTypeError, Tracer, get_trace, typeof
+from dovetail_core import EVAL, ConcretizationTypeError, Tracer, algebra, get_trace, typeof
 from dovetail_core.dispatch.axes import varying_around
 from dovetail_core.interpret.mutable import writes
 from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
 from dovetail_core.rules.traced import stands_for
-from dovetail_core.types.algebra import algebra
 from dovetail_core.types.avals import NOWHERE
 from dovetail_tree.util import tree_flatten, tree_map, tree_structure, tree_unflatten
 
