@@ -22,7 +22,8 @@ _hidden_files: tuple[str, ...] = ()
 _is_hidden: Cache[str, bool] = Cache()
 _warned: dict[Any, Any] = {}
 KERNEL_PACKAGES = frozenset(
-    f"dovetail_{part}" for part in ("base", "cli", "core", "testing", "text", "tree", "xla")
+    f"dovetail_{part}"
+    for part in ("base", "cli", "core", "hooks", "testing", "text", "tree", "xla")
 )
 """The packages of the distribution ``dovetail-core``."""
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from dovetail_base.errors import DovetailError, PluginError
 from dovetail_core import KERNEL_API, registry
-from dovetail_core.registry.hooks import manager
+from dovetail_hooks import manager
 from dovetail_xla import version as jaxlib_range
 
 from . import rules

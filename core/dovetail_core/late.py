@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dovetail_hooks import hookimpl as hookimpl
     from dovetail_text.parser import parse_ir as parse_ir, parse_type as parse_type
     from dovetail_text.printer import print_ir as print_ir, printed_constants as printed_constants
     from dovetail_text.syntax import (
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from .interpret.passes import Pass as Pass
     from .ir.verification import check_jaxpr as check_jaxpr
     from .registry.command import Command as Command
-    from .registry.hooks import hookimpl as hookimpl
 else:
     from dovetail_base.lazy import lazy_exports
 

@@ -13,20 +13,23 @@ from typing import Any, cast
 MOVED = {
     "dovetail_core.base": "dovetail_base",
     "dovetail_core.cli": "dovetail_cli",
+    "dovetail_core.registry.hooks": "dovetail_hooks",
     "dovetail_core.testing": "dovetail_testing",
     "dovetail_core.text": "dovetail_text",
     "dovetail_core.tree": "dovetail_tree",
     "dovetail_core.xla": "dovetail_xla",
 }
-"""The new names of packages, by their old ones; their modules keep their names within them."""
+"""The new names of modules, by their old ones; those of a package keep their names within it."""
 
 
 def new_name(module: str) -> str | None:
     """The present name of a module that has moved; None for other modules."""
-    if not module.startswith("dovetail_core."):
-        return None
-    package = ".".join(module.split(".", 2)[:2])
-    return MOVED[package] + module.removeprefix(package) if package in MOVED else None
+    old = module
+    while old.startswith("dovetail_core."):
+        if old in MOVED:
+            return MOVED[old] + module.removeprefix(old)
+        old = old.rpartition(".")[0]
+    return None
 
 
 class _MovedFinder:

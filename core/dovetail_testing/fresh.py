@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from dovetail_core import Manifest, registry
 from dovetail_core.registry.claims import settle_claims
 from dovetail_core.registry.discovery import swap_registry
-from dovetail_core.registry.hooked import manager
 from dovetail_core.registry.plugins import Plugin, Registry
 from dovetail_core.rules.filling import tell_caches
 from dovetail_core.types.algebra import forget_provider
+from dovetail_hooks import manager
 
 Passes = dict[str, Mapping[str, str]]
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from dovetail_core import PluginError, hookimpl
-from dovetail_core.registry.hooks import Hooks, has_hooks, manager
+from dovetail_hooks import Hooks, has_hooks, manager
 
 
 def hooks(site, name: str, source: str):

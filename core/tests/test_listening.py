@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from dovetail_core import hookimpl
-from dovetail_core.registry.hooks import manager
-from dovetail_core.registry.listening import Listener, ListeningOption
+from dovetail_hooks import manager
+from dovetail_hooks.options import Listener, ListeningOption
 
 
 class Hooks:

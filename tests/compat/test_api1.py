@@ -26,7 +26,7 @@ import pytest
 
 import dovetail_core
 from dovetail_core import Manifest, registry
-from dovetail_core.registry.hooks import Hooks
+from dovetail_hooks import Hooks
 
 API1 = Path(__file__).with_name("api1")
 INTERFACE: dict[str, Any] = json.loads((API1 / "interface.json").read_text())

@@ -16,7 +16,7 @@ import pytest
 from dovetail_base import errors
 from dovetail_cli.run import _OWN as COMMANDS
 from dovetail_core import Manifest, config, registry
-from dovetail_core.registry.hooks import Hooks
+from dovetail_hooks import Hooks
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

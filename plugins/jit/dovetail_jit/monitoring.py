@@ -11,7 +11,7 @@ from typing import Any
 
 from dovetail_base.source import called, not_callable, short_repr
 from dovetail_core import config, hookimpl
-from dovetail_core.registry.hooked import manager
+from dovetail_hooks import manager
 
 __all__ = [
     "clear_event_listeners", "record_event", "record_event_duration_secs",

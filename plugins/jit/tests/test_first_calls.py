@@ -17,7 +17,7 @@ import dovetail_numpy as jnp
 from dovetail_backends import cpu, device_put, lower_module
 from dovetail_backends.guards import transfer_guard
 from dovetail_core import typeof
-from dovetail_core.registry.hooks import hookimpl, manager
+from dovetail_hooks import hookimpl, manager
 from dovetail_jit import clear_caches
 from dovetail_jit.call import module as lowering, request as requests
 from dovetail_jit.options import interpret_first_calls, no_execution

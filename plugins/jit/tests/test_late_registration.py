@@ -162,7 +162,7 @@ import dovetail.numpy as dnp
 calls = []
 f = dovetail.jit(lambda x: calls.append(1) or dnp.sin(x))
 compiled = []
-dovetail_core = __import__("dovetail_core.registry.hooks", fromlist=["manager", "hookimpl"])
+dovetail_core = __import__("dovetail_hooks", fromlist=["manager", "hookimpl"])
 
 
 class Compiled:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_base.environment import as_bool
-from dovetail_core.registry.listening import Listener, ListeningOption
+from dovetail_hooks.options import Listener, ListeningOption
 
 
 def _writer() -> Any:

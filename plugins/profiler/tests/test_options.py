@@ -18,7 +18,7 @@ from dovetail_ad import grad
 from dovetail_base.options import enable_x64
 from dovetail_batching import vmap
 from dovetail_core import config
-from dovetail_core.registry.hooks import has_hooks, manager
+from dovetail_hooks import has_hooks, manager
 from dovetail_jit import clear_caches, jit, make_jaxpr, signatures
 from dovetail_profiler.misses.signatures import differences
 from dovetail_profiler.options import listener
@@ -112,7 +112,7 @@ def test_hooks_are_left_alone_where_nothing_asks() -> None:
     script = (
         "import numpy as np, dovetail, dovetail.lax as lax\n"
         "dovetail.jit(lambda x: lax.sin(x))(np.float32(1))\n"
-        "from dovetail_core.registry.hooks import has_hooks\nprint(has_hooks('dovetail_traced'))"
+        "from dovetail_hooks import has_hooks\nprint(has_hooks('dovetail_traced'))"
     )
     env = {k: v for k, v in os.environ.items() if not k.startswith("DOVETAIL_")}
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=env)

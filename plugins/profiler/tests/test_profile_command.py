@@ -16,7 +16,7 @@ import pytest
 
 import dovetail_lax as lax
 from dovetail_cli import main
-from dovetail_core.registry.hooks import manager
+from dovetail_hooks import manager
 from dovetail_jit import clear_caches, jit, watched_calls
 from dovetail_jit.disk_cache import cache_dir, cache_min_seconds
 from dovetail_profiler.functions import shown_bytes, shown_time

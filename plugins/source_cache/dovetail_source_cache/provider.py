@@ -11,8 +11,8 @@ from dovetail_core import generation, registry
 from dovetail_core.dispatch.axes import axes_key
 from dovetail_core.interpret.passes import STAGES, passes_for
 from dovetail_core.registry.foreign import spell
-from dovetail_core.registry.hooked import has_hooks, manager
 from dovetail_core.rules.tables import made_tables
+from dovetail_hooks import has_hooks, manager
 from dovetail_jit import Call, Executable, Found
 from dovetail_jit.disk_cache import (
     NotRecorded,

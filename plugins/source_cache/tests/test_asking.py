@@ -15,7 +15,7 @@ import pytest
 import dovetail_numpy as dnp
 from dovetail_callbacks import io_callback
 from dovetail_core import config, hookimpl
-from dovetail_core.registry.hooks import manager
+from dovetail_hooks import manager
 from dovetail_jit import jit
 from dovetail_jit.disk_cache import cache_dir, cache_mode
 from dovetail_source_cache import provider

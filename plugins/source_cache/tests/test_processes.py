@@ -34,7 +34,7 @@ import numpy as np
 import dovetail
 import dovetail.numpy as jnp
 from dovetail_core import hookimpl
-from dovetail_core.registry.hooks import manager
+from dovetail_hooks import manager
 from dovetail_source_cache import modules
 import helper
 
@@ -320,7 +320,7 @@ import json
 import numpy as np
 import dovetail
 from dovetail_core import hookimpl
-from dovetail_core.registry.hooks import manager
+from dovetail_hooks import manager
 
 
 class Hear:

@@ -10,7 +10,7 @@ from typing import Any
 
 from dovetail_backends import LoweredModule
 from dovetail_core import registry
-from dovetail_core.registry.hooked import has_hooks
+from dovetail_hooks import has_hooks
 from dovetail_xla import ffi, lapack
 
 _TARGET = r'custom_call @"?([^"(\s]+)'

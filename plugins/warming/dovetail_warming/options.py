@@ -7,7 +7,7 @@ from typing import Any
 
 from dovetail_base.environment import as_bool
 from dovetail_base.options import Option
-from dovetail_core.registry.listening import Listener, ListeningOption
+from dovetail_hooks.options import Listener, ListeningOption
 
 
 def _path(value: Any) -> str | None:

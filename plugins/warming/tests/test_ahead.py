@@ -13,7 +13,7 @@ import pytest
 
 import dovetail_lax as lax
 from dovetail_core import config, hookimpl
-from dovetail_core.registry.hooks import manager
+from dovetail_hooks import manager
 from dovetail_jit import ShapeDtypeStruct, jit
 from dovetail_random import key
 from dovetail_refs import new_ref
@@ -189,7 +189,7 @@ import os, signal, sys, threading, time
 import numpy as np
 import dovetail as dv
 from dovetail_core import hookimpl
-from dovetail_core.registry.hooks import manager
+from dovetail_hooks import manager
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 x = np.ones(3, np.float32)

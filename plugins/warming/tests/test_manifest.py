@@ -28,7 +28,7 @@ import numpy as np
 import dovetail as dv
 import dovetail.numpy as dnp
 from dovetail_core import hookimpl
-from dovetail_core.registry.hooks import manager
+from dovetail_hooks import manager
 
 class Told:
     @hookimpl

@@ -9,7 +9,7 @@ from typing import Any
 
 from dovetail_backends import LoweredModule
 from dovetail_core import registry
-from dovetail_core.registry.hooked import has_hooks, manager
+from dovetail_hooks import has_hooks, manager
 from dovetail_xla import transforms
 
 _VARIABLES = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")

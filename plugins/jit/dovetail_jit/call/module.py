@@ -19,7 +19,7 @@ from dovetail_base.source import warn_here
 from dovetail_core import ClosedJaxpr, RegistryError, generation, low_types, lower_to_lo
 from dovetail_core.interpret.mutable import without_mutable
 from dovetail_core.interpret.passes import run_passes
-from dovetail_core.registry.hooked import has_hooks, manager
+from dovetail_hooks import has_hooks, manager
 
 
 def module_of(

@@ -17,8 +17,8 @@ from dovetail_base.placements import surroundings
 from dovetail_core import ClosedJaxpr, Jaxpr, Tracer, consts_to_inputs, stage, typeof
 from dovetail_core.dispatch.axes import axes_key
 from dovetail_core.interpret.mutable import any_mutable
-from dovetail_core.registry.hooked import has_hooks, manager
 from dovetail_core.rules.traced import anew, tracing
+from dovetail_hooks import has_hooks, manager
 from dovetail_tree.util import tree_flatten
 from dovetail_xla.config import trace_context
 

@@ -15,8 +15,8 @@ from dovetail_base.caches import WeakTable
 from dovetail_core import ClosedJaxpr, PluginError, RegistryError, registry
 from dovetail_core.interpret.pass_order import ordered
 from dovetail_core.registry.aside import set_aside
-from dovetail_core.registry.hooked import has_hooks, manager
 from dovetail_core.registry.plugins import Registry, load_object
+from dovetail_hooks import has_hooks, manager
 
 from .executable import Executable, Runnable, Successor, executable_of
 from .request import Request

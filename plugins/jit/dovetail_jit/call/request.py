@@ -16,7 +16,7 @@ from dovetail_backends import (
 )
 from dovetail_base.keys import exact_key
 from dovetail_core import ClosedJaxpr, generation
-from dovetail_core.registry.hooked import has_hooks, manager
+from dovetail_hooks import has_hooks, manager
 
 from ..options import FEWER_OPTIMIZATIONS, disable_most_optimizations
 from .module import module_of, raise_explained

@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from dovetail_base.caches import Cache
-from dovetail_core.registry.hooked import has_hooks
+from dovetail_hooks import has_hooks
 from dovetail_xla.transforms import registered
 
 from ..call.executable import Runnable

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from dovetail_backends import evaluate_exactly, is_exact
 from dovetail_core import ClosedJaxpr, lower_to_lo, lower_values, raise_values
 from dovetail_core.interpret.passes import passes_for, run_passes
-from dovetail_core.registry.hooked import has_hooks
+from dovetail_hooks import has_hooks
 from dovetail_xla import fork, guards
 from dovetail_xla.arrays import ArrayImpl, put
 

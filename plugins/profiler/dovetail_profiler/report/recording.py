@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from dovetail_base.source import callable_name
 from dovetail_core import WeakTable, current_source, hookimpl
-from dovetail_core.registry.hooked import manager
+from dovetail_hooks import manager
 from dovetail_jit import Executable, Signature, watched_calls
 from dovetail_xla.config import tracing_state
 

@@ -9,11 +9,10 @@ from typing import Any, cast
 import pluggy
 
 from dovetail_base.source import hide_frames
-
-from .aside import set_aside
-from .discovery import registry
-from .foreign import attempt, import_whole, is_users, spell
-from .plugins import Plugin
+from dovetail_core.registry.aside import set_aside
+from dovetail_core.registry.discovery import registry
+from dovetail_core.registry.foreign import attempt, import_whole, is_users, spell
+from dovetail_core.registry.plugins import Plugin
 
 hookspec = pluggy.HookspecMarker("dovetail")
 hookimpl = pluggy.HookimplMarker("dovetail")

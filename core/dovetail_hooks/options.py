@@ -11,9 +11,8 @@ from threading import Lock, get_ident
 from typing import Any
 
 from dovetail_base.options import Option, Setting
+from dovetail_hooks import manager
 from dovetail_xla.config import unset
-
-from .hooked import manager
 
 
 class Listener:
