@@ -104,7 +104,9 @@ def bad_openings(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Lines and complaints about docstrings that do not begin with what is returned or done."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     for node in ast.walk(tree):
-        doc = ast.get_docstring(node) if isinstance(node, documented) else None
+        if not isinstance(node, documented):
+            continue
+        doc = ast.get_docstring(node)
         if doc is not None and OPENINGS.match(doc):
             line = node.body[0].lineno
             yield line, f"a docstring begins with {doc.split()[0]!r}: say what is returned or done"
