@@ -138,7 +138,7 @@ def _partial_eval(result: Callable[[list[Any]], Any]) -> Primitive:
 
 
 @pytest.mark.parametrize(
-    ("found", "message"),
+    ("result", "message"),
     [
         (lambda outs: outs[:1], r"1 result at .*; it must return a list of 2, one per result\."),
         (lambda outs: outs[0], r"a value of type f32\[3\] at .*; it must return a list of 2"),

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from typing import Any
 
 from dovetail_base.lazy import absent_name
 from dovetail_jax_names import absence
 
-from .names import home, names_of
+from .names import home, load, names_of
 
 
 def absent(module: str, name: str, above: int = 2) -> Exception:
@@ -45,6 +44,6 @@ def public(module: str, name: str) -> Any:
     """
     if not name.startswith("_"):
         for each in _PUBLIC.get(module, ()):
-            if name in names_of(each) and hasattr(result := import_module(home(each)), name):
+            if name in names_of(each) and hasattr(result := load(home(each)), name):
                 return getattr(result, name)
     raise absent(module, name, 3)

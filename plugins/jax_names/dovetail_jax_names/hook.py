@@ -102,9 +102,8 @@ class _Loader:
         self._home = home
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        import_module(self._home)
-        module = sys.modules[self._home]
-        self._spec = module.__spec__
+        module = import_module("dovetail_jax_names.names").load(self._home)
+        self._spec = module.__spec__ or spec  # made for this name only
         return module
 
     def exec_module(self, module: ModuleType) -> None:

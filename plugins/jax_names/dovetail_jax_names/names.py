@@ -1,9 +1,12 @@
-"""Which module answers for which of JAX's, and the names that JAX has."""
+"""The modules that answer for JAX's modules, and the names that JAX has."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
 
 from dovetail_core import cached, registry
 
@@ -18,7 +21,8 @@ COLLECTION = "jax.modules"
 def home(name: str) -> str:
     """The module that answers for JAX's module ``name``; an empty string if none does.
 
-    It is one that a plugin names for it, or else the facade's, which is the same object then.
+    It is the name of a module, or of an attribute of one (``"package.answers:export"``): one that a
+    plugin names for it, or else the facade's, which is the same object then.
     """
     above, _, last = name.rpartition(".")
     path = name.partition(".")[2]
@@ -41,6 +45,17 @@ def _given(path: str) -> str:
         start, _, last = start.rpartition(".")
         below = f".{last}{below}"
     return ""
+
+
+def load(name: str) -> ModuleType:
+    """The module that answers, by the name that ``home`` gives."""
+    return load_object(name) if ":" in name else import_module(name)
+
+
+def load_object(name: str) -> Any:
+    """The object of a name such as ``"dovetail_jit:jit_p"``."""
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(module), attribute)
 
 
 def _exists(name: str) -> bool:

@@ -2,6 +2,48 @@
 
 from dovetail_core import Manifest
 
+_ANSWERS = (
+    "cloud_tpu_init",
+    "custom_derivatives",
+    "errors",
+    "experimental.key_reuse",
+    "experimental.pallas",
+    "experimental.pallas.fuser",
+    "experimental.pallas.mosaic_gpu",
+    "experimental.pallas.tpu",
+    "experimental.pallas.triton",
+    "experimental.pjit",
+    "experimental.shard_map",
+    "experimental.sparse.ad",
+    "experimental.sparse.api",
+    "experimental.sparse.bcoo",
+    "experimental.sparse.bcsr",
+    "experimental.sparse.coo",
+    "experimental.sparse.csr",
+    "experimental.sparse.random",
+    "experimental.sparse.transform",
+    "experimental.sparse.util",
+    "export",
+    "extend.ifrt_programs",
+    "ffi",
+    "lib",
+    "version",
+)
+"""Modules of ``modules/answers.py``, by their path below ``jax``."""
+
+_PRIVATE_ANSWERS = (
+    "ad_util",
+    "checkify",
+    "distributed",
+    "flatten_util",
+    "interpreters",
+    "interpreters.pxla",
+    "pjit",
+    "state",
+    "state.types",
+)
+"""Modules of ``private/answers.py``, by their path below ``jax._src``."""
+
 MANIFEST = Manifest(
     "jax_names",
     requires=(
@@ -42,28 +84,20 @@ MANIFEST = Manifest(
             "dovetail_jax_names.modules.interpreters.partial_eval"
         ),
         "jax.modules.api_util": "dovetail_jax_names.modules.api_util",
-        "jax.modules.cloud_tpu_init": "dovetail_jax_names.modules.cloud_tpu_init",
         "jax.modules.core": "dovetail_jax_names.modules.core",
-        "jax.modules.custom_derivatives": "dovetail_jax_names.modules.custom_derivatives",
-        "jax.modules.errors": "dovetail_jax_names.modules.errors",
         "jax.modules.experimental": "dovetail_jax_names.modules.experimental",
-        "jax.modules.experimental.sparse.ad": "dovetail_jax_names.modules.sparse.ad",
-        "jax.modules.experimental.sparse.api": "dovetail_jax_names.modules.sparse.api",
-        "jax.modules.experimental.sparse.bcoo": "dovetail_jax_names.modules.sparse.bcoo",
-        "jax.modules.experimental.sparse.bcsr": "dovetail_jax_names.modules.sparse.bcsr",
-        "jax.modules.experimental.sparse.coo": "dovetail_jax_names.modules.sparse.coo",
-        "jax.modules.experimental.sparse.csr": "dovetail_jax_names.modules.sparse.csr",
-        "jax.modules.experimental.sparse.random": "dovetail_jax_names.modules.sparse.random",
-        "jax.modules.experimental.sparse.transform": "dovetail_jax_names.modules.sparse.transform",
-        "jax.modules.experimental.sparse.util": "dovetail_jax_names.modules.sparse.util",
-        "jax.modules.export": "dovetail_jax_names.modules.export",
         "jax.modules.extend": "dovetail_jax_names.modules.extend",
         "jax.modules.extend.mlir.dialects": "jaxlib.mlir.dialects",
         "jax.modules.extend.mlir.ir": "jaxlib.mlir.ir",
         "jax.modules.extend.mlir.passmanager": "jaxlib.mlir.passmanager",
-        "jax.modules.ffi": "dovetail_jax_names.modules.ffi",
         "jax.modules.interpreters": "dovetail_jax_names.modules.interpreters",
-        "jax.modules.lib": "dovetail_jax_names.modules.lib",
-        "jax.modules.version": "dovetail_jax_names.modules.version",
+        **{
+            f"jax.modules.{path}": f"dovetail_jax_names.modules.answers:{path.replace('.', '_')}"
+            for path in _ANSWERS
+        },
+        **{
+            f"jax.modules._src.{p}": f"dovetail_jax_names.private.answers:{p.replace('.', '_')}"
+            for p in _PRIVATE_ANSWERS
+        },
     },
 )

@@ -6,15 +6,14 @@ Only what a library is known to use is there; each module says which library tha
 
 from __future__ import annotations
 
-from importlib import import_module
 from types import ModuleType
 
 from ..absent_names import absent
-from ..names import home
+from ..names import home, load
 
 
 def __getattr__(name: str) -> ModuleType:
     result = "" if name.startswith("_") else home(f"jax._src.{name}")
     if not result:
         raise absent("jax._src", name)
-    return import_module(result)
+    return load(result)

@@ -163,7 +163,7 @@ def test_all_orders_of_contracted_axes_agree():
 
 
 @pytest.mark.parametrize(
-    "lhs, rhs, found",
+    "lhs, rhs, result",
     [
         ("int8", "uint8", "int8"), ("uint16", "int16", "int16"), ("int16", "uint32", "uint32"),
         ("uint8", "int32", "int32"), ("float16", "bfloat16", "bfloat16"),

@@ -1,1 +1,0 @@
-"""``jax.cloud_tpu_init``, which has no public names."""

@@ -1,5 +1,0 @@
-"""``jax.experimental.pallas.triton``, as ``jax.experimental.pallas``."""
-
-from ....lookup import attributes as _attributes
-
-__getattr__, __dir__ = _attributes("jax.experimental.pallas.triton")

@@ -1,1 +1,0 @@
-"""The modules below ``jax.experimental.sparse``: names of its own, by where JAX defines them."""

@@ -1,3 +1,0 @@
-"""``jax.version``."""
-
-from ..root import __version__ as __version__, __version_info__ as __version_info__
