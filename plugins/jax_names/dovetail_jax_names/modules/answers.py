@@ -66,9 +66,7 @@ experimental_key_reuse = module_of(
     "``jax.experimental.key_reuse``: no public names; see the option ``debug_key_reuse``.",
 )
 # Libraries import pallas at their top.
-experimental_pallas = _empty(
-    "jax.experimental.pallas", package=True
-)
+experimental_pallas = _empty("jax.experimental.pallas", package=True)
 experimental_pallas_fuser = _empty("jax.experimental.pallas.fuser")
 experimental_pallas_mosaic_gpu = _empty("jax.experimental.pallas.mosaic_gpu")
 experimental_pallas_tpu = _empty("jax.experimental.pallas.tpu")

@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 
 from dovetail_base.source import here
-from dovetail_core import Primitive, ShapedArray, names_of, typeof
+from dovetail_core import Primitive, ShapedArray, typeof
 from dovetail_core.types.roles import (
     Reduced,
     Unreduced,
     has_roles,
+    names_of,
     reduced_in,
     unreduced_in,
     varying_in,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from dovetail_core import HiType, names_of, register_hitype
-from dovetail_core.types.roles import axis_of
+from dovetail_core import HiType, register_hitype
+from dovetail_core.types.roles import axis_of, names_of
 
 
 class Stack:

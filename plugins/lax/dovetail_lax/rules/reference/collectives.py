@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from dovetail_backends import exchanged, index_along, reference_rules
-from dovetail_core import Primitive, names_of
+from dovetail_core import Primitive
+from dovetail_core.types.roles import names_of
 
 from ...primitives.collectives import (
     all_gather_invariant_p,

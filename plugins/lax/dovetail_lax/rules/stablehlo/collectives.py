@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_backends import stablehlo_rules
-from dovetail_core import Primitive, describe_source, names_of
+from dovetail_core import Primitive, describe_source
+from dovetail_core.types.roles import names_of
 
 from ...primitives.collectives import (
     all_gather_invariant_p,

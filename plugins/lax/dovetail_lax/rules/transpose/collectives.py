@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from dovetail_ad import is_linear, transpose_rules, transposed_type
-from dovetail_core import names_of, typeof
+from dovetail_core import typeof
 from dovetail_core.types.algebra import zeros
-from dovetail_core.types.roles import Reduced, Unreduced, cotangent_vma, dual
+from dovetail_core.types.roles import Reduced, Unreduced, cotangent_vma, dual, names_of
 
 from ...primitives.casts import with_roles
 from ...primitives.collectives import (
