@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dovetail_ad.places import *
+    from dovetail_ad.cotangent_markers import *
 else:
     from dovetail_core import surface as _surface
 

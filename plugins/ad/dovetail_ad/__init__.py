@@ -3,15 +3,15 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .arguments import has_tangent as has_tangent
-    from .derived import via_jvp as via_jvp
     from .forward import (
         JvpTrace as JvpTrace,
         JvpTracer as JvpTracer,
         jvp_values as jvp_values,
     )
     from .functions import linearize_flat as linearize_flat
-    from .late import (
+    from .linear import LinearTrace as LinearTrace, is_linear as is_linear
+    from .public import *  # noqa: F403
+    from .pushforwards import (
         Late as Late,
         define_pushforward as define_pushforward,
         from_turns as from_turns,
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
         typed as typed,
         types_in_turns as types_in_turns,
     )
-    from .linear import LinearTrace as LinearTrace, is_linear as is_linear
-    from .public import *  # noqa: F403
-    from .regions import split_regions as split_regions
+    from .region_linearization import split_regions as split_regions
     from .split import Split as Split, split_program as split_program
     from .tables import (
         JvpRule as JvpRule,
@@ -30,16 +28,18 @@ if TYPE_CHECKING:
         jvp_rules as jvp_rules,
         partial_eval_rules as partial_eval_rules,
         transpose_rules as transpose_rules,
+        via_jvp as via_jvp,
+    )
+    from .tangents import (
+        SymbolicZero as SymbolicZero,
+        has_tangent as has_tangent,
+        instantiate_zeros as instantiate_zeros,
+        transposed_type as transposed_type,
     )
     from .transposition import (
         backward_pass as backward_pass,
         transpose_program as transpose_program,
         transposed_call as transposed_call,
-    )
-    from .zeros import (
-        SymbolicZero as SymbolicZero,
-        instantiate_zeros as instantiate_zeros,
-        transposed_type as transposed_type,
     )
 else:
     from dovetail_core import lazy_exports

@@ -6,26 +6,15 @@ from collections.abc import Callable, Sequence, Sized
 from operator import index
 from typing import Any
 
-import numpy as np
-
 from dovetail_base.errors import refuse_mutable_result
 from dovetail_base.source import called, short_repr
 from dovetail_core import (
     HiType,
-    ShapedArray,
-    Tracer,
-    algebra,
     callable_name,
-    float0,
-    get_trace,
     here as here,
     is_inexact,
     typeof,
 )
-from dovetail_core.dispatch.axes import manual_axes
-from dovetail_core.types.algebra import zeros
-from dovetail_core.types.avals import NOWHERE, undivided, varied
-from dovetail_core.types.dividing import divided_as
 from dovetail_tree.util import (
     keystr,
     register_pytree_node,
@@ -36,6 +25,8 @@ from dovetail_tree.util import (
     tree_structure,
     tree_unflatten,
 )
+
+from .tangents import float0_type, is_float0, same_type
 
 
 def function_name(f: Any) -> str:
@@ -179,71 +170,6 @@ def check_tangents(primals: Any, tangents: Any, what: str) -> None:
             )
 
 
-def is_float0(x: Any) -> bool:
-    """Whether a user's tangent is one of an integer: of dtype float0."""
-    return isinstance(x, np.ndarray) and x.dtype == float0
-
-
-def float0_type(aval: Any, given: Any) -> Any:
-    """The type of a float0 array, ``given`` for a tangent of type ``aval``."""
-    return aval if isinstance(aval, HiType) else aval.update(shape=given.shape, dtype=float0)
-
-
-def same_type(a: Any, b: Any) -> bool:
-    """Whether two types of tangents agree, weak typing and where they are on a mesh aside."""
-    return a is b or _anywhere(a) == _anywhere(b)
-
-
-def _anywhere(aval: Any) -> Any:
-    return undivided(varied(aval.strong(), NOWHERE))
-
-
-def has_tangent(aval: Any) -> bool:
-    """Whether values of type ``aval`` can be differentiated with respect to."""
-    if aval.is_mutable:
-        return False
-    tangent = aval.tangent_type() if aval.is_high else aval
-    return tangent.is_high or is_inexact(getattr(tangent, "dtype", None))
-
-
-def live_tangent(x: Any, want: Any) -> Any:
-    """A user's tangent or cotangent as the engine takes it.
-
-    None stands for one of type float0. What is weakly typed becomes strongly typed, as ``want`` is:
-    tangents inside of the engine have the tangent type of their primals, which is never weak.
-    """
-    if is_float0(x):
-        return None
-    x = algebra().convert(x, want) if getattr(typeof(x), "weak_type", False) else x
-    return x if want.divided is None else divided_as(x, want, typeof(x))
-
-
-def user_tangent(tangent: Any, primal_aval: Any, cotangent: bool = False) -> Any:
-    """The engine's tangent as users see it: zeros in place of None, float0 for integers, an array
-    in place of a scalar constant."""
-    if tangent is None:
-        if primal_aval.is_mutable:
-            return None
-        want = primal_aval.cotangent_type() if cotangent else primal_aval.tangent_type()
-        if not want.is_high and want.dtype == float0:
-            return np.zeros(want.shape, float0)
-        tangent = zeros(want)
-    if isinstance(tangent, _SCALARS) and get_trace().computes:
-        return algebra().array(tangent, typeof(tangent))
-    return tangent
-
-
-_SCALARS = (np.generic, float, complex)
-
-
-def like_primal(tangent: Any, primal_aval: Any, cotangent: bool = False) -> Any:
-    """:func:`user_tangent`, weakly typed where the primal is (gradients of Python scalars)."""
-    shown = user_tangent(tangent, primal_aval, cotangent)
-    if not getattr(primal_aval, "weak_type", False) or shown is None or is_float0(shown):
-        return shown
-    return algebra().convert(shown, primal_aval)
-
-
 _OF_JACOBIANS = ("jacfwd", "jacrev", "hessian")
 
 
@@ -321,26 +247,6 @@ def _refusal(what: str, where: str, is_complex: bool, holomorphic: bool) -> str:
         ".astype(float), choose other arguments with argnums, or pass allow_int=True for float0 "
         "gradients."
     )
-
-
-def as_primal(x: Any) -> Any:
-    """A user's argument as a primal; NumPy and Python values keep their type."""
-    if not isinstance(x, Tracer):
-        typeof(x)  # raises for what is not an array
-    return each_on_its_own(x) if manual_axes() else x
-
-
-def each_on_its_own(x: Any) -> Any:
-    """A primal as one of each device, along axes of which it is not known what varies.
-
-    Else its cotangents were summed over them, as those of a value are that all devices have. Sums
-    along such axes are one result for each device, and so are their cotangents.
-    """
-    aval: Any = typeof(x)
-    if not isinstance(aval, ShapedArray) or aval.is_high or not has_tangent(aval):
-        return x
-    more = [a for a, checked in manual_axes().items() if not checked and a not in aval.vma]
-    return algebra().vary(x, more) if more else x
 
 
 def check_types(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from numpy import ndarray
 
@@ -22,21 +22,22 @@ from dovetail_core import (
     set_trace,
     typeof,
 )
-from dovetail_core.interpret.lending import Lent, read_lent
+from dovetail_core.interpret.lending import Lent, lend, read_lent
 from dovetail_core.interpret.mutable import (
     Borrow,
+    LocalValue,
     apply_local,
     concerns,
     refuse_borrowed,
 )
+from dovetail_core.rules.checks import check_count, kind_of, refuse_result, type_of_result
 from dovetail_core.rules.evaluation import as_read
 from dovetail_core.types.algebra import zeros
 from dovetail_core.types.dividing import divided_as, forgotten
 from dovetail_xla.config import enable_x64_state
 
-from .mutable_arguments import beneath, borrow, give_back, place_of
-from .rule_checks import check_lists, check_tangent, refuse_pair
 from .tables import JvpRule, jvp_rules
+from .tangents import same_type
 
 Dual = tuple[Any, Any]
 """A primal and its tangent; the tangent is None where it is symbolically zero."""
@@ -256,3 +257,74 @@ def _input(trace: JvpTrace, primal: Any, tangent: Any) -> Any:
     if tangent is not None and typeof(primal).is_mutable:
         return borrow(trace, primal, tangent)
     return trace.dual(primal, tangent)
+
+
+def borrow(trace: Any, primal: Any, tangent: Any) -> Any:
+    """A mutable primal with its tangent as the function under ``trace`` (a JvpTrace) sees it."""
+    aval = typeof(primal)
+    held = zip(aval.read(primal), typeof(tangent).read(tangent))
+    borrow = Borrow(trace, (primal, tangent), aval, [trace.dual(p, t) for p, t in held])
+    trace.borrows.append(borrow)
+    return borrow.local
+
+
+def place_of(trace: Any, local: LocalValue) -> Any:
+    """The mutable value for which a local one under ``trace`` (a JvpTrace) stands, made if there is
+    none yet; NotImplemented if the local one holds tangents. It holds what that does."""
+    duals = [trace.lower(c) for c in local.contents]
+    if any(t is not None for _, t in duals) or any(b.local is local for b in trace.borrows):
+        return NotImplemented
+    return run_under(beneath(trace), lend, trace.lent, local, [p for p, _ in duals])
+
+
+def beneath(trace: Any) -> Any:
+    """The trace that carries out operations on primals."""
+    result = trace.parent
+    while result.is_reverse:
+        result = result.parent
+    return result
+
+
+def give_back(trace: Any) -> None:
+    """Write what the function has written to borrowed values back to both originals."""
+    for borrow in trace.borrows:
+        if borrow.changed:
+            primal, tangent = borrow.originals
+            duals = [trace.lower(c) for c in borrow.local.contents]
+            final: Any = borrow.local.aval
+            final.write(primal, [p for p, _ in duals])
+            dense = [zeros(typeof(p).tangent_type()) if t is None else t for p, t in duals]
+            final.tangent_type().write(tangent, dense)
+
+
+def refuse_pair(primitive: Primitive, result: Any) -> NoReturn:
+    """Raise TypeError: a jvp rule returned no pair."""
+    wanted = "it must return a pair (result, tangent of the result)"
+    refuse_result(jvp_rules, primitive, kind_of(result), wanted)
+
+
+def check_lists(
+    primitive: Primitive, primals: Sequence[Any], params: dict[str, Any], outs: Any, tangents: Any
+) -> None:
+    """Raise TypeError unless a jvp rule returned all results, and a tangent or None for each."""
+    if primitive.regions is not None or primitive.abstract_eval is None:
+        count = None  # as many as its programs, or what it evaluates to, have
+    else:
+        count = len(primitive.infer(tuple([typeof(x) for x in primals]), params).avals)
+    check_count(jvp_rules, primitive, outs, count, "result")
+    check_count(jvp_rules, primitive, tangents, len(outs), "result")
+
+
+def check_tangent(primitive: Primitive, primal: Any, tangent: Any) -> AbstractValue:
+    """The type of a result; raises TypeError unless the tangent is of its tangent type."""
+    aval = type_of_result(jvp_rules, primitive, primal, "a result")
+    got = type_of_result(jvp_rules, primitive, tangent, "a tangent")
+    want = aval.tangent_type()
+    if not same_type(got, want):
+        refuse_result(
+            jvp_rules,
+            primitive,
+            f"a tangent of type {got.str_short()} for a result of type {aval.str_short()}",
+            f"tangents of that are of type {want.str_short()}",
+        )
+    return aval

@@ -11,17 +11,17 @@ from dovetail_core import (
     ClosedJaxpr,
     eval_jaxpr,
     get_trace,
+    is_value,
     run_under,
     typeof,
 )
-from dovetail_core.dispatch.axes import manual_axes
 from dovetail_core.dispatch.leaks import leak_checked
+from dovetail_core.interpret.mutable import check_aliases
 from dovetail_tree.util import (
     Partial,
     register_pytree_node,
     tree_differences,
     tree_flatten,
-    tree_structure,
     tree_unflatten,
 )
 
@@ -29,22 +29,16 @@ from .arguments import (
     check_callable,
     check_tangents,
     check_types,
-    each_on_its_own,
     flat_function,
     function_name,
-    has_tangent,
     here,
     input_types,
-    like_primal,
-    live_tangent,
-    refuse_reduction,
     released,
     split_aux,
 )
 from .forward import JvpTrace, jvp_values
 from .linear import LinearTrace, to_program
-from .mutable_arguments import flat_with_none, is_mutable, plain_leaves, tangents_of
-from .pullback import VJP, Pull
+from .tangents import has_tangent, like_primal, live_tangent
 from .transposition import backward_scope, transposed_call
 
 
@@ -230,32 +224,50 @@ def _no_tangent(i: int, tangent: Any, aval: Any) -> Any:
     return tangent
 
 
-def vjp(
-    fun: Callable[..., Any], *primals: Any, has_aux: bool = False, reduce_axes: Sequence[Any] = ()
-) -> tuple[Any, ...]:
-    """The value of ``fun`` and the function that pulls cotangents back to its arguments.
+def is_mutable(x: Any) -> bool:
+    """Whether ``x`` is a mutable value."""
+    return is_value(x) and typeof(x).is_mutable
 
-    Returns: ``(value, f_vjp)`` (``(value, f_vjp, aux)`` with ``has_aux``). ``f_vjp`` takes a
-    cotangent of the structure, shapes and dtypes of the value and returns a tuple with one
-    cotangent per argument; it is a pytree of the residuals. ``f_vjp.with_refs(...)`` adds
-    cotangents to references (see :class:`VJP`). An argument that is a reference gets None: only
-    undifferentiated values go through it.
+
+def flat_with_none(tree: Any) -> tuple[list[Any], Any]:
+    """Leaves and structure of a tree in which None is a leaf: it stands for no tangent."""
+    return tree_flatten(tree, is_leaf=lambda x: x is None)
+
+
+def tangents_of(primals: Any, tangents: Any, what: str) -> list[Any]:
+    """Tangents of primals some of which are mutable, checked.
+
+    The tangent of a mutable value is another one that holds the tangents of what it holds, or None:
+    then only undifferentiated values go through it.
+
+    Raises:
+        TypeError: structures or types do not match. ValueError: a mutable value is given twice.
     """
-    check_callable(fun, "vjp")
-    refuse_reduction(reduce_axes)
-    leaves, in_tree = tree_flatten(primals)
-    in_avals = input_types(primals, leaves, f"vjp of {function_name(fun)}")
-    flat, out_tree = flat_function(fun, in_tree, {}, has_aux)
-    if manual_axes():
-        leaves = [each_on_its_own(x) for x in leaves]
-    outs, linear = leak_checked(linearize_flat)(_named(flat), leaves)
-    value = tree_unflatten(out_tree[0], outs)
-    avals = [typeof(x) for x in outs]
-    tree, aux = out_tree[0], None
-    if has_aux:
-        value, aux = split_aux(fun, value)
-        aux = released(aux)
-        n = tree_structure(value).num_leaves
-        tree, avals = tree_structure(value), avals[:n]
-    f_vjp = VJP(Pull(function_name(fun), in_tree, tree, in_avals, tuple(avals)), linear)
-    return (value, f_vjp, aux) if has_aux else (value, f_vjp)
+    leaves, tree = tree_flatten(primals)
+    given, given_tree = flat_with_none(tangents)
+    if tree != given_tree:
+        raise TypeError(
+            f"{what}: primals have the structure {tree}, tangents {given_tree}. Give one tangent "
+            "per primal, and None or a mutable value for a mutable one."
+        )
+    for i, (x, t) in enumerate(zip(leaves, given)):
+        if not is_mutable(x):
+            check_tangents((x,), (t,), what)
+        elif t is not None and typeof(t) != typeof(x).tangent_type():
+            raise TypeError(
+                f"{what}: the tangent of leaf {i}, {typeof(x).str_short()}, is of type "
+                f"{typeof(t).str_short()}, not {typeof(x).tangent_type().str_short()}. Pass that, "
+                "or None where only undifferentiated values go through it."
+            )
+    all_given = [*leaves, *given]
+    n = len(leaves)
+    names = [f"leaf {i} of the {'primals' if i < n else 'tangents'}" for i in range(n)]
+    names += [f"leaf {i} of the tangents" for i in range(n)]
+    mutable = [i for i, x in enumerate(all_given) if x is not None and is_mutable(x)]
+    check_aliases(what, [all_given[i] for i in mutable], [names[i] for i in mutable])
+    return given
+
+
+def plain_leaves(values: Sequence[Any], avals: Sequence[Any]) -> list[tuple[Any, Any]]:
+    """Pairs of a value and its type, without mutable ones."""
+    return [(x, a) for x, a in zip(values, avals) if not a.is_mutable]

@@ -14,20 +14,18 @@ from dovetail_core.interpret.mutable import LocalValue
 from dovetail_tree.util import tree_flatten, tree_unflatten
 
 from .arguments import (
-    as_primal,
     canonical_argnums,
     check_callable,
     check_input_dtypes,
     function_name,
-    has_tangent,
     here,
     integers_of,
-    like_primal,
     refuse_reduction,
     split_aux,
 )
 from .forward import JvpTrace
 from .linear import LinearTrace
+from .tangents import as_primal, has_tangent, like_primal
 from .transposition import backward_pass, backward_scope
 
 

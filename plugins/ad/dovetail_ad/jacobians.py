@@ -18,7 +18,8 @@ from .arguments import (
     function_name,
     here,
 )
-from .functions import jvp, vjp
+from .functions import jvp
+from .reverse import vjp
 
 
 def jacfwd(

@@ -3,11 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .functions import (
-        jvp as jvp,
-        linearize as linearize,
-        vjp as vjp,
-    )
+    from .functions import jvp as jvp, linearize as linearize
     from .gradient import grad as grad, value_and_grad as value_and_grad
     from .jacobians import (
         hessian as hessian,
@@ -15,8 +11,11 @@ if TYPE_CHECKING:
         jacobian as jacobian,
         jacrev as jacrev,
     )
-    from .linear_functions import linear_transpose as linear_transpose
-    from .passes import fwd_and_bwd as fwd_and_bwd
+    from .reverse import (
+        fwd_and_bwd as fwd_and_bwd,
+        linear_transpose as linear_transpose,
+        vjp as vjp,
+    )
 else:
     from dovetail_core import lazy_exports
 

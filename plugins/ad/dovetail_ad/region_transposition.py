@@ -34,10 +34,10 @@ from dovetail_core import (
 from dovetail_core.types.algebra import add, zeros
 
 from .linear import LinearTrace, is_linear, run_linear
-from .regions import not_linear, split_regions
+from .region_linearization import not_linear, split_regions
 from .tables import TransposeRule, transpose_rules
+from .tangents import transposed_type
 from .transposition import at_own_lines, backward_pass, derive_transpose, transpose_program
-from .zeros import transposed_type
 
 Flags = tuple[bool, ...]
 

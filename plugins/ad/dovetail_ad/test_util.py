@@ -23,7 +23,8 @@ from dovetail_tree.util import (
 )
 
 from .arguments import function_name
-from .functions import jvp, linearize, vjp
+from .functions import jvp, linearize
+from .reverse import vjp
 
 __all__ = ["check_grads", "check_jvp", "check_vjp"]
 

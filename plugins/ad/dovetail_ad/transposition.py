@@ -20,16 +20,56 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_core.rules.checks import check_count
+from dovetail_core.rules.checks import check_count, refuse_result, type_of_result
 from dovetail_core.rules.tables import within
 from dovetail_core.types.algebra import add, collected
 from dovetail_core.types.dividing import dividing, forgotten, is_ambiguous, unreduced_along
 
 from .linear import LinearInput, LinearTrace, checked, is_linear, run_linear
-from .pending import Pending
-from .rule_checks import check_cotangent
 from .tables import TransposeRule, transpose_rules
-from .zeros import transposed_type
+from .tangents import same_type, transposed_type
+
+
+class Pending:
+    """What waits, in one backward pass.
+
+    Args:
+        record: the equations that are still to be transposed.
+    """
+
+    __slots__ = ("_broadcast", "_record", "waiting")
+
+    def __init__(self, record: Sequence[Any]) -> None:
+        self._record = record
+        self._broadcast: set[int] | None = None
+        self.waiting: set[int] = set()
+
+    def collected(self, ct: Any, x: LinearInput, cts: Sequence[Any]) -> Any:
+        """A cotangent of ``x`` of its type; as it is, where an equation can take that later."""
+        aval: Any = x.aval
+        if not aval.is_high and cts[x.index] is None and self._waits(typeof(ct), aval, x.index):
+            self.waiting.add(x.index)
+            return ct
+        return collected(ct, aval)
+
+    def settle(self, x: LinearInput, cts: list[Any]) -> None:
+        """Give a cotangent that waits its type: another is to be added to it."""
+        if x.index in self.waiting:
+            self.waiting.discard(x.index)
+            cts[x.index] = collected(cts[x.index], x.aval)
+
+    def _waits(self, now: Any, aval: Any, index: int) -> bool:
+        if not now.vma - aval.vma and now.divided is aval.divided:
+            return False
+        if any(d.spec.unreduced or d.spec.reduced for d in (now.divided, aval.divided) if d):
+            return False
+        if self._broadcast is None:
+            self._broadcast = {
+                outs[0].index
+                for primitive, _, _, outs, _ in self._record
+                if primitive.traits.shrinks_back
+            }
+        return index in self._broadcast
 
 
 class Accumulator(Protocol):
@@ -320,3 +360,17 @@ def _transpose_program(
     name = f"transpose_{program.jaxpr.name}" if program.jaxpr.name else ""
     result = stage_closed(transposed, [*known, *ct_avals], name)
     return checked(result, "transposition"), tuple(nonzero)
+
+
+def check_cotangent(primitive: Primitive, args: Sequence[Any], x: Any, cotangent: Any) -> None:
+    """Raise TypeError unless the cotangent of ``x``, one of ``args``, is of its cotangent type."""
+    index, aval = next(i for i, a in enumerate(args) if a is x), x.aval
+    what = f"the cotangent of operand {index}"
+    got, want = type_of_result(transpose_rules, primitive, cotangent, what), transposed_type(aval)
+    if not same_type(got, want):
+        refuse_result(
+            transpose_rules,
+            primitive,
+            f"a cotangent of type {got.str_short()} for operand {index} of type {aval.str_short()}",
+            f"cotangents of that are of type {want.str_short()}",
+        )

@@ -37,9 +37,8 @@ from dovetail_core import (
 from dovetail_core.interpret.mutable import LocalValue, apply_local
 from dovetail_core.types.algebra import zeros
 
-from .invariants import shared
 from .linear import LinearTrace
-from .split import Split, split_program
+from .split import Split, shared, split_program
 from .tables import partial_eval_rules
 
 

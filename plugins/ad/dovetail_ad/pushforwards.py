@@ -15,8 +15,8 @@ from typing import Any, Protocol
 from dovetail_core import AbstractValue, Primitive, algebra, run_under, typeof
 from dovetail_core.types.algebra import zeros
 
-from .arguments import has_tangent
 from .linear import LinearTrace
+from .tangents import has_tangent
 
 Linear = Callable[..., Sequence[Any]]
 

@@ -1,0 +1,163 @@
+"""The symbolic zero: a tangent or cotangent for which nothing is computed, as authors see it.
+
+Inside of the engine None stands for it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dovetail_core import (
+    AbstractValue,
+    HiType,
+    ShapedArray,
+    Tracer,
+    algebra,
+    float0,
+    get_trace,
+    here as here,
+    is_inexact,
+    typeof,
+)
+from dovetail_core.dispatch.axes import manual_axes
+from dovetail_core.types.algebra import zeros
+from dovetail_core.types.avals import NOWHERE, undivided, varied
+from dovetail_core.types.dividing import divided_as
+
+
+class SymbolicZero:
+    """A tangent or cotangent that is zero, without an array: it has only a type, ``aval``."""
+
+    __slots__ = ("aval",)
+
+    def __init__(self, aval: AbstractValue) -> None:
+        self.aval = aval
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the zero."""
+        return self.aval.shape  # type: ignore[attr-defined]
+
+    @property
+    def dtype(self) -> Any:
+        """The element type of the zero."""
+        return self.aval.dtype  # type: ignore[attr-defined]
+
+    def instantiate(self) -> Any:
+        """The zero as a value."""
+        return zeros(self.aval)
+
+    def __repr__(self) -> str:
+        return f"SymbolicZero({self.aval.str_short()})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SymbolicZero) and self.aval == other.aval
+
+    def __hash__(self) -> int:
+        return hash((SymbolicZero, self.aval))
+
+    @staticmethod
+    def from_primal_value(val: Any) -> SymbolicZero:
+        """The zero tangent of ``val``."""
+        return SymbolicZero(typeof(val).tangent_type())
+
+
+def instantiate_zeros(tangent: Any) -> Any:
+    """A symbolic zero as a value; other values as they are."""
+    return tangent.instantiate() if tangent.__class__ is SymbolicZero else tangent
+
+
+def transposed_type(aval: AbstractValue) -> AbstractValue:
+    """The type of the cotangents of a linear unknown.
+
+    Integers have no derivatives, but a linear function of them is transposed as one of any numbers.
+    """
+    result = aval.cotangent_type()
+    return aval.strong() if getattr(result, "dtype", None) == float0 else result
+
+
+def is_float0(x: Any) -> bool:
+    """Whether a user's tangent is one of an integer: of dtype float0."""
+    return isinstance(x, np.ndarray) and x.dtype == float0
+
+
+def float0_type(aval: Any, given: Any) -> Any:
+    """The type of a float0 array, ``given`` for a tangent of type ``aval``."""
+    return aval if isinstance(aval, HiType) else aval.update(shape=given.shape, dtype=float0)
+
+
+def same_type(a: Any, b: Any) -> bool:
+    """Whether two types of tangents agree, weak typing and where they are on a mesh aside."""
+    return a is b or _anywhere(a) == _anywhere(b)
+
+
+def _anywhere(aval: Any) -> Any:
+    return undivided(varied(aval.strong(), NOWHERE))
+
+
+def has_tangent(aval: Any) -> bool:
+    """Whether values of type ``aval`` can be differentiated with respect to."""
+    if aval.is_mutable:
+        return False
+    tangent = aval.tangent_type() if aval.is_high else aval
+    return tangent.is_high or is_inexact(getattr(tangent, "dtype", None))
+
+
+def live_tangent(x: Any, want: Any) -> Any:
+    """A user's tangent or cotangent as the engine takes it.
+
+    None stands for one of type float0. What is weakly typed becomes strongly typed, as ``want`` is:
+    tangents inside of the engine have the tangent type of their primals, which is never weak.
+    """
+    if is_float0(x):
+        return None
+    x = algebra().convert(x, want) if getattr(typeof(x), "weak_type", False) else x
+    return x if want.divided is None else divided_as(x, want, typeof(x))
+
+
+def user_tangent(tangent: Any, primal_aval: Any, cotangent: bool = False) -> Any:
+    """The engine's tangent as users see it: zeros in place of None, float0 for integers, an array
+    in place of a scalar constant."""
+    if tangent is None:
+        if primal_aval.is_mutable:
+            return None
+        want = primal_aval.cotangent_type() if cotangent else primal_aval.tangent_type()
+        if not want.is_high and want.dtype == float0:
+            return np.zeros(want.shape, float0)
+        tangent = zeros(want)
+    if isinstance(tangent, _SCALARS) and get_trace().computes:
+        return algebra().array(tangent, typeof(tangent))
+    return tangent
+
+
+_SCALARS = (np.generic, float, complex)
+
+
+def like_primal(tangent: Any, primal_aval: Any, cotangent: bool = False) -> Any:
+    """:func:`user_tangent`, weakly typed where the primal is (gradients of Python scalars)."""
+    shown = user_tangent(tangent, primal_aval, cotangent)
+    if not getattr(primal_aval, "weak_type", False) or shown is None or is_float0(shown):
+        return shown
+    return algebra().convert(shown, primal_aval)
+
+
+def as_primal(x: Any) -> Any:
+    """A user's argument as a primal; NumPy and Python values keep their type."""
+    if not isinstance(x, Tracer):
+        typeof(x)  # raises for what is not an array
+    return each_on_its_own(x) if manual_axes() else x
+
+
+def each_on_its_own(x: Any) -> Any:
+    """A primal as one of each device, along axes of which it is not known what varies.
+
+    Else its cotangents were summed over them, as those of a value are that all devices have. Sums
+    along such axes are one result for each device, and so are their cotangents.
+    """
+    aval: Any = typeof(x)
+    if not isinstance(aval, ShapedArray) or aval.is_high or not has_tangent(aval):
+        return x
+    more = [a for a, checked in manual_axes().items() if not checked and a not in aval.vma]
+    return algebra().vary(x, more) if more else x
