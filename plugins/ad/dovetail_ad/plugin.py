@@ -6,7 +6,7 @@ MANIFEST = Manifest(
     "ad",
     requires=("batching", "jit"),
     names=names_of("dovetail_ad.public"),
-    surfaces={"ad": "dovetail_ad.places", "test_util": "dovetail_ad.test_util"},
+    surfaces={"ad": "dovetail_ad.cotangent_markers", "test_util": "dovetail_ad.test_util"},
     tables={
         "ad.jvp": "dovetail_ad.tables:jvp_rules",
         "ad.transpose": "dovetail_ad.tables:transpose_rules",
@@ -15,7 +15,7 @@ MANIFEST = Manifest(
     contributes={
         "ad.jvp": ("dovetail_ad.forward",),
         "ad.transpose": ("dovetail_ad.region_transposition",),
-        "ad.partial_eval": ("dovetail_ad.regions",),
+        "ad.partial_eval": ("dovetail_ad.region_linearization",),
     },
     laws={
         "ad.jvp": "dovetail_ad.laws:jvp_law",

@@ -79,7 +79,7 @@ def _pushforward(
 
 
 class _Late:
-    """How a custom function is linearized late: see ``dovetail_ad.late``.
+    """How a custom function is linearized late: see ``dovetail_ad.pushforwards``.
 
     It was differentiated when this was made: its rules run under the options and user contexts of
     that moment, whenever the pushforward is evaluated.

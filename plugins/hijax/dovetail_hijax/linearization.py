@@ -1,7 +1,7 @@
 """Derivatives of high operations that say themselves how they are linearized.
 
 ``hi_jvp`` is the pushforward of such an operation: one equation, evaluated by its rule for forward
-mode, and split by that for reverse mode (see ``dovetail_ad.late``). ``hi_tangent`` is the
+mode, and split by that for reverse mode (see ``dovetail_ad.pushforwards``). ``hi_tangent`` is the
 linear map of an operation with a backward rule, whose transpose is that rule. Forward, it is the
 transpose of the backward rule, which is linear in the cotangent; so an operation with a backward
 rule alone has forward mode, too.

@@ -117,7 +117,7 @@ class HiPrimitive:
     def forward(
         self, primals: Sequence[Any], tangents: Sequence[Any], params: dict[str, Any]
     ) -> tuple[Sequence[Any], Sequence[Any]]:
-        """Values and tangents: what ``dovetail_ad.late`` asks of an operation."""
+        """Values and tangents: what ``dovetail_ad.pushforwards`` asks of an operation."""
         if type(self).jvp is not HiPrimitive.jvp:
             out, tangent = self._jvp(primals, tangents, **params)
             return (out, tangent) if self.multiple_results else ([out], [tangent])
