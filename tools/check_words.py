@@ -61,6 +61,7 @@ WORDS = {
 
 ALLOWED = {
     "in_place": "an operation that writes into its operand",
+    "install_if_asked": "a function that installed ``.pth`` files call",
     "place": "a function of NumPy's",
 }
 """Names that are words of the field all the same."""

@@ -31,7 +31,7 @@ class JaxRefused(ModuleNotFoundError):
 def refuse_jax() -> None:
     """Raises if `jax` is already imported; otherwise makes a later `import jax` raise.
 
-    A finder with ``stands_in_for = "jax"`` provides `jax` itself, and is asked first.
+    A finder with ``answers_for = "jax"`` provides `jax` itself, and is asked first.
     """
     if sys.modules.get("jax") is not None:
         raise JaxRefused(

@@ -1,4 +1,4 @@
-"""Where cotangents go that ``vjp(...)[1].with_refs`` is asked for."""
+"""Destinations of cotangents for ``vjp(...)[1].with_refs``."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Where the parts of arrays are: meshes, specs and shardings."""
+"""Placement of arrays on devices: meshes, specs and shardings."""
 
 from typing import TYPE_CHECKING
 

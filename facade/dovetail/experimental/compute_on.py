@@ -1,4 +1,4 @@
-"""Where operations run."""
+"""The device part that operations run on."""
 
 from typing import TYPE_CHECKING
 

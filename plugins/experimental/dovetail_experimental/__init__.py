@@ -1,4 +1,4 @@
-"""What JAX has for examples and on trial: small networks, optimizers, differential equations."""
+"""Modules that JAX has as examples and experiments: networks, optimizers, ODE solvers."""
 
 from typing import TYPE_CHECKING
 

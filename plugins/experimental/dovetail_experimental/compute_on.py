@@ -1,4 +1,4 @@
-"""Where operations run: on the device, on its host, or on a part of the device."""
+"""The device part that operations run on: the device, its host, or a part of the device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the elements of arrays lie in memory."""
+"""Layouts: the order of the elements of arrays in memory."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ __all__ = ["get_profiled_instructions_proto"]
 
 
 def get_profiled_instructions_proto(tensorboard_dir: Any) -> bytes:
-    """How long the instructions of compiled programs took, from a recorded profile.
+    """The run times of the instructions of compiled programs, from a recorded profile.
 
     Args:
         tensorboard_dir: the folder of one recording, ``DIR/plugins/profile/TIME`` where

@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 
 from . import names
-from .asked import asked
 from .hook import is_installed
+from .usage import usage
 
 VERSION = "0.10.2"
 """The release of JAX whose interface this is."""
@@ -43,7 +43,7 @@ _REASONS = {
 """By module, or name; each holds for what is below it, too."""
 
 
-_GONE = {
+_REMOVED = {
     "jax.DeviceArray": "jax.Array",
     "jax.abstract_arrays": "jax.core.ShapedArray",
     "jax.clear_backends": "jax.extend.backend.clear_backends",
@@ -75,7 +75,7 @@ _GONE = {
     "jax.xla_computation": "jax.jit(f).lower(...)",
 }
 for _name in ("flatten", "leaves", "map", "reduce", "structure", "transpose", "unflatten"):
-    _GONE[f"jax.tree_{_name}"] = f"jax.tree.{_name}"
+    _REMOVED[f"jax.tree_{_name}"] = f"jax.tree.{_name}"
 """Names that JAX had, and what does the same."""
 
 
@@ -84,8 +84,8 @@ PRIVATE = "It is private in JAX, and no library is known to need it: use a publi
 
 
 def is_expected(full: str) -> bool:
-    """Whether a name is below one that is known to be missing, public or not."""
-    return any(f"{full}.".startswith(f"{place}.") for place in _REASONS)
+    """True if a name is below one that is known to be missing, public or not."""
+    return any(f"{full}.".startswith(f"{prefix}.") for prefix in _REASONS)
 
 
 def reason(module: str, name: str) -> str:
@@ -97,23 +97,23 @@ def reason(module: str, name: str) -> str:
     theirs = ".".join(["jax", *module.split(".")[1:]])
     full = f"{theirs}.{name}"
     if full.startswith("jax._src."):
-        asked.missing(full)
+        usage.missing(full)
         return PRIVATE
     is_known = names.knows(theirs, name)
     if not is_known and (names.names_of(theirs) or not is_expected(full)):
         if module.startswith("dovetail") and not is_installed():
             return ""
-        now = f": use {_GONE[full]}" if full in _GONE else ""
+        now = f": use {_REMOVED[full]}" if full in _REMOVED else ""
         return f"JAX {VERSION} has no public name {full}{now}."
-    asked.missing(full)
+    usage.missing(full)
     why = _why(full)
     here = f"Dovetail does not have it: {why}" if why else "Dovetail does not have it"
     return f"JAX {VERSION} has {full if is_known else theirs}. {here} (docs/coverage.md)."
 
 
 def _why(full: str) -> str:
-    """What is said of a name, or of what it is below; an empty string where nothing is."""
-    return next((r for place, r in _REASONS.items() if f"{full}.".startswith(f"{place}.")), "")
+    """The reason recorded for a name or for a module above it; an empty string if there is none."""
+    return next((r for prefix, r in _REASONS.items() if f"{full}.".startswith(f"{prefix}.")), "")
 
 
 def reason_of_empty(full: str) -> str:

@@ -39,9 +39,9 @@ def named(module: str, name: str, value: Any) -> Any:
     if name in _CLASSES.get(module, ()):
         value.__module__ = module
     elif isinstance(own, str) and own.startswith("dovetail") and callable(value):
-        is_told = own.startswith("dovetail.") or not isinstance(value, type)
-        if is_told and getattr(value, "__qualname__", "") == name:
-            with suppress(AttributeError, TypeError):  # its class has no place for it
+        is_renamed = own.startswith("dovetail.") or not isinstance(value, type)
+        if is_renamed and getattr(value, "__qualname__", "") == name:
+            with suppress(AttributeError, TypeError):  # its class has no such attribute
                 value.__module__ = module
     return value
 

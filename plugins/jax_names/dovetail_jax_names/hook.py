@@ -42,24 +42,24 @@ def install() -> None:
 
 
 def install_if_asked() -> None:
-    """What each Python process of an environment does when it starts (``dovetail_as_jax.pth``)."""
+    """Install the hook if the variable says so, when Python starts (``dovetail_as_jax.pth``)."""
     if os.environ.get(VARIABLE, "0").lower() not in ("", "0", "false", "off"):
         install()
 
 
 def load_ipython_extension(ipython: object) -> None:
-    """What ``%load_ext dovetail.jax`` calls; to import that module was all."""
+    """Do nothing for ``%load_ext dovetail.jax``: importing that module has installed the hook."""
 
 
 def is_installed() -> bool:
-    """Whether the hook is there."""
+    """True if the hook is there."""
     return any(isinstance(f, _Finder) for f in sys.meta_path)
 
 
 class _Finder:
     """Finds the modules that answer for those of ``jax``."""
 
-    stands_in_for = "jax"  # the kernel, which refuses the package, lets this one answer
+    answers_for = "jax"  # the kernel, which refuses the package, lets this one answer
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: object = None
@@ -82,7 +82,7 @@ class _Finder:
 
 
 def _is_import() -> bool:
-    """Whether the finder was called by an import; ``importlib.util.find_spec`` only looks."""
+    """True if the finder was called by an import; ``importlib.util.find_spec`` only looks."""
     frame = sys._getframe(2).f_back  # pyright: ignore[reportPrivateUsage]
     return frame is not None and frame.f_code.co_name == "_find_and_load_unlocked"
 

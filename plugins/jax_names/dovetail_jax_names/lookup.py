@@ -23,7 +23,7 @@ Lookup = tuple[Callable[[str], Any], Callable[[], list[str]]]
 def attributes(
     module: str,
     old: Mapping[str, str | tuple[str, str]] | None = None,
-    gone: Mapping[str, str] | None = None,
+    removed: Mapping[str, str] | None = None,
     facade: str = "",
 ) -> Lookup:
     """``__getattr__`` and ``__dir__`` of the module that answers for JAX's ``module``.
@@ -35,7 +35,7 @@ def attributes(
         facade: the module of the facade that has the other names.
     """
     own = sys._getframe(1).f_globals  # pyright: ignore[reportPrivateUsage]
-    return _lookup(module, own, {}, old or {}, gone or {}, facade)
+    return _lookup(module, own, {}, old or {}, removed or {}, facade)
 
 
 def module_of(
@@ -83,7 +83,7 @@ def _lookup(
     own: dict[str, Any],
     imported: Mapping[str, str],
     old: Mapping[str, str | tuple[str, str]],
-    gone: Mapping[str, str],
+    removed: Mapping[str, str],
     facade: str,
 ) -> Lookup:
     def get(name: str) -> Any:
@@ -101,7 +101,7 @@ def _lookup(
             return value
         if name in old:
             return _old(module, name, old[name])
-        why = f"use {gone[name]}" if name in gone else reason(module, name)
+        why = f"use {removed[name]}" if name in removed else reason(module, name)
         text = f"module {module!r} has no attribute {name!r}. {why}"
         raise absent_name(text, module, name, sys._getframe(1))  # pyright: ignore[reportPrivateUsage]
 

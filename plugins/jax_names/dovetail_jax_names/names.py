@@ -10,7 +10,7 @@ from typing import Any
 
 from dovetail_core import cached, registry
 
-from .asked import asked
+from .usage import usage
 
 FACADE = "dovetail"
 COLLECTION = "jax.modules"
@@ -28,7 +28,7 @@ def home(name: str) -> str:
     path = name.partition(".")[2]
     if given := _given(path):
         if path.partition(".")[0] == "_src":
-            asked.private(name)
+            usage.private(name)
         return given
     own = f"{FACADE}.{path}"
     return own if knows(above, last) and _exists(own) else ""
@@ -95,10 +95,10 @@ def _modules() -> frozenset[str]:
 
 
 def knows(module: str, name: str) -> bool:
-    """Whether JAX has a public name, or module."""
+    """True if JAX has a public name, or module."""
     return name in names_of(module) or f"{module}.{name}" in _modules()
 
 
 def is_module(name: str) -> bool:
-    """Whether JAX has a public module."""
+    """True if JAX has a public module."""
     return name in _modules()

@@ -13,7 +13,7 @@ from typing import Any
 from dovetail_base.environment import as_bool
 from dovetail_core import Option, config
 
-from .asked import asked
+from .usage import usage
 
 as_jax = Option(
     "as_jax", False, "Processes that start with this answer `import jax` with Dovetail.",
@@ -168,7 +168,7 @@ def _noting(name: str, kind: type) -> Callable[[Any], Any]:
     read = _READERS.get(kind)
 
     def check(value: Any) -> Any:
-        asked.idle(f"jax_{name}")
+        usage.idle(f"jax_{name}")
         return read(value) if read is not None and isinstance(value, str) else value
 
     return check
@@ -176,8 +176,8 @@ def _noting(name: str, kind: type) -> Callable[[Any], Any]:
 
 def _only(value: Any) -> Callable[[Any], Any]:
     def check(given: Any) -> Any:
-        told = getattr(given, "value", given)  # of an enumeration
-        if str(told).lower() != str(value).lower():
+        chosen = getattr(given, "value", given)  # of an enumeration
+        if str(chosen).lower() != str(value).lower():
             raise ValueError(f"Dovetail has no other than {value!r}, got {given!r}")
         return value
 

@@ -12,7 +12,7 @@ from .hook import is_installed
 
 
 def reduced(x: Any) -> tuple[Any, ...] | None:
-    """What ``__reduce__`` of an array, or of keys, returns; None: Dovetail's own form."""
+    """The result of ``__reduce__`` of an array or of keys; None for Dovetail's own form."""
     if not is_installed():
         return None
     if isinstance(x, ArrayImpl):

@@ -1,21 +1,21 @@
-"""What a program asked of JAX's names, as text."""
+"""The use that a program makes of JAX's names, as text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from .absence import reason
-from .asked import asked
+from .usage import usage
 
 
-def text_of_asked() -> str:
+def usage_report() -> str:
     """The report of ``dovetail run --report``."""
-    if not asked:
+    if not usage:
         return "dovetail: all that was asked of jax is there, by public names"
     sections = (
-        ("missing names of jax", {n: f"{p}  {_why(n)}" for n, p in asked.missing_names.items()}),
-        ("private modules of jax, emulated", asked.private_modules),
-        ("options of jax without effect here", asked.idle_options),
+        ("missing names of jax", {n: f"{p}  {_why(n)}" for n, p in usage.missing_names.items()}),
+        ("private modules of jax, emulated", usage.private_modules),
+        ("options of jax without effect here", usage.idle_options),
     )
     return "\n".join(text for title, result in sections if (text := _section(title, result)))
 

@@ -1,4 +1,4 @@
-"""What ``import jax`` gives: the names of the facade that JAX has, and modules below it."""
+"""The module ``jax``: the names of the facade that JAX has, and modules below it."""
 
 from __future__ import annotations
 

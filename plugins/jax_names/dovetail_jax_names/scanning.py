@@ -1,4 +1,4 @@
-"""Which names of JAX a project uses, by its sources; nothing of it is run."""
+"""The names of JAX that a project uses, by its sources; nothing of it is run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Use(NamedTuple):
     line: int
     name: str
     is_probed: bool = False
-    """Whether the program goes on without it: it stands in a ``try`` that expects that."""
+    """True if the program goes on without it: it stands in a ``try`` that expects that."""
 
 
 class Problem(NamedTuple):
@@ -43,7 +43,7 @@ class Problem(NamedTuple):
 
     @property
     def is_fatal(self) -> bool:
-        """Whether the program cannot run for it."""
+        """True if the program cannot run for it."""
         return self.kind in (MISSING, PRIVATE_MISSING) and not self.use.is_probed
 
 
@@ -178,7 +178,7 @@ class _Scan(ast.NodeVisitor):
 
 
 def _names(function: str, argument: str) -> bool:
-    """Whether a call names a module, or an option, of JAX."""
+    """True if a call names a module, or an option, of JAX."""
     if function == "update":
         return argument.startswith("jax_")
     return function == "import_module" and _is_jax(argument)
@@ -214,15 +214,15 @@ def _is_module(name: str) -> bool:
 
 
 def problems(result: Sequence[Use]) -> list[Problem]:
-    """What is to be said of some uses, where the import hook answers for ``jax``."""
-    told = [(use, _told(use.name)) for use in result]
-    return [Problem(use, kind, why) for use, (kind, why) in told if kind]
+    """The problems of some uses where the import hook answers for ``jax``."""
+    verdicts = [(use, _verdict(use.name)) for use in result]
+    return [Problem(use, kind, why) for use, (kind, why) in verdicts if kind]
 
 
 @cached
-def _told(name: str) -> tuple[str, str]:
+def _verdict(name: str) -> tuple[str, str]:
     if not name.startswith("jax."):
-        return ("", "") if name == "jax" else _told_of_option(name)
+        return ("", "") if name == "jax" else _verdict_of_option(name)
     is_there = _is_there(name)
     if name.startswith("jax._src"):
         why = "" if is_there else "it is private in JAX, and no library is known to need it"
@@ -234,7 +234,7 @@ def _told(name: str) -> tuple[str, str]:
     return (MISSING if names.knows(module, last) or is_expected(name) else UNKNOWN), why
 
 
-def _told_of_option(name: str) -> tuple[str, str]:
+def _verdict_of_option(name: str) -> tuple[str, str]:
     option = name.lower().removeprefix("jax_")
     if option in options.IDLE:
         return IDLE, ""
@@ -244,7 +244,7 @@ def _told_of_option(name: str) -> tuple[str, str]:
 
 
 def _is_there(name: str) -> bool:
-    """Whether a program would find the name."""
+    """True if a program would find the name."""
     parts = name.split(".")
     result: Any = import_module("jax")
     for i, part in enumerate(parts[1:], 2):
@@ -257,7 +257,7 @@ def _is_there(name: str) -> bool:
 
 
 def _is_empty(name: str) -> bool:
-    """Whether a name that is there is a module of which nothing is there yet."""
+    """True if a name that is there is a module of which nothing is there yet."""
     if not is_expected(name):
         return False
     result = import_module(name) if names.home(name) else None

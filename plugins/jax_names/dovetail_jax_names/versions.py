@@ -1,4 +1,4 @@
-"""Which versions of libraries are tested, and a warning for others."""
+"""The versions of libraries that are tested, and a warning for others."""
 
 from __future__ import annotations
 

@@ -106,9 +106,9 @@ def test_after_the_package_the_hook_refuses(python, genuine_jax) -> None:
 def test_nothing_is_imported_before_it_is_asked_for(python) -> None:
     code = "import sys; print(sorted(n for n in sys.modules if n.startswith(('dovetail', 'jax'))))"
     assert python("-c", code).stdout == "[]\n"
-    asked = python("-c", code, DOVETAIL_AS_JAX="1").stdout
+    usage = python("-c", code, DOVETAIL_AS_JAX="1").stdout
     own = ["dovetail_jax_names", "dovetail_jax_names.hook", "dovetail_jax_names.versions"]
-    assert asked == f"{own}\n"
+    assert usage == f"{own}\n"
     not_asked = f"{code}; print(*sys.meta_path)"
     assert "dovetail" not in python("-c", not_asked, DOVETAIL_AS_JAX="0").stdout.split("\n", 1)[1]
 

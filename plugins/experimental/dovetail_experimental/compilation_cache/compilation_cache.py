@@ -33,7 +33,7 @@ def initialize_cache(path: Any) -> None:
 
 
 def is_initialized() -> bool:
-    """Whether compiled programs are kept in a folder."""
+    """True if compiled programs are kept in a folder."""
     return config.compilation_cache_dir is not None
 
 

@@ -16,7 +16,7 @@ Args = Sequence[Series]
 Rule = Callable[[SeriesCarrier, Args, dict[str, Any]], Any]
 
 
-def moving(args: Args) -> list[int]:
+def varying_operands(args: Args) -> list[int]:
     """The operands that are not constant."""
     return [i for i, a in enumerate(args) if len(a) > 1]
 
@@ -35,7 +35,7 @@ def derive_series(primitive: Primitive) -> Rule | None:
     otherwise = via_jvp(primitive, partial(on_lists, by_derivative)) or derive(primitive)
 
     def rule(carrier: SeriesCarrier, args: Args, params: dict[str, Any]) -> Any:
-        groups = traits.multilinear_in(moving(args), len(args), params)
+        groups = traits.multilinear_in(varying_operands(args), len(args), params)
         if groups is None:
             return NotImplemented if otherwise is None else otherwise(carrier, args, params)
         f = partial(primitive.bind, **params)
@@ -70,7 +70,7 @@ def by_derivative(carrier: SeriesCarrier, f: Callable[..., list[Any]], args: Arg
     f(x(t))' is the derivative of f at x(t) along x'(t), whose series is found by the same
     transformation, to one order less: no differentiation is nested.
     """
-    what, n = moving(args), len(args)
+    what, n = varying_operands(args), len(args)
     dotted: list[bool] = []
 
     def push(*values: Any) -> list[Any]:

@@ -97,8 +97,8 @@ def _series_of(
 def _one(x: Any, terms: Sequence[Any], i: int, factorial_scaled: bool) -> Series:
     """The coefficients of an argument, up to the last that is not known to be zero."""
     _aval(x, f"primals[{i}]")
-    moving = [k for k, term in enumerate(terms) if not isinstance(term, ZeroTerm)]
-    result = [_term(x, term, i, k) for k, term in enumerate(terms[: max(moving, default=-1) + 1])]
+    nonzero = [k for k, term in enumerate(terms) if not isinstance(term, ZeroTerm)]
+    result = [_term(x, term, i, k) for k, term in enumerate(terms[: max(nonzero, default=-1) + 1])]
     if factorial_scaled:
         result = [scaled(c, 1 / factorial(k)) for k, c in enumerate(result, 1)]
     return (x, *result)

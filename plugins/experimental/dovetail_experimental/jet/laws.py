@@ -49,13 +49,13 @@ def _inexact(x: Any) -> bool:
     return is_inexact(getattr(typeof(x), "dtype", None))
 
 
-def _moving(sample: Sample) -> list[int]:
+def _varying_operands(sample: Sample) -> list[int]:
     return [i for i, x in enumerate(sample.args) if _inexact(x)]
 
 
 def _speaks(sample: Sample) -> bool:
-    """Whether something can move, all of it arrays: high values have no differences."""
-    return bool(_moving(sample)) and not sample.infer().is_high
+    """True if something can move, all of it arrays: high values have no differences."""
+    return bool(_varying_operands(sample)) and not sample.infer().is_high
 
 
 @law("series", without=("nonsmooth", "extreme", "random"), applies=_speaks)
@@ -63,7 +63,7 @@ def series_law(sample: Sample) -> None:
     """Along a path that is curved in every operand, of order three."""
     if series_rules.get(sample.primitive) is None:
         skip("there is no rule")
-    what = _moving(sample)
+    what = _varying_operands(sample)
     start = [sample.args[i] for i in what]
     directions = [[_direction(x, k) for x in start] for k in range(1, ORDER + 1)]
 

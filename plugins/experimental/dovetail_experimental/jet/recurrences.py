@@ -11,7 +11,7 @@ from typing import Any
 import dovetail_lax as lax
 from dovetail_core import Primitive, algebra, lift_call, typeof
 
-from .derived import Args, moving
+from .derived import Args, varying_operands
 from .series import Series, SeriesCarrier, scaled, series_rules
 
 Known = Sequence[Any]
@@ -184,7 +184,7 @@ of_slope(lax.precise_erf_inv_p, lax.erf_inv_slope_p)
 
 @series_rules.register(lax.div_p)
 def _div(carrier: SeriesCarrier, args: Args, params: dict[str, Any]) -> Any:
-    if 1 not in moving(args):
+    if 1 not in varying_operands(args):
         return NotImplemented  # linear
     x, y = args
     z = [lax.div_p.bind(x[0], y[0], **params)]

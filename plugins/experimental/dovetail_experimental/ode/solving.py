@@ -22,7 +22,7 @@ from .steps import initial_step_size, mean_error_ratio, optimal_step_size
 
 
 class Limits(NamedTuple):
-    """What bounds errors and steps."""
+    """Bounds of errors and steps."""
 
     rtol: float
     atol: float

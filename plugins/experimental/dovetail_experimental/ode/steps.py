@@ -1,4 +1,4 @@
-"""How large steps are, from estimates of error (Hairer, Nørsett, Wanner: Solving ODEs I, II.4)."""
+"""Step sizes from estimates of error (Hairer, Nørsett, Wanner: Solving ODEs I, II.4)."""
 
 from __future__ import annotations
 

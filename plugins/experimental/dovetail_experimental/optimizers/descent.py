@@ -34,7 +34,7 @@ def momentum(step_size: Any, mass: Any) -> Any:
         velocity = mass * velocity + g
         return x - size(i) * velocity, velocity
 
-    return _at_rest, update, _position
+    return _zero_velocity, update, _position
 
 
 @optimizer
@@ -47,10 +47,10 @@ def nesterov(step_size: Any, mass: Any) -> Any:
         velocity = mass * velocity + g
         return x - size(i) * (mass * velocity + g), velocity
 
-    return _at_rest, update, _position
+    return _zero_velocity, update, _position
 
 
-def _at_rest(x: Any) -> Any:
+def _zero_velocity(x: Any) -> Any:
     return x, dnp.zeros_like(x)
 
 

@@ -39,7 +39,7 @@ Schedule = Callable[[Step], float]
 
 
 class Optimizer(NamedTuple):
-    """How a state is made, how gradients change it, and which parameters are in it."""
+    """Functions that make a state, update it by gradients, and read its parameters."""
 
     init_fn: InitFn
     update_fn: UpdateFn

@@ -1,4 +1,4 @@
-"""What programs compute and what memory they move: by operation, without running them."""
+"""Operations and memory traffic of programs, by operation, without running them."""
 
 from typing import TYPE_CHECKING
 

@@ -11,7 +11,7 @@ from dovetail_remat import cost_rules as flop_rules
 
 
 class Cost(NamedTuple):
-    """What one application of a primitive costs.
+    """The cost of one application of a primitive.
 
     Attributes:
         flops: floating-point operations, but for transcendental functions.
@@ -53,7 +53,7 @@ class CostRule(Protocol):
 
 
 def size(aval: Any) -> int:
-    """How many elements a value has; 1 for what is no array."""
+    """The number of elements of a value; 1 for what is no array."""
     return prod(getattr(aval, "shape", ()))
 
 
@@ -86,7 +86,7 @@ def _of_decomposition(decomposition: Callable[..., Any]) -> CostRule:
 
 
 def _of_references(primitive: Primitive) -> CostRule:
-    """What is read of a reference is the result; what else is given is stored there."""
+    """The memory traffic of references: what is read is the result, all else is stored there."""
 
     def rule(in_avals: Any, out_avals: Any, /, **params: Any) -> Cost:
         result = sum(map(nbytes, out_avals))

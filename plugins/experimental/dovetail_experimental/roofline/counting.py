@@ -22,7 +22,7 @@ class Options(NamedTuple):
 
 
 def count(program: ClosedJaxpr, options: Options) -> RooflineResult:
-    """What a program counts: the sum of its operations, and the most memory that they need."""
+    """The counts of a program: sums over its operations, and the most memory that they need."""
     result = RooflineResult(peak_hbm_bytes=_peak(program))
     flow = Flow()
     for eqn in program.eqns:

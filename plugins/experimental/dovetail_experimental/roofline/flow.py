@@ -1,4 +1,4 @@
-"""What memory the operations of a program move: each alone, and those of one line together."""
+"""Memory traffic of a program's operations: of each alone, and of those of one line together."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ class Flow:
             self._users[self._root(x)].add(run)
 
     def end_run(self) -> None:
-        """What comes next is in no run with what came last."""
+        """End the current run: the next operation begins another one."""
         self.runs.append([])
 
     def _root(self, x: Any) -> Any:
         return self._shown.get(x, x) if isinstance(x, Var) else None
 
     def leaves(self, run: int) -> Callable[[Var], bool]:
-        """Whether something outside of a run uses a value."""
+        """True if something outside of a run uses a value."""
         return lambda v: bool(self._users[v] - {run})
 
     def traffic(self, run: Run, leaves: Callable[[Var], bool]) -> tuple[float, float]:

@@ -26,7 +26,7 @@ def roofline(
     vjp: bool = False,
     print_jaxpr: bool = False,
 ) -> Callable[..., tuple[Any, RooflineResult]]:
-    """What ``f`` computes, and what memory it moves, on one device; ``f`` is traced, not run.
+    """Count what ``f`` computes and what memory it moves on one device; ``f`` is traced, not run.
 
     A loop counts its body as often as it runs, where that is known, else once; of branches the
     costliest counts. What no result needs does not count. Costs are those of the rule tables

@@ -1,4 +1,4 @@
-"""What a roofline says of a program, and rules that say it of one's own primitives."""
+"""Results of a roofline, and rules for one's own primitives."""
 
 from __future__ import annotations
 
@@ -88,12 +88,12 @@ class RooflineShape:
 
     @property
     def size(self) -> int:
-        """How many elements it has."""
+        """The number of elements."""
         return prod(self.shape)
 
     @property
     def bytes(self) -> int:
-        """How many bytes it has."""
+        """The number of bytes."""
         return self.size * np.dtype(self.dtype).itemsize
 
     @classmethod
@@ -104,7 +104,7 @@ class RooflineShape:
 
 @dataclass(frozen=True, kw_only=True)
 class RooflineRuleContext:
-    """What a rule may ask for beside the operands' types.
+    """The context of a roofline rule beside the operands' types.
 
     Attributes:
         name_stack: the names of scopes that the operation is in. primitive: the operation's.
@@ -124,7 +124,7 @@ class RooflineRuleContext:
 
 
 class RooflineRule(Protocol):
-    """What one application of a primitive counts.
+    """The counts of one application of a primitive.
 
     ``rule(ctx, *shapes, **params)`` gets a :class:`RooflineRuleContext` and a
     :class:`RooflineShape` of each operand, and returns a :class:`RooflineResult`.

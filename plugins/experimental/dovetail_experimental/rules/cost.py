@@ -49,7 +49,7 @@ def _part(ins: Any, outs: Any, /, **params: Any) -> Cost:
 
 
 @cost_rules.register(lax.dynamic_update_slice_p)
-def _place(ins: Any, outs: Any, /, **params: Any) -> Cost:
+def _in_place(ins: Any, outs: Any, /, **params: Any) -> Cost:
     """In place."""
     _, update, *starts = ins
     return Cost(reads=(0, *map(nbytes, (update, *starts))), stored=nbytes(update), view=True)

@@ -1,4 +1,4 @@
-"""What products of matrices count in a roofline: all else is as if it were fused with them."""
+"""Counts of products of matrices in a roofline: all else is as if it were fused with them."""
 
 from __future__ import annotations
 

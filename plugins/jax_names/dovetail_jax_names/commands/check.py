@@ -58,7 +58,7 @@ def run(args: Namespace) -> int:
     uses, result, files = _read(args.paths)
     result += problems(uses)
     if result:
-        print(table(["place", "name", "what about it"], [_row(p) for p in result]), end="\n\n")
+        print(table(["location", "name", "what about it"], [_row(p) for p in result]), end="\n\n")
     print(_summary(files, uses, result))
     return int(any(p.is_fatal for p in result))
 
@@ -80,11 +80,11 @@ def _read(paths: Sequence[str]) -> tuple[list[Use], list[Problem], int]:
 
 def _row(problem: Problem) -> list[str]:
     use = problem.use
-    place = f"{use.file}:{use.line}" if use.line else use.file
+    location = f"{use.file}:{use.line}" if use.line else use.file
     kind = (
         f"{problem.kind}, which the program provides for" if _is_expected(problem) else problem.kind
     )
-    return [place, use.name, f"{kind}: {problem.why}" if problem.why else kind]
+    return [location, use.name, f"{kind}: {problem.why}" if problem.why else kind]
 
 
 def _is_expected(problem: Problem) -> bool:
@@ -95,8 +95,8 @@ def _summary(files: int, uses: Sequence[Use], result: Sequence[Problem]) -> str:
     names = {u.name for u in uses}
     used = f"{count(len(names), 'name')} of jax in {count(len(uses), 'place')}"
     parts = [
-        f"{len({p.use.name for p in result if p.kind == kind})} {said}"
-        for kind, said in _SUMMARY.items()
+        f"{len({p.use.name for p in result if p.kind == kind})} {sentence}"
+        for kind, sentence in _SUMMARY.items()
         if any(p.kind == kind for p in result)
     ]
     unread = sum(p.kind == UNREAD for p in result)

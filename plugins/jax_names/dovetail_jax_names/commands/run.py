@@ -41,8 +41,8 @@ def run(args: Namespace) -> int:
     with as_program(args.program, args.arguments, args.is_module):
         status = run_program(args.program, args.is_module)
     if args.report:
-        from ..report import text_of_asked
+        from ..report import usage_report
 
         sys.stdout.flush()
-        print(f"\n{text_of_asked()}", file=sys.stderr)
+        print(f"\n{usage_report()}", file=sys.stderr)
     return status

@@ -1,1 +1,1 @@
-"""What libraries extend, by JAX's conventions: primitives, rule registries, tracing by hand."""
+"""Extension points by JAX's conventions: primitives, rule registries, tracing by hand."""

@@ -11,7 +11,7 @@ from dovetail_core import Primitive, algebra, typeof
 from .views import Rule, RuleView, as_it_is
 
 not_mapped = None
-"""In place of the position of a mapped axis, where a value has none."""
+"""Instead of the position of a mapped axis, where a value has none."""
 
 
 def _adopt(primitive: Primitive, rule: Rule) -> Rule:
@@ -119,7 +119,7 @@ def defvectorized(prim: Primitive) -> None:
         if any(d != dims[0] for d in dims):
             raise NotImplementedError(
                 f"{prim.name} has mapped axes at {tuple(dims)}: defvectorized is for operations "
-                "whose operands have theirs at one place. Use defbroadcasting."
+                "whose operands have theirs at one position. Use defbroadcasting."
             )
         return _everywhere(prim, prim.bind(*args, **params), dims[0])
 

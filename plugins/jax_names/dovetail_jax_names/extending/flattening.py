@@ -123,8 +123,8 @@ def donation_vector(
     donate_argnums: Sequence[int], donate_argnames: Sequence[str], in_tree: Any, kws: bool = True
 ) -> tuple[bool, ...]:
     """Per leaf of ``(args, kwargs)`` (of ``args`` where ``kws`` is false) whether it is donated."""
-    whole = tree_unflatten(in_tree, [True] * in_tree.num_leaves)
-    args, kwargs = whole if kws else (whole, {})
+    flags = tree_unflatten(in_tree, [True] * in_tree.num_leaves)
+    args, kwargs = flags if kws else (flags, {})
     result: list[bool] = []
     for i, arg in enumerate(args):
         result += [i in donate_argnums] * len(tree_leaves(arg))
@@ -165,10 +165,10 @@ def debug_info(
     sourceinfo: str | None = None,
     signature: inspect.Signature | None = None,
 ) -> DebugInfo:
-    """What is known of a function: its name and place, and its arguments' names."""
+    """The debug information of a function: its name, source location and argument names."""
     static = {*static_argnums, *static_argnames}
     names = _names(signature or _signature_of(fun), args, kwargs, static)
-    return DebugInfo(traced_for, sourceinfo or _place_of(fun), names, result_paths_thunk)
+    return DebugInfo(traced_for, sourceinfo or _source_location_of(fun), names, result_paths_thunk)
 
 
 def _signature_of(fun: Callable[..., Any]) -> inspect.Signature | None:
@@ -193,6 +193,6 @@ def _names(
     return tuple([n + keystr(path) for n, result in zip(dynamic, leaves) for path, _ in result])
 
 
-def _place_of(fun: Any) -> str:
+def _source_location_of(fun: Any) -> str:
     name, code = callable_name(fun), getattr(inspect.unwrap(fun), "__code__", None)
     return name if code is None else f"{name} at {code.co_filename}:{code.co_firstlineno}"

@@ -17,11 +17,11 @@ from dovetail_core.ir.debug_info import DebugInfo
 
 
 class StoreException(Exception):
-    """What a transformation says beside its results was asked for too early, or said twice."""
+    """An auxiliary output was read before it was stored, or was stored twice."""
 
 
 class Store:
-    """What one transformation says beside its results, in one run."""
+    """The auxiliary output of one transformation in one run."""
 
     __slots__ = ("_value", "_again")
 
@@ -85,7 +85,7 @@ class WrappedFun:
 
     @property
     def stores(self) -> tuple[Store | None, ...]:
-        """Where each transformation says more than its results, outermost first."""
+        """The stores of auxiliary outputs, one per transformation, outermost first."""
         return tuple(s.store for s in reversed(self._steps))
 
     @property
@@ -215,12 +215,12 @@ class _GeneratorStep:
 
     __slots__ = ("gen", "says_more")
 
-    def __init__(self, gen: Callable[..., Any], says_more: bool = False) -> None:
+    def __init__(self, gen: Callable[..., Any], has_aux: bool = False) -> None:
         self.gen = gen
-        self.says_more = says_more
+        self.has_aux = has_aux
 
     def __call__(self, run: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        if not self.says_more:
+        if not self.has_aux:
             return _run_generator(self.gen, run, *args, **kwargs)
         store, *rest = args
         result, aux = _run_generator(self.gen, run, *rest, **kwargs)
@@ -239,7 +239,7 @@ class _GeneratorStep:
 
 
 def merge_linear_aux(aux1: Callable[[], Any], aux2: Callable[[], Any]) -> tuple[bool, Any]:
-    """What one of two functions has said that has run: whether it is the first, and that."""
+    """The auxiliary output of that of two functions which has run; True before it for the first."""
     try:
         return True, aux1()
     except StoreException:

@@ -53,7 +53,7 @@ class PartialVal(tuple[Any, Any]):
         return cls((aval, None))
 
     def is_known(self) -> bool:
-        """Whether the value is known."""
+        """True if the value is known."""
         return self[0] is None
 
     def get_known(self) -> Any:
@@ -102,11 +102,11 @@ class PartialTrace(StagingTrace):
         return super().process(primitive, args, params)
 
     def _may_open(self, interface: RegionInterface) -> bool:
-        """Whether a call's operations may be seen one by one, so that known ones are computed."""
+        """True if a call's operations may be seen one by one, so that known ones are computed."""
         return len(interface.regions) == 1 and not interface.regions[0].program.effects
 
     def owns(self, x: Any) -> bool:
-        """Whether a value depends on unknown ones."""
+        """True if a value depends on unknown ones."""
         return x.__class__ is StagedTracer and x._trace is self
 
 

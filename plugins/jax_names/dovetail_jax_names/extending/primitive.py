@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from dovetail_core import (
     AbstractValue,
     Primitive as KernelPrimitive,
     eval_rules,
     get_trace,
+    here,
+    registry,
 )
 from dovetail_core.dispatch.primitive import Inferred
 
@@ -58,7 +60,7 @@ class Primitive(KernelPrimitive, metaclass=Covering):
 
     @property
     def impl(self) -> Callable[..., Any]:
-        """How it is computed on concrete values: ``impl(*args, **params)``."""
+        """Compute the primitive on concrete values: ``impl(*args, **params)``."""
         return eval_rules.rules.get(self) or super().impl
 
     @impl.setter
@@ -96,3 +98,33 @@ class CallPrimitive(Primitive):
 def call_impl(f: Any, *args: Any, **params: Any) -> Any:
     """Run a ``WrappedFun``."""
     return f.call_wrapped(*args)
+
+
+call_p = CallPrimitive("call")
+closed_call_p = CallPrimitive("closed_call")
+call = call_p.bind
+
+
+def apply_primitive(prim: Any, *args: Any, **params: Any) -> Any:
+    """Compute an operation on concrete values as a compiled program, by the backend's rule."""
+    return registry().provider("evaluator")(prim)(*args, **params)
+
+
+class _Unheld(Primitive):
+    """Cannot be bound."""
+
+    def __init__(self, name: str, instead: str) -> None:
+        super().__init__(name)
+        self.instead = instead
+
+    def bind(self, *args: Any, **params: Any) -> NoReturn:
+        raise NotImplementedError(
+            f"{self.name} is bound{here()}, but programs of Dovetail do not hold it. {self.instead}"
+        )
+
+
+_NO_TOKENS = "Effects that are ordered keep their order without tokens: leave it out."
+
+after_all_p = _Unheld("after_all", _NO_TOKENS)
+create_token_p = _Unheld("create_token", _NO_TOKENS)
+select_and_scatter_p = _Unheld("select_and_scatter", "Differentiate jax.lax.reduce_window.")

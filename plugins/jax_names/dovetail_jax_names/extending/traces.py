@@ -68,11 +68,11 @@ class Trace(KernelTrace, metaclass=Covering):
         return val
 
     def full_raise(self, x: Any) -> Any:
-        """What ``x`` is in this trace: itself, as values of other traces are taken as they are."""
+        """``x`` itself: values of other traces are operands of this one as they are."""
         return x
 
     def is_valid(self) -> bool:
-        """Whether its transformation is going on."""
+        """True if its transformation is going on."""
         return not self.ended
 
     def invalidate(self) -> None:
@@ -81,7 +81,7 @@ class Trace(KernelTrace, metaclass=Covering):
 
 
 class TraceTag:
-    """What authors' traces of one transformation share; compared by identity."""
+    """A tag that the traces of one transformation share; compared by identity."""
 
 
 class set_current_trace:  # lower case: used as a function
@@ -112,7 +112,7 @@ class take_current_trace:  # lower case: used as a function
 
 
 class OpaqueTraceState:
-    """What is equal to another one that was taken while the same trace was current."""
+    """A value that is equal to another one that was taken while the same trace was current."""
 
     __slots__ = ("_trace",)
 
@@ -150,12 +150,12 @@ def _traces() -> list[KernelTrace]:
 
 
 def unsafe_am_i_under_a_jit_DO_NOT_USE() -> bool:
-    """Whether a program is being recorded."""
+    """True if a program is being recorded."""
     return any(isinstance(t, StagingTrace) for t in _traces())
 
 
 def unsafe_am_i_under_a_vmap_DO_NOT_USE() -> bool:
-    """Whether a function is being mapped."""
+    """True if a function is being mapped."""
     return any(isinstance(t, BatchTrace) for t in _traces())
 
 
@@ -165,12 +165,12 @@ def unsafe_get_axis_names_DO_NOT_USE() -> list[Any]:
 
 
 def nonempty_axis_env_DO_NOT_USE() -> bool:
-    """Whether any named axis is in scope."""
+    """True if any named axis is in scope."""
     return bool(axis_env())
 
 
 def valid_jaxtype(x: Any) -> bool:
-    """Whether ``x`` is an array, or a number that can be one."""
+    """True if ``x`` is an array, or a number that can be one."""
     return is_value(x)
 
 

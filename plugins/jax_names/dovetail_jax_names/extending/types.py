@@ -1,8 +1,9 @@
-"""How a value of a Python class is converted to an element type that arrays have."""
+"""Conversion of Python values to element types of arrays, and symbolic dimensions of shapes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import index
 from typing import Any
 
 import ml_dtypes
@@ -35,3 +36,20 @@ array_types: set[type] = {
 _CLASSES = (np.ndarray, np.generic, bool, int, float, complex)
 canonicalize_dtype_handlers: dict[type, Callable[..., Any]] = dict.fromkeys(_CLASSES, _canonical)
 """By class. Libraries give NumPy's entry to classes below its array, which need none here."""
+
+
+class InconclusiveDimensionOperation(Exception):
+    """A comparison of dimensions that are symbols has no answer that holds for all their values.
+
+    Programs catch it. Dimensions are integers here, whose comparisons have answers, so that
+    nothing raises it.
+    """
+
+
+def is_constant_dim(d: Any) -> bool:
+    """True if a dimension is an integer."""
+    try:
+        index(d)
+    except TypeError:
+        return False
+    return True

@@ -1,4 +1,4 @@
-"""``Zero`` and ``UndefinedPrimal``: what rules get in place of values, as JAX's authors write them.
+"""``Zero`` and ``UndefinedPrimal``: operands of rules without a value, by JAX's names.
 
 Inside of Dovetail a zero is None, and a linear operand a value of the linear program.
 """
@@ -52,12 +52,12 @@ register_pytree_node(UndefinedPrimal, lambda u: ((), u.aval), lambda aval, _: Un
 
 
 def is_undefined_primal(x: Any) -> bool:
-    """Whether an operand of a transposition rule is a linear one."""
+    """True if an operand of a transposition rule is a linear one."""
     return type(x) is UndefinedPrimal
 
 
 def is_zero(x: Any) -> bool:
-    """Whether a rule's tangent or cotangent is zero without being computed."""
+    """True if a rule's tangent or cotangent is zero without being computed."""
     return x is None or x is Zero or isinstance(x, (Zero, SymbolicZero))
 
 

@@ -1,4 +1,4 @@
-"""What a lowering rule gets: about its operation, and about the module that it writes to."""
+"""The arguments of lowering rules: contexts of an operation and of the module that is written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dovetail_xla import mlir_functions as bindings
 
 @dataclass(frozen=True)
 class LoweringParameters:
-    """How a program is lowered, in JAX. Here ``override_lowering_rules`` has an effect alone."""
+    """Parameters of lowering in JAX. Here only ``override_lowering_rules`` has an effect."""
 
     override_lowering_rules: Any = None
     global_constant_computation: bool = False
@@ -66,7 +66,7 @@ class EffectTypes:
         self._types.add(effect_type)
 
     def contains(self, effect: Any) -> bool:
-        """Whether an effect, or a class of effects, belongs to them."""
+        """True if an effect, or a class of effects, belongs to them."""
         result = effect if isinstance(effect, type) else type(effect)
         return issubclass(result, tuple(self._types))
 
@@ -211,7 +211,7 @@ def _never_called(kept: Any, *args: Any) -> Any:
 
 @dataclass
 class LoweringRuleContext:
-    """What a lowering rule gets about its operation. Fields are those of JAX."""
+    """The context of an operation for its lowering rule, with JAX's fields."""
 
     module_context: ModuleContext
     name_stack: Any
@@ -237,7 +237,7 @@ class LoweringRuleContext:
         return replace(self, **changes)
 
     def is_forward_compat(self) -> bool:
-        """Whether what is written must be readable by older versions."""
+        """True if what is written must be readable by older versions."""
         return False
 
 

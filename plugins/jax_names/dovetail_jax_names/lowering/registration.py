@@ -36,7 +36,7 @@ def _written(
 
 
 class _Named:
-    """What the builder calls for a rule in JAX's form; messages name the rule."""
+    """A rule in JAX's form as the builder calls it; messages name the rule."""
 
     def __init__(self, rule: Callable[..., Any], primitive: Primitive, avals_out: Any) -> None:
         self.rule, self.primitive, self.avals_out = rule, primitive, avals_out
@@ -52,7 +52,7 @@ class _Named:
 
 
 def rule_context(m: MlirFunction, primitive: Primitive, avals_out: Any) -> LoweringRuleContext:
-    """What a rule gets, of what the builder gives."""
+    """The context of a rule in JAX's form, made of the builder's."""
     source = m.builder.source
     ordered = [e for e in m.builder.effects if e.ordered]
     return LoweringRuleContext(

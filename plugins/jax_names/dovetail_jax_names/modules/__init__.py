@@ -1,1 +1,1 @@
-"""What answers for JAX's modules where the facade has none: a module for each."""
+"""Modules that answer for JAX's where the facade has none."""

@@ -37,7 +37,7 @@ errors = module_of(
     "``jax.errors``: the facade's, and one that is about dimensions that are symbols.",
     {
         "InconclusiveDimensionOperation": (
-            "dovetail_jax_names.extending.dimensions:InconclusiveDimensionOperation"
+            "dovetail_jax_names.extending.types:InconclusiveDimensionOperation"
         )
     },
     facade="dovetail.errors",

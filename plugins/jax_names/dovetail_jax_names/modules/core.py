@@ -44,12 +44,12 @@ _MOVED = (
 _OLD = {name: f"jax.extend.core.{name}" for name in _MOVED}
 _OLD["pytype_aval_mappings"] = "dovetail_core.types.typeof.type_handlers"
 _OLD["trace_ctx"] = "dovetail_jax_names.private.core.trace_ctx"
-_OLD["is_constant_dim"] = "dovetail_jax_names.extending.dimensions.is_constant_dim"
-_OLD["call"] = "dovetail_jax_names.extending.calls.call"
-_GONE = {name: f"jax.extend.core.{name}" for name in (
+_OLD["is_constant_dim"] = "dovetail_jax_names.extending.types.is_constant_dim"
+_OLD["call"] = "dovetail_jax_names.extending.primitive.call"
+_REMOVED = {name: f"jax.extend.core.{name}" for name in (
     "mapped_aval", "unmapped_aval", "set_current_trace", "take_current_trace", "TraceTag",
     "call_impl", "subjaxprs", "AbstractToken",
 )}  # fmt: skip
-_GONE["get_aval"] = "jax.typeof"
+_REMOVED["get_aval"] = "jax.typeof"
 
-__getattr__, __dir__ = _attributes("jax.core", _OLD, _GONE)
+__getattr__, __dir__ = _attributes("jax.core", _OLD, _REMOVED)

@@ -19,16 +19,16 @@ def infer_argnums_and_argnames(
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
     """Numbers and names of parameters, where one of both says which are meant."""
     parameters = sig.parameters
-    places = [n for n, p in parameters.items() if p.kind in _POSITIONAL]
+    positional = [n for n, p in parameters.items() if p.kind in _POSITIONAL]
     if argnums is None and argnames is None:
         return (), ()
     if argnums is None:
         names = (argnames,) if isinstance(argnames, str) else tuple(argnames or ())
-        return tuple([i for i, n in enumerate(places) if n in names]), names
+        return tuple([i for i, n in enumerate(positional) if n in names]), names
     numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums)
     if argnames is None:
-        meant = [places[i] for i in numbers if -len(places) <= i < len(places)]
-        return numbers, tuple([n for n in meant if parameters[n].kind in _NAMED])
+        chosen = [positional[i] for i in numbers if -len(positional) <= i < len(positional)]
+        return numbers, tuple([n for n in chosen if parameters[n].kind in _NAMED])
     return numbers, (argnames,) if isinstance(argnames, str) else tuple(argnames)
 
 

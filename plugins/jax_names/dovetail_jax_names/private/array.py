@@ -27,7 +27,7 @@ _reconstruct_array.__module__ = "jax._src.array"  # what pickles say
 
 
 def reduced(x: Any) -> tuple[Any, ...]:
-    """What ``__reduce__`` of an array returns."""
+    """The result of ``__reduce__`` of an array."""
     fun, args, state = np.asarray(x).__reduce__()[:3]  # type: ignore[misc]
     return _reconstruct_array, (fun, args, state, {"weak_type": x.aval.weak_type})
 

@@ -1,5 +1,5 @@
-"""``jax._src.compiler``. chex: ``restrict_backends`` puts a function in the place of
-``backend_compile_and_load``, which refuses to compile for some platforms.
+"""``jax._src.compiler``. chex: ``restrict_backends`` replaces ``backend_compile_and_load`` by a function
+that refuses to compile for some platforms.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from ..absent_names import public
 
 
 def backend_compile_and_load(backend: Any, *args: Any) -> None:
-    """What is called with the client, the module and more before anything is compiled."""
+    """A function that is called with the client, the module and more before a compilation."""
 
 
-def _asked(*args: Any) -> None:
+def _before_compiling(*args: Any) -> None:
     backend_compile_and_load(*args)  # what stands there now
 
 
-execution.before_compiling.append(_asked)
+execution.before_compiling.append(_before_compiling)
 
 
 def __getattr__(name: str) -> Any:

@@ -32,7 +32,7 @@ from ..extending.traces import (
 
 
 class TracingContext:
-    """Which trace is current."""
+    """The trace that is current."""
 
     @property
     def trace(self) -> Any:
@@ -43,7 +43,7 @@ class TracingContext:
         set_trace(EVAL if trace is None else trace)
 
     def is_top_level(self) -> bool:
-        """Whether nothing is being traced."""
+        """True if nothing is being traced."""
         return get_trace() is EVAL
 
 
@@ -51,13 +51,13 @@ trace_ctx = TracingContext()
 
 
 def full_lower(val: Any) -> Any:
-    """What a tracer says that it is (its ``full_lower``) where it stands for something simpler."""
+    """The simpler value that a tracer represents (its ``full_lower``), or ``val`` itself."""
     lower = getattr(type(val), "full_lower", None) if isinstance(val, Tracer) else None
     return val if lower is None else lower(val)
 
 
 def trace_state_clean() -> bool:
-    """Whether nothing is being traced."""
+    """True if nothing is being traced."""
     return get_trace() is EVAL
 
 
@@ -78,8 +78,8 @@ def concrete_or_error(force: Callable[[Any], Any] | None, val: Any, context: str
     """
     result = val.concrete() if isinstance(val, Tracer) else val
     if isinstance(val, Tracer) and result is None:
-        said = f"a value must be known while tracing{here()}, but {val!r} is not. {context}"
-        raise ConcretizationTypeError(said.rstrip())
+        sentence = f"a value must be known while tracing{here()}, but {val!r} is not. {context}"
+        raise ConcretizationTypeError(sentence.rstrip())
     return result if force is None else force(result)
 
 

@@ -31,7 +31,7 @@ _WITHOUT_INF = frozenset(
 
 
 def supports_inf(dtype: Any) -> bool:
-    """Whether an element type has infinities."""
+    """True if an element type has infinities."""
     return np.dtype(dtype) not in _WITHOUT_INF
 
 
@@ -80,7 +80,7 @@ class ExtendedDType(_ExtendedDType):
         return bool(self._rules.convert_from(self, dtype))
 
     def zeros(self, shape: tuple[int, ...]) -> Any:
-        """What ``zero`` makes, repeated."""
+        """The result of ``zero``, repeated."""
         return _broadcast(self._rules.zero(self), shape)
 
     def add(self, x: Any, y: Any) -> Any:

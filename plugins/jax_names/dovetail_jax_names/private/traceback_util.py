@@ -42,7 +42,7 @@ def register_exclusion(path: str) -> None:
 
 
 def include_frame(f: FrameType) -> bool:
-    """Whether tracebacks show a frame."""
+    """True if tracebacks show a frame."""
     return not is_hidden(f)
 
 
@@ -76,7 +76,7 @@ _BOUNDARY: Any = cast(Any, api_boundary(len)).__code__
 
 
 def _is_within(frame: FrameType | None) -> bool:
-    """Whether a caller is such a function, too."""
+    """True if a caller is such a function, too."""
     while frame is not None:
         if frame.f_code is _BOUNDARY:
             return True
@@ -92,12 +92,12 @@ def _mark(error: BaseException) -> None:
 
 def _remove(error: BaseException) -> None:
     """All frames are in the traceback of the cause."""
-    whole = UnfilteredStackTrace(f"{type(error).__name__}: {error}, with all frames")
-    whole.__cause__, whole.__suppress_context__ = error.__cause__, error.__suppress_context__
-    whole.__context__ = error.__context__
-    whole.__traceback__ = error.__traceback__
+    full = UnfilteredStackTrace(f"{type(error).__name__}: {error}, with all frames")
+    full.__cause__, full.__suppress_context__ = error.__cause__, error.__suppress_context__
+    full.__context__ = error.__context__
+    full.__traceback__ = error.__traceback__
     error.__traceback__ = without_hidden(error.__traceback__)
-    error.__cause__ = whole
+    error.__cause__ = full
 
 
 def _remove_quietly(error: BaseException) -> None:

@@ -25,7 +25,7 @@ from ..absent_names import public
 
 
 class _RegistryEntry(NamedTuple):
-    """How a container is taken apart, ``to_iter(x) -> (children, aux)``, and made of both."""
+    """The flattening of a container, ``to_iter(x) -> (children, aux)``, and its inverse."""
 
     to_iter: Callable[[Any], tuple[Iterable[Any], Any]]
     from_iter: Callable[[Any, Iterable[Any]], Any]

@@ -8,13 +8,13 @@ from ...lookup import attributes as _attributes
 
 
 class _AllEffects:
-    """Which effects operations within loops and branches may have: all of them."""
+    """The effects that operations within loops and branches may have: all of them."""
 
     def add_type(self, effect_type: type) -> None:
         """Allow effects of a type, which need not be asked for here."""
 
     def contains(self, effect: Any) -> bool:
-        """Whether an effect is allowed."""
+        """True if an effect is allowed."""
         return True
 
     def filter_in(self, effects: Any) -> list[Any]:

@@ -4,7 +4,7 @@ from dovetail_base.places import NameStack as NameStack, SourceInfo as SourceInf
 from dovetail_base.source import hide_files as _hide_files
 from dovetail_base.wrapping import alias as _alias
 
-from ...extending.places import (
+from ...extending.source_info import (
     current as current,
     current_name_stack as current_name_stack,
     extend_name_stack as extend_name_stack,

@@ -2,7 +2,7 @@
 
 from dovetail_xla.client import Client as Backend
 
-from ...extending.running import apply_primitive as apply_primitive
+from ...extending.primitive import apply_primitive as apply_primitive
 from ...extending.types import canonicalize_dtype_handlers as canonicalize_dtype_handlers
 from ...lookup import attributes as _attributes
 

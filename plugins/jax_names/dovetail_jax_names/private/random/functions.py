@@ -9,7 +9,7 @@ import dovetail_random as random
 
 
 class Functions(NamedTuple):
-    """What JAX's pickles say of a generator."""
+    """The functions of a generator that JAX's pickles name."""
 
     seed: Callable[..., Any]
     split: Callable[..., Any]

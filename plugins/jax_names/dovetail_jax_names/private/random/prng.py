@@ -54,12 +54,12 @@ PRNGImpl.__module__ = PRNGKeyArray.__module__ = _MODULE  # what pickles say
 
 
 def reduced(x: Any) -> tuple[Any, ...] | None:
-    """What ``__reduce__`` of keys returns; None where JAX has no such generator."""
+    """The result of ``__reduce__`` of keys; None where JAX has no such generator."""
     impl = x.dtype.impl
     if impl.name not in _FUNCTIONS:
         return None
-    said = PRNGImpl(impl.key_shape, *_FUNCTIONS[impl.name], impl.name, impl.tag)
-    state = {"_impl": said, "_consumed": False, "_base_array": key_data(x)}
+    sentence = PRNGImpl(impl.key_shape, *_FUNCTIONS[impl.name], impl.name, impl.tag)
+    state = {"_impl": sentence, "_consumed": False, "_base_array": key_data(x)}
     return object.__new__, (PRNGKeyArray,), state
 
 

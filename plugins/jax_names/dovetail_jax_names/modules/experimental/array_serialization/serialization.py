@@ -26,7 +26,7 @@ def get_tensorstore_spec(
     arr: Any = None,
     driver: str = "zarr",
 ) -> Spec:
-    """How tensorstore finds an array: at a path, below one of ``gs://`` in a bucket.
+    """The specification by which tensorstore opens an array at a path, or below ``gs://``.
 
     Args:
         ocdbt: the arrays of a folder are in one store.
@@ -124,7 +124,7 @@ def _run(work: Callable[[], Any]) -> Any:
 
 
 class GlobalAsyncCheckpointManagerBase(ABC):
-    """What writes arrays in the background and reads them."""
+    """A manager that writes arrays in the background and reads them."""
 
     @abstractmethod
     def check_for_errors(self) -> None:

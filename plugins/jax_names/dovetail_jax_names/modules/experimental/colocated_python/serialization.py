@@ -1,4 +1,4 @@
-"""What is sent to the processes beside the devices; that is this one here, and nothing is sent.
+"""Values sent to the processes beside the devices: here that is this process, and nothing is sent.
 
 orbax names ``DeviceList`` in signatures.
 """

@@ -14,9 +14,6 @@ from dovetail_core import (
 )
 from dovetail_core.ir.debug_info import DebugInfo as DebugInfo
 
-from ....extending.dimensions import (
-    InconclusiveDimensionOperation as InconclusiveDimensionOperation,
-)
 from ....extending.primitive import (
     CallPrimitive as CallPrimitive,
     Primitive as Primitive,
@@ -47,7 +44,10 @@ from ....extending.traces import (
     unsafe_get_axis_names_DO_NOT_USE as unsafe_get_axis_names_DO_NOT_USE,
     valid_jaxtype as valid_jaxtype,
 )
-from ....extending.types import array_types as array_types
+from ....extending.types import (
+    InconclusiveDimensionOperation as InconclusiveDimensionOperation,
+    array_types as array_types,
+)
 from ....lookup import attributes as _attributes
 
 Effects = _Set[Effect]

@@ -22,8 +22,8 @@ _MODULES = (
     "dovetail_random.threefry",
     "dovetail_random.draws.gamma",
     "dovetail_refs.primitives",
-    "dovetail_jax_names.extending.calls",
-    "dovetail_jax_names.extending.unheld",
+    "dovetail_jax_names.extending.primitive",
+    "dovetail_jax_names.extending.primitive",
 )
 """Where primitives are, by the names that they have there."""
 _OTHERS = {"add_jaxvals_p": "add_p"}
@@ -32,11 +32,11 @@ _absent, _listed = _attributes("jax.extend.core.primitives")
 
 
 def __getattr__(name: str) -> Any:
-    result = _found(name)
+    result = _lookup(name)
     return _absent(name) if result is None else result
 
 
-def _found(name: str) -> _Primitive | None:
+def _lookup(name: str) -> _Primitive | None:
     """The primitive of a name, which is an attribute of the module afterwards."""
     if name.endswith("_p"):
         for module in _MODULES:
@@ -49,5 +49,5 @@ def _found(name: str) -> _Primitive | None:
 
 def __dir__() -> list[str]:
     for name in _names.names_of("jax.extend.core.primitives"):
-        _found(name)
+        _lookup(name)
     return _listed()

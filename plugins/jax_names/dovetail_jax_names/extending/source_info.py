@@ -1,4 +1,4 @@
-"""Places of operations by hand: the scopes and the line that operations get."""
+"""Source information set by hand: the scopes and the line that operations get."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dovetail_base.source import (
 
 
 def current() -> SourceInfo:
-    """The place of an operation that is applied now."""
+    """The source information of an operation that is applied now."""
     return SourceInfo.of(get_override() or user_source(2))
 
 
@@ -34,7 +34,7 @@ def new_name_stack(name: str = "") -> NameStack:
 
 
 def new_source_info() -> SourceInfo:
-    """An unknown place."""
+    """Unknown source information."""
     return SourceInfo()
 
 
@@ -87,7 +87,7 @@ def reset_name_stack() -> Generator[None]:
 
 
 class user_context(Scope):  # lower case: used as a function
-    """Context manager in which operations are at a place (their own lines where that is None)."""
+    """Context manager that sets the source of operations (their own lines where that is None)."""
 
     __slots__ = ("source", "name_stack")
 
@@ -110,8 +110,8 @@ class user_context(Scope):  # lower case: used as a function
 
 
 def summarize(source_info: SourceInfo, num_frames: int = 1) -> str:
-    """The place as text: ``FILE:LINE (FUNCTION)``."""
-    place = source_info.traceback
-    if place is None:
+    """The source location as text: ``FILE:LINE (FUNCTION)``."""
+    location = source_info.traceback
+    if location is None:
         return "unknown"
-    return f"{place.filename}:{place.line}:0 ({place.code.co_qualname})"
+    return f"{location.filename}:{location.line}:0 ({location.code.co_qualname})"
