@@ -39,8 +39,8 @@ def refuse_jax() -> None:
             name="dovetail_core",
         )
     if not any(isinstance(finder, _JaxFinder) for finder in sys.meta_path):
-        standing_in = [getattr(finder, "stands_in_for", "") == "jax" for finder in sys.meta_path]
-        sys.meta_path.insert(standing_in.index(True) + 1 if any(standing_in) else 0, _JaxFinder())
+        answering = [getattr(finder, "answers_for", "") == "jax" for finder in sys.meta_path]
+        sys.meta_path.insert(answering.index(True) + 1 if any(answering) else 0, _JaxFinder())
 
 
 def quiet_logs() -> None:

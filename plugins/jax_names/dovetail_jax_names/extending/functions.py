@@ -213,7 +213,7 @@ def transformation_with_aux2(
 class _GeneratorStep:
     """A transformation that is written as a generator function."""
 
-    __slots__ = ("gen", "says_more")
+    __slots__ = ("gen", "has_aux")
 
     def __init__(self, gen: Callable[..., Any], has_aux: bool = False) -> None:
         self.gen = gen

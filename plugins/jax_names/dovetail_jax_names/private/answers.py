@@ -50,7 +50,7 @@ pjit = _module("pjit", "quax: ``jit_p``, for which it has a rule.", jit_p="dovet
 interpreters_pxla = _module(
     "interpreters.pxla",
     "flax (``linen.fp8_ops``): ``global_result_handlers``.",
-    global_result_handlers="dovetail_jax_names.modules.interpreters.pxla",
+    global_result_handlers="dovetail_jax_names.results",
 )
 state = module_of(
     "jax._src.state", "``jax._src.state``: flax uses the module ``types`` of it.", package=True

@@ -1,5 +1,5 @@
-"""``jax._src.compiler``. chex: ``restrict_backends`` replaces ``backend_compile_and_load`` by a function
-that refuses to compile for some platforms.
+"""``jax._src.compiler``. chex: ``restrict_backends`` replaces ``backend_compile_and_load`` by a
+function that refuses to compile for some platforms.
 """
 
 from __future__ import annotations
