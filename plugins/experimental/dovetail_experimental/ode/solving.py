@@ -17,8 +17,13 @@ from dovetail_custom_rules import closure_convert, custom_vjp
 from dovetail_lax import dtypes
 from dovetail_tree.util import tree_flatten, tree_leaves, tree_map, tree_unflatten
 
-from .dormand_prince import interp_fit_dopri, runge_kutta_step
-from .steps import initial_step_size, mean_error_ratio, optimal_step_size
+from .steps import (
+    initial_step_size,
+    interp_fit_dopri,
+    mean_error_ratio,
+    optimal_step_size,
+    runge_kutta_step,
+)
 
 
 class Limits(NamedTuple):

@@ -20,12 +20,6 @@ if TYPE_CHECKING:
         nesterov as nesterov,
         sgd as sgd,
     )
-    from dovetail_experimental.optimizers.norms import clip_grads as clip_grads, l2_norm as l2_norm
-    from dovetail_experimental.optimizers.packing import (
-        JoinPoint as JoinPoint,
-        pack_optimizer_state as pack_optimizer_state,
-        unpack_optimizer_state as unpack_optimizer_state,
-    )
     from dovetail_experimental.optimizers.schedules import (
         constant as constant,
         exponential_decay as exponential_decay,
@@ -36,6 +30,7 @@ if TYPE_CHECKING:
     )
     from dovetail_experimental.optimizers.state import (
         InitFn as InitFn,
+        JoinPoint as JoinPoint,
         Optimizer as Optimizer,
         OptimizerState as OptimizerState,
         Params as Params,
@@ -45,7 +40,11 @@ if TYPE_CHECKING:
         Step as Step,
         UpdateFn as UpdateFn,
         Updates as Updates,
+        clip_grads as clip_grads,
+        l2_norm as l2_norm,
         optimizer as optimizer,
+        pack_optimizer_state as pack_optimizer_state,
+        unpack_optimizer_state as unpack_optimizer_state,
     )
 else:
     from dovetail_core import lazy_exports

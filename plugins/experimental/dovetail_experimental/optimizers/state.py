@@ -1,15 +1,19 @@
-"""Optimizers of pytrees, made from optimizers of one array."""
+"""Optimizers of pytrees made of optimizers of arrays; lengths of gradients; states as pytrees."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import wraps
 from typing import Any, NamedTuple
 
+import dovetail_numpy as dnp
 from dovetail_core import here
 from dovetail_tree.util import (
     register_pytree_node,
     tree_flatten,
+    tree_leaves,
+    tree_map,
+    tree_structure,
     tree_unflatten,
 )
 
@@ -94,3 +98,48 @@ def _packed(states: list[Any], tree: Any) -> OptimizerState:
 def _states(opt_state: OptimizerState) -> list[Any]:
     pairs = zip(opt_state.subtree_defs, opt_state.packed_state)
     return [tree_unflatten(tree, leaves) for tree, leaves in pairs]
+
+
+def l2_norm(tree: Any) -> Any:
+    """The Euclidean norm of all elements of a pytree."""
+    return dnp.sqrt(sum(dnp.vdot(x, x) for x in tree_leaves(tree)))
+
+
+def clip_grads(grad_tree: Any, max_norm: Any) -> Any:
+    """``grad_tree``, scaled down to the norm ``max_norm`` if it is longer."""
+    norm = l2_norm(grad_tree)
+    return tree_map(lambda g: dnp.where(norm < max_norm, g, g * (max_norm / norm)), grad_tree)
+
+
+class JoinPoint:
+    """Marks in an unpacked state where a parameter is; ``subtree`` is that parameter's state."""
+
+    def __init__(self, subtree: Any) -> None:
+        self.subtree = subtree
+
+    def __iter__(self) -> Iterator[Any]:
+        yield self.subtree
+
+
+def unpack_optimizer_state(opt_state: OptimizerState) -> Any:
+    """A pytree like the parameters, with a :class:`JoinPoint` for each of them."""
+    pairs = zip(opt_state.subtree_defs, opt_state.packed_state)
+    points = [JoinPoint(tree_unflatten(tree, leaves)) for tree, leaves in pairs]
+    return tree_unflatten(opt_state.tree_def, points)
+
+
+def pack_optimizer_state(marked_pytree: Any) -> OptimizerState:
+    """The state from what :func:`unpack_optimizer_state` returned.
+
+    Raises:
+        TypeError: a leaf is no :class:`JoinPoint`.
+    """
+    points, tree = tree_flatten(marked_pytree)
+    for point in points:
+        if not isinstance(point, JoinPoint):
+            raise TypeError(
+                f"pack_optimizer_state takes a pytree of JoinPoints, as unpack_optimizer_state "
+                f"returns it, got a leaf of type {type(point).__name__}{here()}"
+            )
+    leaves = tuple(tree_flatten(p.subtree)[0] for p in points)
+    return OptimizerState(leaves, tree, tuple(tree_structure(p.subtree) for p in points))

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
         cost_rules as cost_rules,
         nbytes as nbytes,
     )
-    from dovetail_experimental.roofline.flow import Flow as Flow, Run as Run, line_of as line_of
+    from dovetail_experimental.roofline.counting import Flow as Flow, Run as Run, line_of as line_of
     from dovetail_experimental.roofline.functions import (
         roofline as roofline,
         roofline_and_grad as roofline_and_grad,

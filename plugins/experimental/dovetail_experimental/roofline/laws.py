@@ -8,8 +8,7 @@ from dovetail_testing import Sample, law
 from dovetail_testing.kernel_laws import staged
 
 from .cost import Nested, cost_rules, nbytes
-from .counting import Options, count
-from .flow import Flow
+from .counting import Flow, Options, count
 
 
 @law("operation_cost", mixed=False)
