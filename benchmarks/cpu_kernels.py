@@ -31,8 +31,8 @@ import dovetail
 import run
 import sections
 from dovetail import lax, numpy as dnp, random
-from dovetail_backends.cpu_predicates import draws
-from dovetail_backends.pjrt.recorded import facts_of_text
+from dovetail_backends.cpu_rules import draws
+from dovetail_backends.pjrt.facts import facts_of_text
 from dovetail_cpu_kernels import cpu_kernels
 from kernels_torch import FIRST, LAST, Torch
 from least import Program, least

@@ -9,21 +9,20 @@ if TYPE_CHECKING:
     from .array import (
         check_usable as check_usable,
         deleted_error as deleted_error,
-        give_away as give_away,
+        release_donated as release_donated,
         value_of as value_of,
     )
     from .array.copying import rebuild as rebuild
     from .array.layouts import (
-        any_unusual as any_unusual,
-        in_usual_layout as in_usual_layout,
-        is_usual as is_usual,
-        laid_out as laid_out,
-        lies_in as lies_in,
-        note_unusual as note_unusual,
-        spelled_order as spelled_order,
+        any_custom_layout as any_custom_layout,
+        has_layout as has_layout,
+        in_default_layout as in_default_layout,
+        is_default_order as is_default_order,
+        layout_text as layout_text,
+        note_custom_layout as note_custom_layout,
+        with_layout as with_layout,
     )
     from .array.shards import devices_indices_map as devices_indices_map
-    from .constraints import sharding_constraint_p as sharding_constraint_p
     from .dlpack import from_dlpack as from_dlpack
     from .exact import evaluate_exactly as evaluate_exactly, is_exact as is_exact
     from .formats import (
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
         Layout as Layout,
         check_order as check_order,
     )
-    from .lacking import refuse_lacking as refuse_lacking
+    from .pjrt.annotations import annotate_value as annotate_value
     from .pjrt.attributes import (
         Attribute as Attribute,
         bool_array as bool_array,
@@ -66,14 +65,13 @@ if TYPE_CHECKING:
         module_text as module_text,
     )
     from .pjrt.builder import Builder as Builder
-    from .pjrt.constants import host_constant as host_constant
     from .pjrt.diagnostics import explain_failure as explain_failure
     from .pjrt.emitter import ModuleText as ModuleText, Val as Val
-    from .pjrt.marking import mark_value as mark_value
     from .pjrt.module import (
         InPlace as InPlace,
         Layouts as Layouts,
         LoweredModule as LoweredModule,
+        host_constant as host_constant,
         lower_module as lower_module,
     )
     from .pjrt.partition import (
@@ -84,7 +82,6 @@ if TYPE_CHECKING:
         first_device as first_device,
         shardings_of as shardings_of,
     )
-    from .pjrt.rules import elementwise as elementwise
     from .pjrt.text import dense as dense, element_type as element_type, tensor_type as tensor_type
     from .placement import (
         asarray_in as asarray_in,
@@ -92,18 +89,21 @@ if TYPE_CHECKING:
         device_put_p as device_put_p,
         put_host as put_host,
         rows_on_host as rows_on_host,
+        sharding_constraint_p as sharding_constraint_p,
     )
     from .public import *  # noqa: F403
     from .reference import evaluate as evaluate
     from .reference_devices import (
-        exchanged as exchanged,
-        index_along as index_along,
-        on_devices as on_devices,
+        gathered_values as gathered_values,
+        position_along as position_along,
+        run_on_devices as run_on_devices,
     )
+    from .rules.stablehlo import elementwise as elementwise
     from .selection import (
         Backend as Backend,
         backend as backend,
-        runs_whole as runs_whole,
+        refuse_unsupported_dtypes as refuse_unsupported_dtypes,
+        runs_programs as runs_programs,
         target_device as target_device,
     )
     from .tables import (

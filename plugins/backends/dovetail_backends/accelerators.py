@@ -1,6 +1,6 @@
 """The backends of accelerators: NVIDIA's GPUs (CUDA), AMD's GPUs (ROCm) and Google's TPUs.
 
-Each is there where the extra of its name is installed.
+Each is usable if the extra of its name is installed.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ _GOOGLE = "0x1ae0"  # the vendor's number on the PCI bus
 
 
 def _tpu_hidden(root: Path) -> str:
-    # Newer TPUs are given out through vfio, as other devices are: the vendor tells them apart.
+    # Newer TPUs are accessed through vfio, as other devices are, and recognized by their vendor.
     vendors = root.glob("sys/bus/pci/devices/*/vendor")
     passed = visible(root, "dev/vfio/[0-9]*") and any(_GOOGLE in v.read_text() for v in vendors)
     if not (passed or visible(root, "dev/accel[0-9]*")):

@@ -35,21 +35,21 @@ _LARGEST_KEPT = (32 << 20) - (64 << 10)
 
 
 def _keep_freed_memory() -> None:
-    """Let the C library's allocator keep memory that arrays of up to 32 MB give back.
+    """Let the C library's allocator keep freed memory of arrays of up to 32 MB.
 
     glibc returns freed blocks of more than 128 kB to the system, so that a program with many
-    results of such sizes has their pages mapped and cleared anew at each call: one with 17 results
-    of 256 kB takes from 1.2 to 2.6 times as long. The largest block that was ever freed, up to
-    32 MB, becomes the new limit (mallopt(3), M_MMAP_THRESHOLD); this one is never written to. But
-    it is the whole process's: what NumPy frees stays with the process, too.
+    results of such sizes has their pages mapped and cleared again at each call: one with 17 results
+    of 256 kB takes from 1.2 to 2.6 times as long. The size of the largest block that was ever
+    freed, up to 32 MB, becomes the new limit (mallopt(3), M_MMAP_THRESHOLD); the block made here is
+    never written to. The limit is one of the process: memory that NumPy frees is kept, too.
     """
     block = np.empty(_LARGEST_KEPT, np.uint8)
     del block
 
 
 FOREIGN = "backends.targets.cpu"
-"""Members of this collection return foreign functions by name. They are registered before anything
-is compiled, or read from a cache: there too what calls them may be."""
+"""The collection whose members return foreign functions by name. They are registered before
+programs are compiled or read from a cache, which may contain calls of them."""
 
 
 def _register_targets() -> None:
@@ -80,7 +80,7 @@ _FLAG = r"--xla_force_host_platform_device_count=(\d+)"
 
 
 def _device_count() -> int:
-    """The option, or else what XLA's own flag says now."""
+    """The option's value, or that of XLA's own flag."""
     flags = re.findall(_FLAG, os.environ.get("XLA_FLAGS", ""))
     if num_cpu_devices.value == 1 and flags:
         return max(int(flags[-1]), 1)

@@ -1,4 +1,4 @@
-"""Arrays of other libraries, taken over without a copy where that is possible: DLPack."""
+"""Arrays of other libraries, imported by DLPack without a copy if possible."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def from_dlpack(external_array: Any, device: Any = None, copy: bool | None = Non
     Args:
         external_array: an object with ``__dlpack__`` and ``__dlpack_device__``. Unless its memory
             is copied, it must not be written to afterwards.
-        device: where to put it; by default it stays on its device.
+        device: the device to put it on; by default it stays on its own.
         copy: True makes a copy, False raises where one is needed, None copies where needed: for
             strides that are not row-major, for memory aligned to less than 64 bytes, and for
             64-bit types where ``enable_x64`` is off.
@@ -70,9 +70,9 @@ def _imported(external: Any, copy: bool | None) -> ArrayImpl:
         known = ", ".join(f"{k.name} ({int(k)})" for k in PLATFORMS)
         raise RuntimeError(f"from_dlpack: no backend has DLPack's device type {kind}, only {known}")
     devices = {d.local_hardware_id: d for d in backend(platform).local_devices()}
-    place = devices.get(index) or next(iter(devices.values()))
-    shared = _shared(external, place)
-    if shared is None or not _as_ours(shared):
+    device = devices.get(index) or next(iter(devices.values()))
+    shared = _shared(external, device)
+    if shared is None or not _is_shareable(shared):
         if copy is False:
             raise ValueError(
                 "from_dlpack with copy=False: the array's memory cannot be shared, because its "
@@ -80,13 +80,13 @@ def _imported(external: Any, copy: bool | None) -> ArrayImpl:
                 "bytes, are read-only, or are of a 64-bit type while enable_x64 is off. Drop "
                 "copy=False."
             )
-        return _through_host(external if shared is None else shared, place)
+        return _through_host(external if shared is None else shared, device)
     # Once it is copied, the other library may write to its memory again.
     return copied(shared).block_until_ready() if copy else shared
 
 
 def _shared(external: Any, device: Any) -> ArrayImpl | None:
-    """The array that shares the memory, or None where that is not possible."""
+    """The array that shares the memory, or None if that is not possible."""
     try:
         if device.platform == "cpu":
             return arrays.from_dlpack(external.__dlpack__(), device, copy=False)
@@ -96,7 +96,7 @@ def _shared(external: Any, device: Any) -> ArrayImpl | None:
         return None
 
 
-def _as_ours(array: ArrayImpl) -> bool:
+def _is_shareable(array: ArrayImpl) -> bool:
     aval = type_of_array(array)
     layout = str(array._pjrt_layout)  # type: ignore[attr-defined]
     row_major = "{" + ",".join(map(str, reversed(range(aval.ndim)))) + "}"

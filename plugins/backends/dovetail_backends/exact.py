@@ -1,8 +1,9 @@
-"""Programs whose results NumPy computes to the last bit as the CPU's compiler does.
+"""Programs whose results NumPy computes with the same bits as XLA's compiler for the CPU.
 
-Moving data, comparing, and arithmetic of integers have one result. One rounding of an IEEE
-operation has one, too; of several the compiler makes others (it contracts products and sums, and
-divides by constants by multiplying), and it takes subnormal numbers for zero.
+Moves of data, comparisons and integer arithmetic have one possible result, and so does a single
+IEEE operation, which rounds once. Of several such operations the compiler may make others (it
+contracts products and sums, and multiplies by reciprocals of constants), and it flushes subnormal
+numbers to zero.
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ from .reference import evaluate
 from .tables import stablehlo_rules
 
 MANY, LARGE = 400, 16384
-"""Programs of more operations, or on arrays of more elements, are worth their compilation."""
+"""Programs of more operations, or on arrays of more elements, are compiled."""
 
 
 def is_exact(program: ClosedJaxpr) -> bool:
-    """Whether :func:`evaluate_exactly` may compute it; remembered with the program."""
+    """True if :func:`evaluate_exactly` may compute the program; cached with it."""
     return program.memo("exact", lambda: _is_exact(program))
 
 
 def evaluate_exactly(program: ClosedJaxpr, args: Sequence[Any]) -> list[Any] | None:
     """The results of a program for which :func:`is_exact` holds, as NumPy arrays.
 
-    None where a number is subnormal, which compiled programs take for zero.
+    None if a number is subnormal, which compiled programs flush to zero.
     """
     values = [np.asarray(x) for x in args]
     if any(map(_has_subnormals, values)):
@@ -50,7 +51,7 @@ def _is_exact(program: ClosedJaxpr) -> bool:
     if program.is_high or program.jaxpr.effects:
         return False
     rounding = 0
-    for count, (eqn, knows) in enumerate(_operations(program)):
+    for count, (eqn, has_constants) in enumerate(_operations(program)):
         if eqn is None or count >= MANY or stablehlo_rules.is_overridden(eqn.primitive, "cpu"):
             return False
         if not all(map(_is_small, (*eqn.invars, *eqn.outvars))):
@@ -61,33 +62,33 @@ def _is_exact(program: ClosedJaxpr) -> bool:
         kinds = taken | {v.aval.dtype.kind for v in eqn.outvars}  # type: ignore[attr-defined]
         rounds = "f" in taken
         rounding += rounds
-        if rounding > 1 or (rounds and knows) or not _is_exact_for(eqn, kinds):
+        if rounding > 1 or (rounds and has_constants) or not _is_exact_for(eqn, kinds):
             return False
     return True
 
 
 def _operations(program: ClosedJaxpr) -> Iterator[tuple[Eqn | None, bool]]:
-    """The operations of a program and of those it calls, and whether any of their operands is known
-    to the compiler; None for one that runs programs in another way."""
-    known: set[Any] = set(program.jaxpr.constvars)
+    """The operations of a program and of those it calls, each with True if an operand is constant
+    for the compiler; None for an operation that runs programs in another way."""
+    constants: set[Any] = set(program.jaxpr.constvars)
     for eqn in program.jaxpr.eqns:
-        knows = [x.__class__ is Literal or x in known for x in eqn.invars]
-        if all(knows):
-            known.update(eqn.outvars)
+        is_constant = [x.__class__ is Literal or x in constants for x in eqn.invars]
+        if all(is_constant):
+            constants.update(eqn.outvars)
         regions = eqn.primitive.regions
         if regions is None:
-            yield eqn, any(knows)
+            yield eqn, any(is_constant)
             continue
         called = regions(eqn.params)
         is_call = called.runs == "once" and len(called.regions) == 1
-        if not is_call or any(knows) or _has_own_lowering(eqn):
+        if not is_call or any(is_constant) or _has_own_lowering(eqn):
             yield None, True
             continue
         yield from _operations(called.regions[0].program)
 
 
 def _has_own_lowering(eqn: Eqn) -> bool:
-    """Whether the author of a call says how it is lowered, in place of its body."""
+    """True if the author of a call gave it a lowering rule, which its body may not agree with."""
     own = (eqn.primitive.rules or {}).get(stablehlo_rules.name)
     return own is not None and not getattr(own, "inlines", False)
 
@@ -99,11 +100,11 @@ def _is_small(v: Any) -> bool:
 def _is_exact_for(eqn: Eqn, kinds: set[str]) -> bool:
     exact = eqn.primitive.traits.exact
     if exact == "numbers":
-        narrow = _narrow(eqn.invars, 4) or _narrow(eqn.outvars, 2)
+        narrow = _is_narrow(eqn.invars, 4) or _is_narrow(eqn.outvars, 2)
         return kinds <= set("biuf") and not narrow
     return exact == "integers" and kinds <= set("biu")
 
 
-def _narrow(values: Sequence[Any], size: int) -> bool:
-    """Whether a real number is of fewer than so many bytes."""
+def _is_narrow(values: Sequence[Any], size: int) -> bool:
+    """True if a floating-point value has elements of fewer than ``size`` bytes."""
     return any(v.aval.dtype.itemsize < size for v in values if v.aval.dtype.kind == "f")

@@ -1,4 +1,4 @@
-"""How the elements of arrays lie in memory: descriptions of it, and arrays laid out otherwise."""
+"""Layouts of arrays in memory as public objects, and the transfer of arrays into a layout."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dovetail_xla import execution
 from dovetail_xla.arrays import ArrayImpl, install
 
 from .array import check_usable, type_of_array
-from .array.layouts import laid_out
+from .array.layouts import with_layout
 
 
 class AutoLayout:
@@ -28,9 +28,9 @@ class AutoLayout:
 
 @dataclass(frozen=True)
 class Layout:
-    """How the elements of an array lie in memory: axes from the slowest to the fastest.
+    """The order of an array's elements in memory: axes from the slowest to the fastest.
 
-    ``Layout.AUTO`` leaves it to the compiler: of arguments and results of ``jit``.
+    ``Layout.AUTO`` leaves it to the compiler, for arguments and results of ``jit``.
     """
 
     AUTO: ClassVar[AutoLayout]
@@ -49,7 +49,7 @@ Layout.AUTO = AutoLayout()
 
 @dataclass(frozen=True)
 class Format:
-    """Where an array is and how its elements lie there; None for what is left as it is.
+    """The layout and the sharding of an array; None for what is not specified.
 
     Raises:
         TypeError: the layout or the sharding is something else.
@@ -78,13 +78,13 @@ class Format:
 
 
 def format_of(x: ArrayImpl) -> Format:
-    """Where an array is, and how its elements lie there."""
+    """The layout and the sharding of an array."""
     check_usable((x,))
     return Format(Layout(*execution.array_layout(x)), x.sharding)  # type: ignore[attr-defined]
 
 
 def check_order(what: str, layout: Layout, aval: Any) -> tuple[int, ...]:
-    """The order of axes that a layout says for arrays of a type.
+    """The order of axes in a layout for arrays of a type, slowest first.
 
     Raises:
         ValueError: it does not list the axes. NotImplementedError: it has tiles.
@@ -104,7 +104,7 @@ def check_order(what: str, layout: Layout, aval: Any) -> tuple[int, ...]:
 
 
 def put_in_layout(x: Any, layout: Layout | AutoLayout) -> Any:
-    """``x``, its elements in memory as ``layout`` says.
+    """``x`` with the given layout.
 
     Raises:
         TypeError: ``x`` is no array.
@@ -114,7 +114,7 @@ def put_in_layout(x: Any, layout: Layout | AutoLayout) -> Any:
     if x.__class__ is not ArrayImpl:
         raise TypeError(
             f"device_put{here()}: a value of type {type(x).__name__} is no array, and has no "
-            "layout. Give a device or a sharding in place of the format."
+            "layout. Give a device or a sharding instead of the format."
         )
     if isinstance(layout, AutoLayout):
         raise ValueError(
@@ -123,7 +123,7 @@ def put_in_layout(x: Any, layout: Layout | AutoLayout) -> Any:
             "argument, compiled.input_formats."
         )
     order = check_order("device_put", layout, type_of_array(x))
-    return x if order == execution.array_layout(x)[0] else laid_out(x, order)
+    return x if order == execution.array_layout(x)[0] else with_layout(x, order)
 
 
 install("format", property(format_of))

@@ -43,8 +43,8 @@ array_garbage_collection_guard = config.add(
     Option(
         "array_garbage_collection_guard",
         None,
-        "What happens when an array is freed by the garbage collector, as part of a circle of "
-        "references, and not with its last reference: 'allow', 'log' or 'fatal'.",
+        "What happens when an array is freed by the garbage collector, as part of a reference "
+        "cycle, and not with its last reference: 'allow', 'log' or 'fatal'.",
         check=_one_of(COLLECTION_LEVELS),
         state=Guard(COLLECTION_LEVELS, "garbage_collect_array"),
     )

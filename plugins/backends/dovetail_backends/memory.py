@@ -13,7 +13,7 @@ __all__ = ["Space"]
 
 
 class Space(Enum):
-    """Where a device's arrays are: with it, in memory of the host that it reaches, or anywhere."""
+    """A kind of memory: the device's own, memory of the host that it can reach, or any."""
 
     Device = auto()
     Host = auto()
@@ -24,8 +24,8 @@ class Space(Enum):
 
 
 def in_space(x: Any, space: Space, default: Any) -> Any:
-    """The sharding of ``x`` in that memory of its devices; ``default()`` is that of what is not on
-    a device yet. Of a traced value none: where it is, the compiler says.
+    """The sharding of ``x`` with another memory of its devices; None for a traced value, whose
+    memory the compiler chooses. ``default()`` is the sharding of values that are on no device yet.
 
     Raises:
         ValueError: ``space`` is ``Space.Any``, or the devices have no such memory.

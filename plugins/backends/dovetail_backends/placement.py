@@ -1,4 +1,4 @@
-"""Transfer of values to devices and back: ``device_put``, ``device_get`` and their kin."""
+"""Placement of values: ``device_put``, ``device_get`` and others; constraints of shardings."""
 
 from __future__ import annotations
 
@@ -8,15 +8,7 @@ import numpy as np
 
 from dovetail_base.placements import resolve_placement
 from dovetail_base.source import called
-from dovetail_core import (
-    EVAL,
-    Primitive,
-    ShapedArray,
-    def_impl,
-    get_trace,
-    registry,
-    typeof,
-)
+from dovetail_core import EVAL, Primitive, ShapedArray, def_impl, get_trace, registry, typeof
 from dovetail_core.types.dividing import dividing, unreduced_along
 from dovetail_core.types.high import take_apart
 from dovetail_tree.util import broadcast_prefix, tree_flatten, tree_leaves
@@ -28,29 +20,42 @@ from dovetail_xla.shardings import NamedSharding, Sharding, SingleDeviceSharding
 
 from .array import check_usable, refuse_summands, value_of
 from .formats import AutoLayout, Format, Layout, put_in_layout
-from .host_values import (
+from .memory import Space, in_space
+from .selection import target_device
+from .transfer import (
     asarray_in as asarray_in,
     asarray_on as asarray_on,
     host_value,
+    move,
     put_host as put_host,
     put_value,
     rows_on_host as rows_on_host,
+    sharding_for,
 )
-from .memory import Space, in_space
-from .selection import target_device
-from .transfer import move, sharding_for
+
+__all__ = [
+    "asarray_on",
+    "block_until_ready",
+    "copy_to_host_async",
+    "device_get",
+    "device_put",
+    "device_put_p",
+    "live_arrays",
+    "put_host",
+]
 
 
-def _places(device: Any) -> list[Any]:
-    """Of one device it says nothing within a program, which is where its operands are."""
-    named = isinstance(device, Sharding) and device.__class__ is not SingleDeviceSharding
-    return [device] if named else []
+def _shardings(device: Any) -> list[Any]:
+    """The shardings of the operation within a program; none for a single device, which is that of
+    the program's operands."""
+    is_sharding = isinstance(device, Sharding) and device.__class__ is not SingleDeviceSharding
+    return [device] if is_sharding else []
 
 
 device_put_p = Primitive("device_put").def_traits(
     moves=True,
     divides=True,
-    places=lambda params: _places(params["device"]),
+    places=lambda params: _shardings(params["device"]),
 )
 
 
@@ -67,7 +72,7 @@ def _device_put_type(x: Any, *, device: Any, **params: Any) -> Any:
 
 @device_put_p.def_decomposition
 def _device_put_value(x: Any, **params: Any) -> Any:
-    """The value is the same wherever it is."""
+    """``x``, which has the same value on every device."""
     return x
 
 
@@ -90,7 +95,7 @@ def _device_put_now(x: Any, *, device: Any, donate: bool, may_alias: bool | None
 
 
 def _compare(x: Any, sharding: Any) -> None:
-    """Raise AssertionError where processes put different values on devices that they share."""
+    """Raise AssertionError if processes put different values on devices that they share."""
     processes = registry().provider("processes", None)
     local = x.__class__ is not ArrayImpl or x._sharding.is_fully_addressable
     aval: Any = typeof(x)
@@ -111,26 +116,25 @@ def device_put(
     Args:
         x: arrays, NumPy values, Python scalars, or containers of them. Host memory is copied.
         device: a device, a sharding, or None for the default device, on which arrays that are not
-            on a device yet are put without being bound to it; a :class:`Format`, which also says
-            how elements lie in memory (programs copy arrays that do not lie there as usual, and
-            within a traced function layouts do not count); a :class:`memory.Space` of the devices
-            where ``x`` is (which does not count there either); or a pytree of these, a prefix of
-            ``x``.
-        src: where ``x`` comes from, to which a derivative goes back; a pytree like ``device``.
-        donate: whether the memory of ``x`` may be given away; a bool or a prefix of ``x``.
-        may_alias: whether the result may share the memory of ``x`` (default: of arrays on devices),
-            or must be a copy (False). True: the memory of NumPy arrays as well, to which nobody may
-            write from then on; those of the CPU are not copied.
+            on a device yet are put uncommitted; a :class:`Format`, which also has a layout
+            (programs copy arrays in other layouts than the default one, and a traced function
+            ignores layouts); a :class:`memory.Space` of the devices of ``x`` (which a traced
+            function ignores, too); or a pytree of these, a prefix of ``x``.
+        src: the source of ``x``, to which its cotangent is transferred; a pytree like ``device``.
+        donate: True to donate the memory of ``x``; a bool or a prefix of ``x``.
+        may_alias: True if the result may share the memory of ``x``, False for a copy; by default
+            arrays on devices are shared and NumPy arrays copied. With True nobody may write to the
+            NumPy arrays from then on; the CPU's arrays share their memory.
 
     Raises:
         TypeError: a leaf is not an array value. ValueError: ``device`` is none of the above, or is
             not a prefix of ``x``. OverflowError: a Python integer is too large for its type.
             RuntimeError: an array was deleted or donated.
     """
-    plain = src is None and donate is False and device.__class__ is NamedSharding
-    plain = plain and not device.spec.unreduced
-    if plain and x.__class__ is np.ndarray and get_trace() is EVAL:
-        return explicit_put(_put_array, x, device, may_alias)  # the most frequent one
+    simple = src is None and donate is False and device.__class__ is NamedSharding
+    simple = simple and not device.spec.unreduced
+    if simple and x.__class__ is np.ndarray and get_trace() is EVAL:
+        return explicit_put(_put_array, x, device, may_alias)  # the most frequent case
     leaves, treedef = tree_flatten(x)
     given = {"device": device, "src": src, "donate": donate, "may_alias": may_alias}
     options = [_per_leaf(name, value, x, len(leaves)) for name, value in given.items()]
@@ -152,8 +156,8 @@ def _put_leaves(leaves: list[Any], options: list[list[Any]]) -> list[Any]:
             where = in_space(leaf, where, lambda: sharding_for(target_device()))
         where = resolve_placement("device of device_put", where)
         _check(where, gives, alias)
-        if _is_summed(leaf, where):
-            out.append(_put_summed(leaf, where))
+        if _is_unreduced(leaf, where):
+            out.append(_put_unreduced(leaf, where))
             continue
         result = put(leaf, device=where, src=source, donate=gives, may_alias=alias)
         if layout is not None and put is _device_put_now:
@@ -162,18 +166,19 @@ def _put_leaves(leaves: list[Any], options: list[list[Any]]) -> list[Any]:
     return out
 
 
-def _is_summed(x: Any, where: Any) -> bool:
-    """Whether devices hold summands of a value, or are to hold some."""
+def _is_unreduced(x: Any, where: Any) -> bool:
+    """True if devices hold summands of a value, or are to hold some."""
     spec = getattr(where, "spec", None)
     if spec is not None and spec.unreduced:
         return True
     return bool(unreduced_along(getattr(x, "aval", None)))
 
 
-def _put_summed(x: Any, where: Any) -> Any:
-    """``x`` there, by a program that sums over devices, or makes ``x`` the only summand."""
+def _put_unreduced(x: Any, where: Any) -> Any:
+    """``x`` with the sharding ``where``, by a program that sums over devices, or makes ``x`` the
+    only nonzero summand."""
     spec = getattr(where, "spec", None)
-    if spec is None or not spec.unreduced:  # what is left to be done is done first
+    if spec is None or not spec.unreduced:  # pending sums are done first
         divided = None if spec is None else x.aval.update(sharding=where).divided
         return device_put(dividing().put(x, divided), where)
     aval: Any = typeof(x)
@@ -183,15 +188,15 @@ def _put_summed(x: Any, where: Any) -> Any:
     return dividing().put(x, wanted)
 
 
-_PLAIN = (type(None), bool, Device, Sharding, Format, Layout, AutoLayout, Space)
+_LEAVES = (type(None), bool, Device, Sharding, Format, Layout, AutoLayout, Space)
 
 
 def _per_leaf(name: str, given: Any, x: Any, count: int) -> list[Any]:
-    """One value of an option for each leaf of ``x``."""
-    if isinstance(given, (*_PLAIN, str)):
+    """An option's value for each leaf of ``x``."""
+    if isinstance(given, (*_LEAVES, str)):
         return [given] * count
     try:
-        return broadcast_prefix(given, x, is_leaf=lambda v: isinstance(v, _PLAIN))
+        return broadcast_prefix(given, x, is_leaf=lambda v: isinstance(v, _LEAVES))
     except ValueError as e:
         raise ValueError(f"device_put: {name} must be a tree prefix of x. {e}") from None
 
@@ -269,13 +274,27 @@ def live_arrays(platform: str | None = None) -> list[Any]:
     return [x for x in result if not x.is_deleted()]
 
 
-__all__ = [
-    "asarray_on",
-    "block_until_ready",
-    "copy_to_host_async",
-    "device_get",
-    "device_put",
-    "device_put_p",
-    "live_arrays",
-    "put_host",
-]
+sharding_constraint_p = Primitive("sharding_constraint").def_traits(
+    linear=((0,),),
+    moves=True,
+    parameters={"sharding": "the sharding of the value"},
+    places=lambda params: [params["sharding"]],
+)
+
+
+@sharding_constraint_p.def_abstract_eval
+def _type(x: Any, *, sharding: Any) -> Any:
+    return x
+
+
+@sharding_constraint_p.def_decomposition
+def _value(x: Any, *, sharding: Any) -> Any:
+    """``x``, which has the same value on every device."""
+    return x
+
+
+@def_impl(sharding_constraint_p)
+def _now(x: Any, *, sharding: Any) -> Any:
+    settle = getattr(sharding, "_settled", None)  # outside of programs no dimension is free
+    sharding = sharding_for(sharding if settle is None else settle(x))
+    return move(x, sharding) if x.__class__ is ArrayImpl else put_value(x, sharding)

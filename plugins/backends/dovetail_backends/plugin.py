@@ -1,4 +1,4 @@
-"""Manifest of the plugin ``backends``: where programs run, and the arrays they run on."""
+"""Manifest of the plugin ``backends``: devices that run programs, and the arrays on them."""
 
 from dovetail_core import Manifest, names_of
 
@@ -7,20 +7,20 @@ MANIFEST = Manifest(
     names={
         **names_of("dovetail_backends.public"),
         "lax.device_put_p": "dovetail_backends.placement:device_put_p",
-        "lax.sharding_constraint_p": "dovetail_backends.constraints:sharding_constraint_p",
+        "lax.sharding_constraint_p": "dovetail_backends.placement:sharding_constraint_p",
     },
     surfaces={"dlpack": "dovetail_backends.dlpack", "memory": "dovetail_backends.memory"},
-    primitives=("dovetail_backends.placement", "dovetail_backends.constraints"),
+    primitives=("dovetail_backends.placement",),
     tables={
         "backends.stablehlo": "dovetail_backends.tables:stablehlo_rules",
         "backends.reference": "dovetail_backends.tables:reference_rules",
     },
     contributes={
-        "eval": ("dovetail_backends.placement", "dovetail_backends.constraints"),
+        "eval": ("dovetail_backends.placement",),
         "ad.jvp": ("dovetail_backends.rules.ad",),
         "ad.transpose": ("dovetail_backends.rules.ad",),
         "batching.batch": ("dovetail_backends.rules.batch",),
-        "backends.stablehlo": ("dovetail_backends.rules.stablehlo", "dovetail_backends.pjrt.rules"),
+        "backends.stablehlo": ("dovetail_backends.rules.stablehlo",),
         "backends.reference": ("dovetail_backends.reference",),
     },
     types=("dovetail_backends.array",),

@@ -1,4 +1,4 @@
-"""What ``dovetail`` itself has of the plugin ``backends``."""
+"""Names of the plugin ``backends`` in the module ``dovetail``."""
 
 from typing import TYPE_CHECKING
 

@@ -113,7 +113,7 @@ def _apply(eqn: Eqn, operands: Sequence[NumpyArray]) -> Sequence[NumpyArray]:
 
 
 def _checked(eqn: Eqn, position: int, value: Any) -> NumpyArray:
-    """The result, if it has exactly the type that the program says; a NumPy scalar may be one."""
+    """The result as an array; TypeError if its type is not exactly the program's."""
     aval: Any = eqn.outvars[position].aval
     array = np.asarray(value)
     python = value.__class__ in (bool, int, float, complex)
@@ -128,16 +128,16 @@ def _checked(eqn: Eqn, position: int, value: Any) -> NumpyArray:
 
 def _rule_of(eqn: Eqn) -> str:
     origin = reference_rules.origins.get(eqn.primitive)
-    place = f" ({origin})" if origin else ""
+    location = f" ({origin})" if origin else ""
     return (
-        f"the rule of {eqn.primitive.name!r} in table 'backends.reference'{place}, used"
+        f"the rule of {eqn.primitive.name!r} in table 'backends.reference'{location}, used"
         f"{describe_source(eqn.source)},"
     )
 
 
 @reference_rules.deriver
 def _derive(primitive: Primitive) -> ReferenceRule | None:
-    """Evaluate an operation by evaluating its decomposition; None where it has none."""
+    """The rule that evaluates an operation's decomposition; None if it has none."""
     decomposition = primitive.decomposition
     if decomposition is None:
         return None
@@ -183,7 +183,7 @@ class ReferenceBackend:
     priority = -1
 
     def problem(self) -> str:
-        """Why it cannot be used here: it always can."""
+        """An empty string: the backend can always be used."""
         return ""
 
     def devices(self) -> list[Any]:
@@ -204,7 +204,7 @@ class ReferenceBackend:
         Raises:
             TypeError: as :func:`evaluate`.
         """
-        from .host_values import asarray_on
+        from .transfer import asarray_on
 
         device = self.local_devices()[0]
         results = evaluate(program, *args)

@@ -9,7 +9,7 @@ import numpy as np
 from dovetail_testing import Sample
 from dovetail_xla.shardings import single_device_sharding
 
-from .constraints import sharding_constraint_p
+from .placement import sharding_constraint_p
 from .selection import target_device
 
 

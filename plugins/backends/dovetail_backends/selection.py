@@ -1,12 +1,28 @@
-"""Which backend and device a computation runs on."""
+"""Backends: their protocol, and the choice of a computation's backend and device."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any, Protocol
 
+import numpy as np
+
 from dovetail_base import arguments
-from dovetail_core import Cache, Option, RegistryError, cached, config, here, registry
+from dovetail_core import (
+    Cache,
+    ClosedJaxpr,
+    Eqn,
+    Option,
+    RegistryError,
+    Unsupported,
+    cached,
+    config,
+    describe_source,
+    here,
+    registry,
+)
+from dovetail_core.ir.programs import open_program, walk
 from dovetail_xla.client import Device
 
 from .pjrt.backend import PjrtBackend
@@ -14,20 +30,20 @@ from .tables import FAMILIES
 
 
 class Backend(Protocol):
-    """Where programs run. A plugin names its backends in its manifest (``backends``).
+    """A runtime for programs. A plugin names its backends in its manifest (``backends``).
 
-    A backend that compiles StableHLO through PJRT is a ``PjrtBackend``. Any other one has, beside
-    what is here, ``run(program, args)``, which returns the results of a ``ClosedJaxpr`` as arrays,
-    or ``compile(program)``, which returns a function of ``args`` that does, and is asked once for
+    A backend that compiles StableHLO through PJRT is a ``PjrtBackend``. Any other one also has
+    ``run(program, args)``, which returns the results of a ``ClosedJaxpr`` as arrays, or
+    ``compile(program)``, which returns a function of ``args`` that does so and is called once for
     each program. ``jit(f, backend=...)`` calls it, after all passes; it cannot be the default.
 
     Attributes:
         platform: its name, as in the manifest.
         priority: the usable backend of highest priority is the default; negative ones never are.
 
-    One that has no arrays of some element types says so by an attribute ``lacks``, a set of their
-    names: programs with such values are refused (``Unsupported``). What else it cannot do it says
-    by raising that error itself, from ``run`` or ``compile``.
+    An optional attribute ``lacks`` is a set of names of element types that the backend does not
+    support: programs with such values are refused (``Unsupported``). For other programs that it
+    does not support the backend raises that error itself, from ``run`` or ``compile``.
     """
 
     platform: str
@@ -46,8 +62,8 @@ class Backend(Protocol):
         ...
 
 
-def _fits(thing: Any) -> str:
-    """What is wrong with what a manifest names as a backend."""
+def _backend_problem(thing: Any) -> str:
+    """The reason why an object that a manifest names is not a backend, or an empty string."""
     methods = ("problem", "devices", "local_devices")
     lacks = [n for n in methods if not callable(getattr(thing, n, None))]
     lacks += [n for n in ("platform", "priority") if not hasattr(thing, n)]
@@ -57,8 +73,8 @@ def _fits(thing: Any) -> str:
     return "" if good else "its platform must be a string and its priority an integer"
 
 
-def runs_whole(backend: Any) -> bool:
-    """Whether a backend takes whole programs, instead of modules for PJRT."""
+def runs_programs(backend: Any) -> bool:
+    """True if a backend takes programs instead of modules for PJRT."""
     own = hasattr(backend, "run") or hasattr(backend, "compile")
     return own and not isinstance(backend, PjrtBackend)
 
@@ -67,8 +83,8 @@ def _device_or_platform(value: Any) -> Any:
     if value is None or isinstance(value, Device):
         return value
     if isinstance(value, str):
-        if claims := _claims(value):
-            raise ValueError(claims)
+        if conflict := _name_conflict(value):
+            raise ValueError(conflict)
         names = sorted({*registry().entries("backends"), *FAMILIES})
         if value not in names:
             raise ValueError(f"Unknown backend {value!r}; there are {', '.join(names)}")
@@ -103,7 +119,7 @@ platforms = config.add(
 _by_name: Cache[tuple[str, str | None], tuple[Any, Backend]] = Cache()
 """Backends by name and option, each with the registry that has it."""
 _working: set[Backend] = set()
-"""Those that were asked for a problem and have none."""
+"""Backends whose ``problem`` was called and is empty."""
 
 
 def backend(platform: str | None = None) -> Any:
@@ -115,33 +131,33 @@ def backend(platform: str | None = None) -> Any:
     allowed = platforms.value
     if platform is not None:
         arguments.string("backend", platform)
-        known = _by_name.get((platform, allowed))
-        if known is None or known[0] is not registry():
-            known = _by_name[platform, allowed] = registry(), _named(platform)
-        return known[1]
+        entry = _by_name.get((platform, allowed))
+        if entry is None or entry[0] is not registry():
+            entry = _by_name[platform, allowed] = registry(), _named(platform)
+        return entry[1]
     return _best(allowed)
 
 
-def _claims(platform: str) -> str:
-    """Which plugins claim a platform's name, where several do, so that nobody has it."""
+def _name_conflict(platform: str) -> str:
+    """The message about several plugins that have backends of one name, or an empty string."""
     clashes = registry().clashes
     result = [clashes.get(("backends", n), "") for n in FAMILIES.get(platform, (platform,))]
     return next(filter(None, result), "")
 
 
 def _members(platform: str) -> list[str]:
-    """The installed backends that a name stands for.
+    """The installed backends of a name, which may be that of a family.
 
     Raises:
-        RuntimeError: there are none; says which names there are.
-        RegistryError: several plugins claim the name; says which.
+        RuntimeError: there are none; lists the names.
+        RegistryError: several plugins have backends of this name; names them.
     """
-    if claims := _claims(platform):
-        raise RegistryError(claims)
-    known = registry().entries("backends")
-    result = [n for n in FAMILIES.get(platform, (platform,)) if n in known]
+    if conflict := _name_conflict(platform):
+        raise RegistryError(conflict)
+    installed = registry().entries("backends")
+    result = [n for n in FAMILIES.get(platform, (platform,)) if n in installed]
     if not result:
-        names = ", ".join(sorted({*known, *FAMILIES}))
+        names = ", ".join(sorted({*installed, *FAMILIES}))
         raise RuntimeError(f"Unknown backend {platform!r}{here()}; there are {names}.")
     return result
 
@@ -159,8 +175,8 @@ def _named(platform: str) -> Backend:
             _working.add(result)
             return result
         problems.append(problem)
-    known: list[Backend] = [registry().backend(n) for n in registry().entries("backends")]
-    present = ", ".join([b.platform for b in known if b.priority >= 0 and not b.problem()])
+    installed: list[Backend] = [registry().backend(n) for n in registry().entries("backends")]
+    present = ", ".join([b.platform for b in installed if b.priority >= 0 and not b.problem()])
     raise RuntimeError(
         f"Unknown backend: {platform!r} requested, but {platform!r} is not available: "
         f"{'; '.join(dict.fromkeys(problems))}. Platforms present: {present or 'none'}"
@@ -199,16 +215,16 @@ def _ranked(allowed: str | None) -> list[Backend]:
     """The candidates for the default backend, best first."""
     if allowed:
         named = [registry().backend(n) for a in _split(allowed) for n in _members(a)]
-        if all(map(runs_whole, named)):
+        if all(map(runs_programs, named)):
             raise RuntimeError(
                 f"the option platforms is {allowed!r}, and no default among these: a backend that "
                 "runs whole programs computes no single operations. Add one that does ('cpu'), and "
                 "ask for the other by jit(f, backend=...)."
             )
-        return [b for b in named if not runs_whole(b)]
-    result: list[Backend] = registry().load_all("backends", _fits)
+        return [b for b in named if not runs_programs(b)]
+    result: list[Backend] = registry().load_all("backends", _backend_problem)
     for b in result:
-        if b.priority >= 0 and runs_whole(b):
+        if b.priority >= 0 and runs_programs(b):
             warnings.warn(
                 f"backend {b.platform!r} has priority {b.priority}, and cannot be the default: it "
                 "runs whole programs and no single operations. Give it a negative priority, and "
@@ -216,12 +232,12 @@ def _ranked(allowed: str | None) -> list[Backend]:
                 RuntimeWarning,
                 stacklevel=2,
             )
-    usable = [b for b in result if b.priority >= 0 and not runs_whole(b)]
+    usable = [b for b in result if b.priority >= 0 and not runs_programs(b)]
     return sorted(usable, key=lambda b: -b.priority)
 
 
 def _starting(candidate: Backend) -> str:
-    """Why a backend that needs more than a processor does not start, or an empty string."""
+    """The reason why a backend for accelerators does not start, or an empty string."""
     if candidate.priority > 0:
         try:
             candidate.devices()
@@ -241,3 +257,44 @@ def target_device() -> Any:
 @cached(permanent="the devices of a process stay")
 def _first_device(b: Backend) -> Any:
     return b.local_devices()[0]
+
+
+def refuse_unsupported_dtypes(backend: Any, program: ClosedJaxpr, name: str) -> None:
+    """Refuse a program with arrays of element types that a backend lacks (``Backend.lacks``).
+
+    Args:
+        name: of the function, for the message.
+
+    Raises:
+        Unsupported: names the backend, the element type, the operation and its source location.
+    """
+    lacks = frozenset(map(_name, getattr(backend, "lacks", ())))
+    if not lacks:
+        return
+    for aval, eqn in _types(program):
+        dtype = getattr(aval, "dtype", None)
+        if dtype is not None and _name(dtype) in lacks:
+            of = f", of {eqn.primitive.name!r}{describe_source(eqn.source)}" if eqn else ""
+            raise Unsupported(
+                f"backend {backend.platform!r} has no arrays of {_name(dtype)}, and {name} has a "
+                f"value of type {aval.str_short()}{of}. Use another element type, or another "
+                "backend."
+            )
+
+
+def _name(dtype: Any) -> str:
+    if isinstance(dtype, str):
+        return dtype
+    return getattr(dtype, "name", None) or np.dtype(dtype).name
+
+
+def _types(program: ClosedJaxpr) -> Iterator[tuple[Any, Eqn | None]]:
+    """The types of a program's values, each with its equation, or None for inputs and results."""
+    for aval in program.in_avals:
+        yield aval, None
+    for each in walk(program):
+        for eqn in open_program(each).eqns:
+            for v in (*eqn.invars, *eqn.outvars):
+                yield v.aval, eqn  # type: ignore[attr-defined]
+    for aval in program.out_avals:
+        yield aval, None

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from dovetail_core import RuleTable
 
 FAMILIES = {"gpu": ("cuda", "rocm")}
-"""Names that stand for several platforms."""
+"""Names of several platforms each."""
 
 
 class StablehloRule(Protocol):
@@ -39,14 +39,14 @@ Steps = Callable[..., int]
 
 
 class Effort:
-    """What a rule of ``backends.reference`` takes more than one operation of NumPy does.
+    """The cost of a rule of ``backends.reference`` that is more than one NumPy operation's.
 
     A decorator of rules, which have it as their attribute ``effort``.
 
     Attributes:
-        steps: ``steps(in_avals, out_avals)`` says as how many operations on few elements it
-            counts, such as the steps of a loop in Python; None: as one.
-        module: what the rule imports when it runs first, which takes long.
+        steps: ``steps(in_avals, out_avals)`` returns the number of small operations that the rule
+            counts as, such as the steps of a loop in Python; None: one.
+        module: a module that the rule imports at its first run and that takes long to import.
     """
 
     def __init__(self, steps: Steps | None = None, module: str = "") -> None:

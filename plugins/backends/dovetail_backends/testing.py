@@ -1,4 +1,4 @@
-"""For tests: evaluation by the NumPy reference backend, which need not compile."""
+"""Evaluation in tests by the NumPy reference backend, which does not compile."""
 
 from __future__ import annotations
 
@@ -21,21 +21,20 @@ from dovetail_core import (
     typeof,
 )
 
-from .host_values import asarray_on
 from .reference import REFERENCE
 from .tables import reference_rules
+from .transfer import asarray_on
 
 
 @contextmanager
 def evaluated_by_reference(wanted: bool | None = None) -> Iterator[None]:
-    """Operations that are evaluated are computed by NumPy, as programs of ``reference`` are.
+    """A context in which operations are evaluated by NumPy, like programs of ``reference``.
 
-    Tests of what a transformation makes of operations compile most of their time: each operation
-    once for each shape. Here nothing is compiled but what ``jit`` compiles, what has an effect,
-    a rule of its own for evaluation or other operands than arrays, and what the reference backend
-    does not know.
+    Tests of transformations spend most of their time compiling: each operation once for each shape.
+    Here operations are compiled only by ``jit``, or if they have an effect, an evaluation rule of
+    their own or operands that are not arrays, or if the reference backend has no rule for them.
 
-    Where a plugin of another distribution has passes, which run on what is compiled, all is.
+    All are compiled if a plugin of another distribution has passes, which run before compiling.
 
     Args:
         wanted: False changes nothing. None: wanted unless all is tested (DOVETAIL_TEST_FULL=1).
@@ -46,11 +45,11 @@ def evaluated_by_reference(wanted: bool | None = None) -> Iterator[None]:
     own, miss = EVAL.rules, EVAL.miss
     rules: dict[Primitive, Callable[..., Any]] = {}
 
-    def found(primitive: Primitive) -> Callable[..., Any]:
+    def rule_of(primitive: Primitive) -> Callable[..., Any]:
         rule = rules[primitive] = _rule(primitive, own.get(primitive) or miss(primitive))
         return rule
 
-    EVAL.rules, EVAL.miss = rules, found
+    EVAL.rules, EVAL.miss = rules, rule_of
     try:
         yield
     finally:
@@ -58,14 +57,14 @@ def evaluated_by_reference(wanted: bool | None = None) -> Iterator[None]:
 
 
 def _has_passes() -> bool:
-    """Whether plugins of other distributions have passes."""
+    """True if plugins of other distributions have passes."""
     result = registry()
     return any(m.passes and not result.plugins[name].is_standard for name, m in result.ranked())
 
 
 def _rule(primitive: Primitive, otherwise: Callable[..., Any]) -> Callable[..., Any]:
     if primitive.abstract_eval is None or eval_rules.declares(primitive):
-        return otherwise  # somebody has said what evaluation is
+        return otherwise  # the primitive has an evaluation rule
     try:
         reference = reference_rules[primitive]
     except MissingRule:

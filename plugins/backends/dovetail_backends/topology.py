@@ -54,12 +54,12 @@ def local_devices(
 
 
 def device_count(backend: str | None = None) -> int:
-    """How many devices a platform has."""
+    """The number of devices of a platform."""
     return len(devices(backend))
 
 
 def local_device_count(backend: str | None = None) -> int:
-    """How many devices are attached to this process."""
+    """The number of devices attached to this process."""
     return len(local_devices(backend=backend))
 
 
@@ -74,7 +74,7 @@ def process_indices(backend: str | None = None) -> list[int]:
 
 
 def process_count(backend: str | None = None) -> int:
-    """How many processes compute together."""
+    """The number of processes that compute together."""
     return len(process_indices(backend))
 
 
@@ -107,11 +107,11 @@ def print_environment_info(return_string: bool = False) -> str | None:
     """Print the versions, devices and machine that a report of a problem should name.
 
     Args:
-        return_string: return the text in place of printing it.
+        return_string: return the text instead of printing it.
     """
     versions = {n: _version(n) for n in ("dovetail", "jaxlib", "numpy", "ml_dtypes")}
-    if (stands_for := getattr(sys.modules.get("jax"), "__version__", None)) is not None:
-        versions = {"jax": stands_for, **versions}  # what the program that imports it asks about
+    if (version := getattr(sys.modules.get("jax"), "__version__", None)) is not None:
+        versions = {"jax": version, **versions}  # the version that programs for JAX see
     result = [f"{name + ':':<7} {version}" for name, version in versions.items()]
     result.append(f"python: {sys.version}")
     here_now = devices()

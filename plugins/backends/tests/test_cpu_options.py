@@ -12,8 +12,15 @@ import dovetail_numpy as dnp
 from dovetail_ad import grad
 from dovetail_backends import cpu_rules
 from dovetail_backends.cpu import BACKEND
-from dovetail_backends.cpu_predicates import is_recurrent, is_small
-from dovetail_backends.cpu_rules import BARRIERS, EMITTERS, PASSES, RULES, options_for
+from dovetail_backends.cpu_rules import (
+    BARRIERS,
+    EMITTERS,
+    PASSES,
+    RULES,
+    is_recurrent,
+    is_small,
+    options_for,
+)
 from dovetail_backends.pjrt.facts import ModuleFacts
 from dovetail_core import config
 from dovetail_jit import jit
@@ -119,7 +126,7 @@ def test_flags_of_the_environment_win(name: str, monkeypatch: pytest.MonkeyPatch
 def test_of_every_rule_the_flags_of_the_environment_win(
     rule: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    alone = rule._replace(applies=lambda facts: True, last=None, beside="")
+    alone = rule._replace(applies=lambda facts: True, last=None, requires="")
     monkeypatch.setattr(cpu_rules, "RULES", [alone])
     module = facts(SMALL["sum"][0], X)
     assert options(module) == rule.options

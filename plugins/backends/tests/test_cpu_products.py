@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 
 import dovetail_numpy as dnp
-from dovetail_backends.cpu_predicates import (
+from dovetail_backends.cpu_rules import (
     COUNT,
+    FUSIONS,
+    NO_FUSIONS,
     Product,
     has_products_of_a_middle_size,
+    options_for,
     products,
 )
-from dovetail_backends.cpu_rules import FUSIONS, NO_FUSIONS, options_for
 from dovetail_backends.pjrt.facts import ModuleFacts
 from dovetail_jit import jit
 from dovetail_lax import fori_loop, optimization_barrier

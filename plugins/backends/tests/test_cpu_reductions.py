@@ -10,8 +10,14 @@ import pytest
 import dovetail
 import dovetail.numpy as dnp
 from dovetail import lax, nn
-from dovetail_backends.cpu_predicates import reduces_along_rows
-from dovetail_backends.cpu_rules import BARRIERS, FUSIONS, PASSES, TREES, options_for
+from dovetail_backends.cpu_rules import (
+    BARRIERS,
+    FUSIONS,
+    PASSES,
+    TREES,
+    options_for,
+    reduces_along_rows,
+)
 from dovetail_backends.pjrt.facts import ModuleFacts
 
 X = np.ones((20, 30), np.float32)

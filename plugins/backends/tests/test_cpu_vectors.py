@@ -9,8 +9,15 @@ import pytest
 
 import dovetail_numpy as dnp
 from dovetail import random
-from dovetail_backends.cpu_predicates import LEAST_DRAWN, draws
-from dovetail_backends.cpu_rules import BARRIERS, PASSES, WIDEST, WIDTH, options_for
+from dovetail_backends.cpu_rules import (
+    BARRIERS,
+    LEAST_DRAWN,
+    PASSES,
+    WIDEST,
+    WIDTH,
+    draws,
+    options_for,
+)
 from dovetail_jit import jit
 from dovetail_lax import erf_inv, tan
 

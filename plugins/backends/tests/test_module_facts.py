@@ -11,8 +11,7 @@ import pytest
 
 import dovetail_numpy as dnp
 from dovetail_backends import LoweredModule, lower_module
-from dovetail_backends.pjrt.facts import ArrayType, Kind
-from dovetail_backends.pjrt.recorded import facts_of_text
+from dovetail_backends.pjrt.facts import ArrayType, Kind, facts_of_text
 from dovetail_base.options import enable_x64
 from dovetail_core import MissingRule, lower_to_lo
 from dovetail_core.dispatch.primitive import Primitive

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_backends import deleted_error, give_away
+from dovetail_backends import deleted_error, release_donated
 from dovetail_base.errors import integer_too_large
 from dovetail_core import typeof
 from dovetail_tree.util import calls, keystr, tree_flatten_with_path
@@ -145,7 +145,7 @@ def _give_away(tree: Any, name: str) -> None:
         return
     for x in (tree,) if tree.__class__ is ArrayImpl else calls.flatten(tree)[0]:
         if x.__class__ is ArrayImpl and x.is_deleted():  # those that the call did take
-            give_away(x, name)
+            release_donated(x, name)
 
 
 def reject_deleted(settings: Settings, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:

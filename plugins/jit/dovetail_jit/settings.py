@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from dovetail_backends import backend as backend_named, runs_whole
+from dovetail_backends import backend as backend_named, runs_programs
 from dovetail_base import arguments
 from dovetail_base.caches import Cache
 from dovetail_base.errors import JaxRuntimeError
@@ -279,7 +279,7 @@ class Settings(Callee):
     def whole_program_backend(self) -> Any:
         """The backend asked for, if that is one that is not PJRT and takes whole programs."""
         result = backend_named(self.backend) if self.backend else None
-        return result if result is not None and runs_whole(result) else None
+        return result if result is not None and runs_programs(result) else None
 
 
 def _signature(fun: Any) -> inspect.Signature | None:

@@ -6,7 +6,7 @@ import gzip
 import os
 from pathlib import Path
 
-from dovetail_backends import backend as backend_named, runs_whole
+from dovetail_backends import backend as backend_named, runs_programs
 from dovetail_base.source import called
 from dovetail_xla.profiling import heap_profile
 
@@ -24,7 +24,7 @@ def device_memory_profile(backend: str | None = None) -> bytes:
         ValueError: it has no devices with a memory of their own.
     """
     result = backend_named(backend)
-    if runs_whole(result):
+    if runs_programs(result):
         raise ValueError(
             f"backend {backend!r} has no devices whose memory could be profiled{called()}: name "
             "one that has, as 'cpu', or none for the default one."

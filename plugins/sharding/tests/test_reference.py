@@ -81,15 +81,15 @@ def test_failures(mesh):
     )  # fmt: skip
     from dovetail_backends import reference_devices
 
-    before = reference_devices.PATIENCE
-    reference_devices.PATIENCE = 0.2
+    before = reference_devices.TIMEOUT
+    reference_devices.TIMEOUT = 0.2
     try:
         with pytest.raises(RuntimeError, match=r"waits along the axes \('x',\) for others, of whi"):
             evaluate(dt.make_jaxpr(f)(X), X)
     finally:
-        reference_devices.PATIENCE = before
+        reference_devices.TIMEOUT = before
     program = dt.make_jaxpr(lambda a: lax.psum(a, "i"), axis_env=[("i", 2)])(X)
-    with pytest.raises(NameError, match="evaluated where no device is known along that"):
+    with pytest.raises(NameError, match="is evaluated outside of devices with these axes"):
         evaluate(program, X)
 
 

@@ -61,9 +61,9 @@ def _gradients(f: Any, args: list[Any], which: list[int]) -> list[Any]:
 
 def test_law(sample: Sample, line: Any) -> None:
     where = zlib.crc32(sample.label.encode()) % (len(sample.args) + 1)
-    on_devices, whole, args = _pairs(sample.flat, sample, where, line)
+    run_on_devices, whole, args = _pairs(sample.flat, sample, where, line)
     values = dt.jit(whole)(*args)
-    for a, b in zip(dt.jit(on_devices)(*args), values, strict=True):
+    for a, b in zip(dt.jit(run_on_devices)(*args), values, strict=True):
         assert_close(a, b, "value", scale=sample.scale)
     stacks = [_rows(x, 3) for x in args]
     try:
@@ -71,13 +71,13 @@ def test_law(sample: Sample, line: Any) -> None:
     except MissingRule:
         mapped = None
     if mapped is not None:
-        for a, b in zip(dt.jit(dt.vmap(on_devices))(*stacks), mapped, strict=True):
+        for a, b in zip(dt.jit(dt.vmap(run_on_devices))(*stacks), mapped, strict=True):
             assert_close(a, b, "vmap", scale=sample.scale)
     which = [i for i, x in enumerate(args) if is_inexact(x.dtype)]
     try:
         wanted = dt.jit(lambda *a: _gradients(whole, list(a), which))(*args) if which else []
     except MissingRule:
         return
-    result = dt.jit(lambda *a: _gradients(on_devices, list(a), which))(*args) if which else []
+    result = dt.jit(lambda *a: _gradients(run_on_devices, list(a), which))(*args) if which else []
     for a, b in zip(result, wanted, strict=True):
         assert_close(a, b, "cotangent", scale=max(sample.scale, 1.0))

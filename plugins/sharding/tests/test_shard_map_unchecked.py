@@ -14,14 +14,14 @@ V = np.arange(8, dtype=np.float32)
 
 
 @pytest.fixture
-def on_devices(devices) -> Any:
+def run_on_devices(devices) -> Any:
     mesh = dovetail.sharding.Mesh(np.array(devices), ("i",))
     options: Any = {"mesh": mesh, "in_specs": P("i"), "out_specs": P("i"), "check_vma": False}
     return lambda f: shard_map(f, **options)(V)
 
 
 @pytest.mark.parametrize("weight", [2.0, np.float32(2), "array"])
-def test_gradients_of_values_that_the_function_makes(on_devices, weight):
+def test_gradients_of_values_that_the_function_makes(run_on_devices, weight):
     def start() -> Any:
         return dnp.float32(2) if weight == "array" else weight
 
@@ -36,7 +36,7 @@ def test_gradients_of_values_that_the_function_makes(on_devices, weight):
         return f(dnp.ones(1))[0]
 
     for f in (gradient, by_vjp, by_transposition):
-        np.testing.assert_array_equal(on_devices(f), 8 * V)
+        np.testing.assert_array_equal(run_on_devices(f), 8 * V)
 
 
 def test_under_pmap(devices):
@@ -48,8 +48,8 @@ def test_under_pmap(devices):
     np.testing.assert_array_equal(f(V), V)
 
 
-def test_gathered(on_devices):
+def test_gathered(run_on_devices):
     def gradient(b: Any) -> Any:
         return dovetail.grad(lambda w: (lax.all_gather(w * b, "i") ** 2).sum())(2.0)[None]
 
-    np.testing.assert_array_equal(on_devices(gradient), 8 * 2 * V * 2 * V)
+    np.testing.assert_array_equal(run_on_devices(gradient), 8 * 2 * V * 2 * V)

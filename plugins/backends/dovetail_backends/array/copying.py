@@ -1,4 +1,4 @@
-"""Copies of arrays, of Python and for other libraries: ``copy``, ``deepcopy``, pickles, DLPack."""
+"""Copies of arrays in Python and for other libraries: ``copy``, ``deepcopy``, pickles, DLPack."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dovetail_core import ShapedArray, registry
 from dovetail_xla import arrays, fork
 from dovetail_xla.arrays import ArrayCopySemantics, ArrayImpl, install
 
-from .layouts import in_usual_layout
+from .layouts import in_default_layout
 from .state import check_usable, spelled
 from .values import value_of
 
@@ -24,9 +24,9 @@ def copied(x: ArrayImpl) -> ArrayImpl:
         RuntimeError: the array was deleted or donated.
     """
     check_usable((x,))
-    usual = in_usual_layout(x)
-    if usual is not x:  # a copy already; the runtime's own of such an array tells a wrong layout
-        return usual
+    result = in_default_layout(x)
+    if result is not x:  # a copy already; the runtime's own copy would have a wrong layout
+        return result
     devices = x._sharding._internal_device_list
     if not devices.is_fully_addressable:
         parts = [copied(part) for part in arrays.shards_of(x)]
@@ -49,8 +49,8 @@ def _reduce(self: ArrayImpl) -> tuple[Any, ...]:
 def rebuild(value: Any, weak_type: bool) -> Any:
     """An array from a pickled value: of exactly its dtype, on the default device.
 
-    In a forked process, which can put nothing on a device, it is the value itself: an error here
-    would end the workers of a pool without a word to the process that waits for them.
+    In a forked process, which cannot put values on devices, it is the value itself: an error here
+    would end the workers of a pool silently while their parent waits for them.
     """
     from ..selection import target_device
 
@@ -86,7 +86,7 @@ _SUPPORTED = frozenset(
 
 @names_itself
 def is_supported_dtype(dtype: Any) -> bool:
-    """Whether arrays of a dtype can be exchanged."""
+    """True if arrays of a dtype can be exchanged by DLPack."""
     return np.dtype(dtype).name in _SUPPORTED
 
 

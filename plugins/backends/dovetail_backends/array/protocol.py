@@ -79,8 +79,8 @@ class _Python:
     def tobytes(self, order: str = "C") -> bytes: ...
 
 
-class _Place:
-    """Where the array is, and the life of its memory."""
+class _Placement:
+    """The devices that hold the array, and the lifetime of its memory."""
 
     sharding: Any
     device: Any
@@ -104,7 +104,7 @@ class _Place:
     def unsafe_buffer_pointer(self) -> int: ...
 
 
-class Array(_Operators, _Python, _Place):
+class Array(_Operators, _Python, _Placement):
     """An array on a device, or a traced one."""
 
     aval: Any

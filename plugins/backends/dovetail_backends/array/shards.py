@@ -1,4 +1,4 @@
-"""Where an array's parts are: shardings' attributes, and the parts themselves."""
+"""The parts of an array on devices, and the attributes of shardings."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Shard:
     """One part of an array.
 
     Attributes:
-        device: where it is.
-        index: which part it is, as one slice per axis of the whole array.
+        device: the device that holds it.
+        index: its position in the global array, one slice per axis.
         replica_id: its number among the parts with the same ``index``.
         data: the part as an array of one device, or None where another process holds it.
     """
@@ -49,7 +49,7 @@ class Shard:
 
 
 def devices_indices_map(sharding: Any, global_shape: tuple[int, ...]) -> dict[Any, Index]:
-    """Which part of an array of ``global_shape`` each device holds.
+    """The part of an array of ``global_shape`` that each device holds, as slices.
 
     Raises:
         ValueError: a dimension does not divide into its number of parts.
@@ -74,7 +74,7 @@ def global_shards(x: ArrayImpl) -> list[Shard]:
 
 
 def is_fully_replicated(sharding: Any) -> bool:
-    """Whether every device holds the whole array."""
+    """True if every device holds the whole array."""
     devices = sharding._internal_device_list
     return len(devices) == 1 or sharding._to_xla_hlo_sharding(1).is_replicated()
 
@@ -92,7 +92,7 @@ def _shard_shape(self: Any, global_shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _is_equivalent_to(self: Any, other: Any, ndim: int) -> bool:
-    """Whether both put every part of an array of ``ndim`` axes on the same device."""
+    """True if both put every part of an array of ``ndim`` axes on the same device."""
     return (
         self._internal_device_list == other._internal_device_list
         and self.memory_kind == other.memory_kind
@@ -109,7 +109,7 @@ def _show_gspmd(self: Any) -> str:
     return f"GSPMDSharding({parts}, memory_kind={self.memory_kind})"
 
 
-def _single_elsewhere(self: Any, kind: str) -> Any:
+def _with_memory_kind(self: Any, kind: str) -> Any:
     """The same device with another kind of memory."""
     return single_device_sharding(self._device, kind)
 
@@ -140,5 +140,5 @@ for _class in (Sharding, SingleDeviceSharding, GSPMDSharding, NamedSharding):
         if _name not in vars(_class):
             shardings.install(_class, _name, _attribute)
 shardings.install(SingleDeviceSharding, "__repr__", _show_single)
-shardings.install(SingleDeviceSharding, "with_memory_kind", _single_elsewhere)
+shardings.install(SingleDeviceSharding, "with_memory_kind", _with_memory_kind)
 shardings.install(GSPMDSharding, "__repr__", _show_gspmd)

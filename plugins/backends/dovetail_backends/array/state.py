@@ -1,4 +1,4 @@
-"""Deleted, donated and lost arrays: telling them apart, and an error that says what to do."""
+"""Deleted, donated and lost arrays: their marks, and the errors for their use."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class DeletedArray(JaxRuntimeError, ValueError):  # JAX raises any of these, dep
 
 
 def deleted_error(x: ArrayImpl) -> RuntimeError:
-    """The error for using an array whose memory is gone: which, where, why, and the remedy."""
+    """The error for using an array whose memory is gone: names the array, the user's line, the
+    reason and the remedy."""
     use = f"an array of type {spelled(x)} is used{describe_source(current_source())}"
     if "_lost" in x.__dict__:
         return DeletedArray(
@@ -35,10 +36,10 @@ def deleted_error(x: ArrayImpl) -> RuntimeError:
             "(multiprocessing.get_context('spawn'))."
         )
     if "_deleted_at" in x.__dict__:
-        place = describe_source(x.__dict__["_deleted_at"])
+        location = describe_source(x.__dict__["_deleted_at"])
         return DeletedArray(
-            f"{use} after it was deleted{place}. Delete it after its last use, or use a copy of it "
-            "(x.copy())."
+            f"{use} after it was deleted{location}. Delete it after its last use, or use a copy of "
+            "it (x.copy())."
         )
     taker = x.__dict__.get("_donated_to")
     to = f" to {taker}" if taker else ""
@@ -53,7 +54,7 @@ def check_usable(arrays: Iterable[Any]) -> None:
     """Raise for the first array among values that was deleted or donated.
 
     Raises:
-        RuntimeError: names its type, where it is used, whether it was deleted or donated.
+        RuntimeError: names the array's type and the user's line, and if it was deleted or donated.
     """
     for x in arrays:
         if x.__class__ is ArrayImpl and _is_deleted(x):
@@ -67,7 +68,7 @@ def _delete_and_remember(self: ArrayImpl) -> None:
         _delete(self)
 
 
-def give_away(x: ArrayImpl, to: str = "") -> None:
+def release_donated(x: ArrayImpl, to: str = "") -> None:
     """Free an array's memory because it was donated; operations that read it finish first.
 
     ``to`` is the name of the function that it was donated to, for :func:`deleted_error`.
@@ -107,8 +108,8 @@ def _guarded(name: str, doc: str) -> Callable[..., Any]:
 _METHODS = {
     "block_until_ready": "Wait until the value is computed; returns the array.",
     "clone": "Another array that shares this one's memory.",
-    "is_ready": "Whether the value is computed, so that reading it does not wait.",
-    "on_device_size_in_bytes": "How many bytes the array takes on its devices.",
+    "is_ready": "True if the value is computed, so that reading it does not wait.",
+    "on_device_size_in_bytes": "The number of bytes that the array takes on its devices.",
     "platform": "The name of the platform that the array is on.",
     "unsafe_buffer_pointer": "The address of the array's memory; it dies with the array.",
 }
@@ -117,17 +118,17 @@ for _name, _doc in _METHODS.items():
 install("delete", _delete_and_remember)
 
 
-def refuse_summands(sharding: Any, done: str) -> None:
-    """Raise NotImplementedError where devices hold summands of arrays with this sharding.
+def refuse_summands(sharding: Any, action: str) -> None:
+    """Raise NotImplementedError if devices hold summands of arrays with this sharding.
 
     Args:
-        done: what would be done to such an array: ``"read"``.
+        action: the refused operation as a participle: ``"read"``.
     """
     spec = getattr(sharding, "spec", None)
     if spec is not None and spec.unreduced:
         axes = sorted(map(str, spec.unreduced))
         raise NotImplementedError(
-            f"an array that is unreduced along {axes} is {done}{here()}: the devices along these "
+            f"an array that is unreduced along {axes} is {action}{here()}: the devices along these "
             f"axes hold summands of it, which is {sharding!r}. Sum them in a program: "
             "sharding.reshard(x, P(...)) without unreduced axes."
         )

@@ -1,4 +1,4 @@
-"""``Array`` for ``isinstance``, the attributes of arrays, and how an array gets its type."""
+"""``Array`` for ``isinstance``, the attributes of arrays, and their types."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dovetail_xla.arrays import (
 )
 
 # Each of these modules installs methods when it is imported.
-from . import copying as copying, printing as printing
+from . import copying as copying
 from .shards import addressable_shards, global_shards
 from .state import check_usable, spelled
 from .values import value_of
@@ -36,7 +36,7 @@ else:
 
 
 def type_of_array(x: Any) -> ShapedArray:
-    """The type of an array. One that C++ made before it knew of our types gets its type now."""
+    """The type of an array, also of one that C++ made before it knew the kernel's types."""
     aval = x.aval
     if aval.__class__ is ShapedArray:
         return aval

@@ -1,4 +1,4 @@
-"""The value of an array in Python: NumPy arrays, Python scalars and lists."""
+"""The value of an array in Python: as a NumPy array, as Python scalars and lists, and as text."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _read(x: Any) -> np.ndarray[Any, Any]:
             raise deleted_error(x) from None
         refuse_summands(x._sharding, "read")
         return _gathered(x)
-    # Of an array that processes divide it is the only part of it that is here.
+    # For an array that is divided among processes it is the only part that this process has.
     aval = x.aval
     if aval is not None and aval.divided is not None:
         refuse_summands(x._sharding, "read")
@@ -116,7 +116,7 @@ def _bool(self: ArrayImpl) -> bool:
         kind = "has several elements, each true or false" if size else "has no element"
         raise ValueError(
             f"an array of type {spelled(self)} is used as a Python condition{here()}, but "
-            f"it {kind}. Say what is meant: x.any(), x.all() or x.size > 0."
+            f"it {kind}. Write x.any(), x.all() or x.size > 0."
         )
     return bool(value_of(self).item())
 
@@ -164,3 +164,61 @@ for _name, _method in {
 }.items():
     install(_name, _method)
 install("__array_priority__", 100)  # NumPy arrays leave binary operators to this type
+
+
+_NAME = "Array("
+
+
+def _repr(self: ArrayImpl) -> str:
+    aval = self.aval
+    tail = [f"dtype={aval.dtype.name}"]
+    if aval.weak_type:
+        tail.append("weak_type=True")
+    hidden = _hidden(self)
+    if hidden:
+        return f"{_NAME}{hidden}, shape={aval.shape}, {', '.join(tail)})"
+    body = np.array2string(value_of(self), separator=", ", prefix=_NAME)
+    if aval.size == 0:
+        tail.insert(0, f"shape={aval.shape}")
+    # The tail goes on a line of its own where the value's last line is too long for it.
+    text = f"{body}, {', '.join(tail)})"
+    last = len(text) - (body.rfind("\n") + 1) + (0 if "\n" in body else len(_NAME))
+    if last > np.get_printoptions()["linewidth"]:
+        text = f"{body},\n{' ' * len(_NAME)}{', '.join(tail)})"
+    return _NAME + text
+
+
+def _hidden(x: ArrayImpl) -> str:
+    """The text shown instead of a value that cannot be read, since ``repr`` should not raise."""
+    if x.is_deleted():
+        if "_lost" in x.__dict__:
+            return "<not computed before the fork>"
+        return "<deleted>" if "_deleted_at" in x.__dict__ else "<donated>"
+    if x.aval.divided is not None and x._sharding.spec.unreduced:
+        return "<summands>"
+    devices = x._sharding._internal_device_list
+    if devices.is_fully_addressable or (x._arrays and x._sharding.is_fully_replicated):
+        return ""
+    return "<on other processes' devices>"
+
+
+def _str(self: ArrayImpl) -> str:
+    hidden = _hidden(self)
+    return f"{_NAME}{hidden})" if hidden else str(value_of(self))
+
+
+def _format(self: ArrayImpl, spec: str) -> str:
+    if not spec:
+        return format(value_of(self)[()]) if self.aval.shape == () else str(self)
+    if self.aval.shape != ():
+        raise TypeError(
+            f"the format {spec!r} is for numbers, and this is an array of type {spelled(self)}: "
+            "format its elements (x[i]), or set how arrays print (numpy.set_printoptions)."
+        )
+    value: Any = value_of(self).item()
+    return format(value, spec)
+
+
+install("__repr__", _repr)
+install("__str__", _str)
+install("__format__", _format)

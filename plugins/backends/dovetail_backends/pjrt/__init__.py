@@ -1,4 +1,4 @@
-"""What all PJRT backends share: lowering to StableHLO, compiling, arrays, devices."""
+"""PJRT backends: lowering to StableHLO and compilation."""
 
 from typing import TYPE_CHECKING
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from .. import array as array
 
 if TYPE_CHECKING:
+    from ..rules.stablehlo import elementwise as elementwise
     from .attributes import (
         bool_array as bool_array,
         i64_array as i64_array,
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     )
     from .facts import ModuleFacts as ModuleFacts
     from .module import LoweredModule as LoweredModule, lower_module as lower_module
-    from .rules import elementwise as elementwise
     from .text import (
         dense as dense,
         element_type as element_type,

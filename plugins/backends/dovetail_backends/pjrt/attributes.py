@@ -1,7 +1,7 @@
-"""Attributes of operations, spelt as MLIR wants them, so that rules need not write its text.
+"""Attributes of operations: functions that return their MLIR text, for lowering rules.
 
-An operation's attributes are a dictionary from names to what is made here; booleans and strings
-may stand for themselves.
+An operation's attributes are a dictionary from names to results of these functions; booleans and
+strings may be given as they are.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Attribute(str):
     """The text of an attribute, with its type.
 
     Attributes:
-        value: what it is the text of, hashable; None where that is not kept.
+        value: the value that the text denotes, hashable; None if it is not kept.
     """
 
     value: Any = None
@@ -41,8 +41,8 @@ def boolean(value: bool) -> Attribute:
 
 
 def string(text: str) -> Attribute:
-    """``"text"``, with what MLIR cannot have between quotes escaped."""
-    data = text.encode(errors="backslashreplace")  # half a surrogate pair is no text elsewhere
+    """``"text"``, with other characters than printable ASCII escaped."""
+    data = text.encode(errors="backslashreplace")  # lone surrogates are not valid UTF-8
     plain = (chr(c) if 32 <= c < 127 and c not in b'"\\' else f"\\{c:02X}" for c in data)
     return Attribute(f'"{"".join(plain)}"')
 
@@ -76,9 +76,9 @@ def i64_array(values: Sequence[int]) -> Attribute:
     key = tuple(values)
     result = _i64_arrays.get(key)
     if result is None:
-        whole = tuple(map(index, key))
-        text = f"array<i64: {', '.join(map(str, whole))}>" if whole else "array<i64>"
-        result = _i64_arrays[key] = Attribute.of(text, whole)
+        integers = tuple(map(index, key))
+        text = f"array<i64: {', '.join(map(str, integers))}>" if integers else "array<i64>"
+        result = _i64_arrays[key] = Attribute.of(text, integers)
     return result
 
 
@@ -96,7 +96,7 @@ def i64_dense(values: Any) -> Attribute:
 
 
 def dense_array(value: Any) -> Attribute:
-    """``dense<...> : tensor<...>`` for an array of any element type, each element to the bit."""
+    """``dense<...> : tensor<...>`` for an array of any element type, with exact elements."""
     array = np.asarray(value)
     text = dense(array)
     if array.dtype == np.bool_ and '"' in text:  # raw bytes of i1 depend on MLIR's version
@@ -130,13 +130,13 @@ def record(name: str, fields: Mapping[str, Any], dialect: str = "stablehlo") -> 
 def convolution(
     lhs: Sequence[str | int], rhs: Sequence[str | int], out: Sequence[str | int]
 ) -> Attribute:
-    """``#stablehlo.conv<[b, f, 0]x[o, i, 0]->[b, f, 0]>``: what each axis is."""
+    """``#stablehlo.conv<[b, f, 0]x[o, i, 0]->[b, f, 0]>``: the meaning of each axis."""
     x, y, z = (f"[{', '.join(map(str, axes))}]" for axes in (lhs, rhs, out))
     return Attribute(f"#stablehlo.conv<{x}x{y}->{z}>")
 
 
 def layouts(orders: Sequence[Sequence[int]]) -> Attribute:
-    """The ``operand_layouts`` of a custom call: of each array its axes, the fastest one first."""
+    """The ``operand_layouts`` of a custom call: the axes of each array, the fastest one first."""
     return sequence([_index(order) for order in orders])
 
 
@@ -168,7 +168,7 @@ def spelled(attributes: Mapping[str, Any]) -> Attributes:
     """``a = 1 : i64, b = true``: attributes in the text of an operation.
 
     Raises:
-        TypeError: a value could be of several types, as a number; names the attribute.
+        TypeError: a value, such as a number, could have several types; names the attribute.
     """
     spelt = {k: _spell(f"attribute {k!r}", v) for k, v in attributes.items()}
     made = Attributes(", ".join([f"{_name(k)} = {text}" for k, text in spelt.items()]))

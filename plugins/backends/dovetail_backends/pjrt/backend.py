@@ -25,8 +25,8 @@ class PjrtBackend:
         platform: public name, such as ``"cpu"``.
         make_client: starts the runtime; raises RuntimeError with a remedy where it cannot.
         priority: the available backend of highest priority is the default one.
-        options_for: compile options by the facts of a module (None where nothing is known of it);
-            the user's own win.
+        options_for: returns compile options by the facts of a module (None if nothing is known of
+            it); the user's options take precedence.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class PjrtBackend:
         self._lock = threading.Lock()
 
     def problem(self) -> str:
-        """Why the backend cannot be used here, or an empty string; does not start it."""
+        """The reason why the backend cannot be used here, or an empty string; does not start it."""
         return self._available()
 
     @property
@@ -57,16 +57,16 @@ class PjrtBackend:
             self._import()
             with self._lock:  # a second client would take a device's memory a second time
                 if self._client is None:
-                    # Arrays that remember where they were made cost 0.2 us a call, of 4 in all.
+                    # Tracebacks in arrays cost 0.2 us of the 4 us of a call.
                     set_tracebacks_enabled(flag("runtime_tracebacks"))
-                    made = self._make_client()
-                    _by_client[id(made)] = self
-                    self._client = made
+                    client = self._make_client()
+                    _by_client[id(client)] = self
+                    self._client = client
         return self._client
 
     def _import(self) -> None:
-        """Import what it takes to start. Nothing is to be imported under a lock: a thread that
-        waits for it may hold an import's own."""
+        """Import the modules that a start needs. Under a lock nothing may be imported, since a
+        thread that waits for the lock may hold the lock of an import."""
         xla_client.import_runtime()
 
     @property
@@ -87,7 +87,7 @@ class PjrtBackend:
         """Compile for a device, or those of the module's partition; returns an executable."""
         given = dict(self._options_for(module.facts()) if self._options_for else {})
         if profile == "quick":
-            given.pop(xla_options.LEVEL, None)  # it has one
+            given.pop(xla_options.LEVEL, None)  # the profile has its own
         given.update(options or {})
         devices, more = xla_client.device_list([device]), dict[str, Any]()
         if module.partition is not None:
@@ -101,7 +101,8 @@ class PjrtBackend:
 
 
 def _partitioned(module: LoweredModule) -> dict[str, Any]:
-    """Options of a program on several devices: how many, and whose shardings XLA chooses."""
+    """Compile options of a program on several devices: their number, and the arguments and results
+    whose shardings XLA chooses."""
     partition = module.partition
     assert partition is not None
     if len(partition.devices) == 1:

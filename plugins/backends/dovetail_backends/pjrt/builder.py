@@ -25,7 +25,7 @@ from dovetail_core.interpret.mutable import has_mutable, without_mutable
 from dovetail_xla.guards import explicit_get
 
 from ..tables import StablehloRule, stablehlo_rules
-from . import bindings, calls, effects
+from . import bindings, custom_calls, custom_calls as calls
 from .attributes import Attribute, symbol
 from .emitter import Emitter, Val, definition
 from .text import tensor_type
@@ -39,22 +39,22 @@ class Builder(Emitter):
     __slots__ = ()
 
     def inline(self, program: ClosedJaxpr, args: Sequence[Val]) -> list[Val]:
-        """Emit a program's operations here; returns its results.
+        """Emit a program's operations inline; returns its results.
 
-        One that holds others is emitted so once, and is called where it comes again: where each
-        level of a nest has the next one twice the text would grow exponentially. Mutable values
-        that it makes are discharged: it may be what a rule makes of an operation now.
+        A program that contains others is inlined once and called after that, since text would grow
+        exponentially with the depth of nests in which each level has the next one twice. Mutable
+        values that the program makes are discharged.
         """
         if has_mutable(program):
             program = run_at(self.source, without_mutable, program)
         if _nests(program):
             inlined = self.module.inlined
-            if id(program) in inlined and not effects.has_order([program]):
+            if id(program) in inlined and not custom_calls.has_order([program]):
                 return self.call(program, args)
             inlined[id(program)] = program
-        return self._here(program, args)
+        return self._inline(program, args)
 
-    def _here(self, program: ClosedJaxpr, args: Sequence[Val]) -> list[Val]:
+    def _inline(self, program: ClosedJaxpr, args: Sequence[Val]) -> list[Val]:
         outer = self.outs
         consts = [self.literal(c) for c in program.consts]
         results = self.emit(program.jaxpr, consts, args)
@@ -71,7 +71,7 @@ class Builder(Emitter):
         env: dict[Any, Val] = dict(zip(jaxpr.constvars, consts))
         env.update(zip(jaxpr.invars, args))
         rules, miss = stablehlo_rules.rules, stablehlo_rules.miss
-        watched = self.module.is_watched
+        is_instrumented = self.module.is_instrumented
         for eqn in jaxpr.eqns:
             operands = [
                 env[x] if x.__class__ is Var else self.constant(x.val, x.aval)  # type: ignore
@@ -84,9 +84,9 @@ class Builder(Emitter):
             if rule is None:
                 rule = run_at(eqn.source, miss, eqn.primitive)
             if self.module.divides:
-                out = self._divided(eqn, rule, operands)
-            elif watched:
-                out = self._watched(eqn, rule, operands)
+                out = self._lower_with_shardings(eqn, rule, operands)
+            elif is_instrumented:
+                out = self._lower_instrumented(eqn, rule, operands)
             else:
                 out = rule(self, *operands, **eqn.params)
             if eqn.primitive.multiple_results:
@@ -98,14 +98,14 @@ class Builder(Emitter):
             for x in jaxpr.outvars
         ]
 
-    def _divided(self, eqn: Eqn, rule: StablehloRule, operands: Sequence[Val]) -> Any:
-        """Lower an equation whose results are divided as their types tell."""
+    def _lower_with_shardings(self, eqn: Eqn, rule: StablehloRule, operands: Sequence[Val]) -> Any:
+        """Lower an equation whose results have the shardings of their types."""
         primitive, outs = eqn.primitive, self.outs
 
         def emit(b: Any, *operands: Val) -> list[Val]:
             out = (
-                b._watched(eqn, rule, operands)
-                if b.module.is_watched
+                b._lower_instrumented(eqn, rule, operands)
+                if b.module.is_instrumented
                 else rule(b, *operands, **eqn.params)
             )
             return list(out) if primitive.multiple_results else [out]
@@ -123,11 +123,11 @@ class Builder(Emitter):
         outs: Sequence[Any],
         emit: Callable[..., list[Val]],
     ) -> list[Val]:
-        """``emit(b, *operands)``, results of types ``outs`` that are divided as these tell.
+        """``emit(b, *operands)``, results of types ``outs`` with the shardings of these.
 
         Args:
-            types: those of the operands. emit: of what is linear in operands that are sums over
-                devices which are left to be done.
+            types: the types of the operands.
+            emit: emits an operation that is linear in operands with pending sums over devices.
         """
         self.outs = tuple(outs)
         if not self.module.divides:
@@ -136,8 +136,8 @@ class Builder(Emitter):
         result = grid.on_summands(self, types, operands, emit) or emit(self, *operands)
         return [self.as_told(x, a) for x, a in zip(result, outs)]
 
-    def _watched(self, eqn: Eqn, rule: StablehloRule, operands: Sequence[Val]) -> Any:
-        """Lower an equation where more is wanted than its operations."""
+    def _lower_instrumented(self, eqn: Eqn, rule: StablehloRule, operands: Sequence[Val]) -> Any:
+        """Lower an equation and do more than emitting its operations."""
         return self._annotated(eqn, rule, operands)
 
     def _annotated(self, eqn: Eqn, rule: StablehloRule, operands: Sequence[Val]) -> Any:
@@ -157,8 +157,8 @@ class Builder(Emitter):
         """The results of the program number ``index`` on the operands."""
         outs = list(self.outs)
         branches = [partial(self._branch, i, p, operands) for i, p in enumerate(programs)]
-        if effects.has_order(programs):
-            return effects.case(self, index, branches, outs)
+        if custom_calls.has_order(programs):
+            return custom_calls.case(self, index, branches, outs)
         return self.op("stablehlo.case", [index], outs, "", [self.region([], f) for f in branches])
 
     def _branch(self, i: int, program: ClosedJaxpr, operands: Sequence[Val], b: Any) -> list[Val]:
@@ -173,10 +173,10 @@ class Builder(Emitter):
     ) -> list[Val]:
         """A loop: ``condition(b, *carry)`` emits a boolean, ``body(b, *carry)`` the next carry.
 
-        ``programs`` are those that the two emit, if any: their effects may have an order.
+        ``programs`` are those that the two emit, if any; they may have ordered effects.
         """
-        if effects.has_order(programs):
-            return effects.while_loop(self, carry, condition, body)
+        if custom_calls.has_order(programs):
+            return custom_calls.while_loop(self, carry, condition, body)
         avals = [x.aval for x in carry]
         regions = [self.region(avals, condition), self.region(avals, body)]
         return self.op("stablehlo.while", carry, avals, "", regions)
@@ -195,14 +195,14 @@ class Builder(Emitter):
         """Call a Python function: NumPy arrays in, a sequence of them of types ``outs`` out.
 
         Args:
-            name: what messages call it.
-            effect: it is called even if nothing uses its results.
-            ordered: it is called after those before it that are ordered, too.
-            partitioned: each device of several calls it on what it has of the operands; for
-                functions without results and order.
+            name: its name in messages.
+            effect: True to call it even if its results are unused.
+            ordered: True to keep the order of its calls and those of other ordered ones.
+            partitioned: True to call it on each of several devices, with that device's parts of the
+                operands; for functions without results and order.
         """
         args = self, fun, operands, outs, name, effect, ordered, partitioned
-        return effects.host_callback(*args)
+        return custom_calls.host_callback(*args)
 
     def buffer_callback(
         self,
@@ -218,13 +218,13 @@ class Builder(Emitter):
         """Call a Python function of an execution context, operands, and results to write to.
 
         Args:
-            name: what messages call it.
-            effect: it is called even if nothing uses its results.
-            aliases: the numbers of results that have the memory of operands, by theirs.
-            recorded: a GPU may record what it starts, and repeat that without calling it.
+            name: its name in messages.
+            effect: True to call it even if its results are unused.
+            aliases: the positions of results that have the memory of operands, by the operands'.
+            recorded: True if a GPU may record its work and repeat that without a call.
         """
         args = self, fun, operands, outs, name, effect, aliases or {}, recorded
-        return effects.buffer_callback(*args)
+        return custom_calls.buffer_callback(*args)
 
     def custom_call(
         self,
@@ -241,8 +241,8 @@ class Builder(Emitter):
         Args:
             target: the name under which it is registered for the platform.
             config: its attributes (of the typed interface), made by the module ``attributes``.
-            effect: it is called even if nothing uses its results.
-            further: other attributes of the operation, or other values of those that it has.
+            effect: True to call it even if its results are unused.
+            further: other attributes of the operation, or other values of the standard ones.
         """
         return calls.custom_call(self, target, operands, outs, config or {}, effect, further or {})
 
@@ -253,32 +253,32 @@ class Builder(Emitter):
         outs: Sequence[AbstractValue] | None = None,
         **params: Any,
     ) -> Any:
-        """What a function emits that is written with MLIR's Python bindings (``jaxlib.mlir``).
+        """The results of operations that a function builds with MLIR's bindings (``jaxlib.mlir``).
 
-        ``function(m, *values, **params)`` runs with an ``ir.Context``, a location and an insertion
-        point in place, in a function of its own (``m`` is a ``MlirFunction``), and returns a value
-        or a sequence of them; so does this. What it built is verified, becomes a private function
-        of the module, and is called.
+        ``function(m, *values, **params)`` runs with a current ``ir.Context``, location and
+        insertion point, in a function of its own (``m`` is a ``MlirFunction``), and returns a value
+        or a sequence of them; so does this method. The operations are verified and become a private
+        function of the module, which is called.
 
         Args:
             outs: the types of its results; by default those of the operation.
 
         Raises:
-            RegistryError: what it built is not valid, or its results are of other types; names the
-                function, its place and what is wrong.
+            RegistryError: the operations are not valid, or the results are of other types; names
+                the function, its source location and the problem.
         """
         types = self.outs if outs is None else outs
-        return bindings.splice(self, function, operands, types, params)
+        return bindings.call_mlir_function(self, function, operands, types, params)
 
     def call(self, program: ClosedJaxpr, args: Sequence[Val], *, kept: bool = False) -> list[Val]:
         """Call the private function of a program.
 
         Args:
-            kept: XLA, too, compiles the function once and calls it. Otherwise it compiles a copy of
-                it in each place, together with what is around it.
+            kept: True to keep XLA from inlining the function, so that it is compiled once and
+                called. By default XLA compiles a copy of it at each call, with its surroundings.
         """
-        if program.jaxpr.effects and effects.has_order([program]):
-            return self._here(program, args)  # a function would not pass the clock on
+        if program.jaxpr.effects and custom_calls.has_order([program]):
+            return self._inline(program, args)  # functions do not take the clock
         callee = {"callee": symbol(self.function(program))}
         notes = {"mhlo.frontend_attributes": _KEPT} if kept else ""
         return self.op("func.call", args, list(program.out_avals), callee, notes=notes)
@@ -291,7 +291,7 @@ class Builder(Emitter):
         return self.module.names.get(key) or self._write_function(key, program)
 
     def _identity(self, program: ClosedJaxpr) -> Any:
-        """What programs have in common that are written alike."""
+        """The key of a program's function: programs with equal keys share one."""
         return program
 
     def _write_function(self, key: Any, program: ClosedJaxpr) -> str:
@@ -300,25 +300,25 @@ class Builder(Emitter):
         name = module.names[key] = module.fresh(program.jaxpr.name or "fn")
         b = type(self)(module)
         args = b.arguments(program.in_avals)
-        outs = b._here(program, args)
+        outs = b._inline(program, args)
         b.terminate("func.return", outs)
         module.functions.append(definition("private", name, args, outs, b.lines))
         return name
 
 
 def _nests(program: ClosedJaxpr) -> bool:
-    """Whether a program holds others."""
+    """True if a program contains others."""
     return program.memo("nests", lambda: any(e.primitive.regions for e in program.eqns))
 
 
 def _origin_of(primitive: Primitive, platform: str) -> str:
-    """Where the lowering of a primitive stands, for messages."""
+    """The source location of a primitive's lowering rule, for messages."""
     origin = stablehlo_rules.origin(primitive, platform)
     return f" (the rule at {origin})" if origin else " (its decomposition)"
 
 
 def _label(eqn: Eqn, platform: str) -> str:
-    """What messages call an operation: its primitive, the user's line, and its rule's place."""
+    """An operation in messages: its primitive, the user's line, and its rule's location."""
     name = eqn.primitive.name
     origin = _origin_of(eqn.primitive, platform)
     return f"the lowering of {name!r}{describe_source(eqn.source)}{origin}"
@@ -328,13 +328,13 @@ def _check_results(eqn: Eqn, results: Any, label: str) -> None:
     """Raise if a rule did not return values of exactly the operation's result types.
 
     Raises:
-        RegistryError: names the primitive, the user's line, the rule's place and the types.
+        RegistryError: names the primitive, the user's line, the rule's location and the types.
     """
     result = list(results) if eqn.primitive.multiple_results else [results]
-    wanted = [tensor_type(v.aval) for v in eqn.outvars]
+    expected = [tensor_type(v.aval) for v in eqn.outvars]
     got = [getattr(x, "type", type(x).__name__) for x in result]
-    if got != wanted:
+    if got != expected:
         raise RegistryError(
             f"{label} returned ({', '.join(got)}), but the operation's results are "
-            f"({', '.join(wanted)}). Make the rule return one value per result, of that type."
+            f"({', '.join(expected)}). Make the rule return one value per result, of that type."
         )

@@ -1,8 +1,7 @@
-"""Which operation a malformed module comes from: only looked into when a module does not compile.
+"""Diagnosis of a module that does not compile: the operation whose lowering is invalid.
 
-The module is written once more, with a comment above the lines of each operation that says where
-it comes from, and is parsed and verified; the comment above the line that is complained of names
-the operation.
+The module is written again, with a comment above the lines of each operation that names it, and is
+parsed and verified; the comment above the line of the parser's complaint names the operation.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ _AT_LINE = r'["\w.-]*:(\d+):\d+'
 def explain_failure(
     program: ClosedJaxpr, platform: str, name: str, error: Exception
 ) -> RegistryError | None:
-    """The error that names the operation behind ``error`` of lowering or compiling, if any.
+    """An error that names the operation that caused ``error`` of lowering or compiling, if any.
 
-    Where a rule raised ``error`` itself, a note is added to it instead.
+    If a rule raised ``error`` itself, a note is added to it instead, and None returned.
     """
     from dovetail_xla import mlir
 
@@ -35,20 +34,20 @@ def explain_failure(
         return None
     try:
         mlir.verify(mlir.parse(text))
-    except Exception as e:  # whatever the parser and the verifier complain of
+    except Exception as e:  # of the parser or the verifier
         return _invalid_module(text, name, str(e))
     return None
 
 
 def _invalid_module(text: str, name: str, diagnostic: str) -> RegistryError:
     lines = text.splitlines()
-    said = " ".join(diagnostic.split())
+    message = " ".join(diagnostic.split())
     at = re.search(_AT_LINE, diagnostic)
     number = min(int(at.group(1)), len(lines)) if at else 1
     line = lines[number - 1].strip()
     above = (x[3:] for x in reversed(lines[:number]) if x.startswith("// "))
-    who = next(above, "the program as a whole")
+    operation = next(above, "the program as a whole")
     return RegistryError(
-        f"the module of {name} is not valid StableHLO, because of {who}, which emits {line!r}: "
-        f"{said}. Correct the rule (table 'backends.stablehlo')."
+        f"the module of {name} is not valid StableHLO, because of {operation}, which emits "
+        f"{line!r}: {message}. Correct the rule (table 'backends.stablehlo')."
     )

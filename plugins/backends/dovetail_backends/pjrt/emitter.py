@@ -43,10 +43,10 @@ def definition(
 
 
 class Region(str):
-    """A region that is written once and given to many operations, from :func:`shared_region`.
+    """A region that is written once and used by many operations, from :func:`shared_region`.
 
     Attributes:
-        operations, blocks: what was emitted of it, as :class:`ModuleText` keeps that of a module.
+        operations, blocks: its operations and blocks, as those of :class:`ModuleText`.
     """
 
     operations: Sequence[Emitted]
@@ -61,20 +61,18 @@ class ModuleText:
     """A module that is being written.
 
     Attributes:
-        operations: what was emitted, in order. ``blocks``: the arguments of functions and regions.
-            The module's facts are made from these if they are asked for (module ``recorded``).
-        functions: the text of its private functions. ``names``: theirs, by program. ``inlined``:
-            programs that are written out where they are used, by identity. ``spliced``:
-            those of functions that were written with MLIR's bindings, by their text.
-        annotated: whether a comment above the lines of each operation says where it comes from.
-        marks: whether operations have the annotations of their equations (module ``marking``).
-        partition: where it runs if that is on several devices.
-        parts: within what each device runs by itself, who they are.
-        located: the name that those of operations begin with, where they have some.
-        alike: how many groups of values there are that are divided alike.
-        divides: whether types tell how values are divided.
-        path: where what is being written comes from, where that is said (module ``locating``);
-            None elsewhere.
+        operations: the emitted operations, in order. ``blocks``: the arguments of functions and
+            regions. The module's facts are computed from these (module ``facts``).
+        functions: the text of its private functions. ``names``: their names, by program.
+            ``inlined``: programs whose operations were inlined, by identity. ``mlir_functions``:
+            the names of functions that were written with MLIR's bindings, by their text.
+        annotated: True to write a comment that names the operation above the lines of each one.
+        marks: True to add annotations of equations to operations (module ``annotations``).
+        partition: the devices and shardings if it runs on several devices.
+        parts: the manual region that is being written, or None.
+        located: the prefix of names in locations (module ``annotations``), if these are written.
+        alike: the number of groups of values with equal shardings.
+        divides: True if types have shardings.
     """
 
     def __init__(
@@ -97,20 +95,20 @@ class ModuleText:
         self.callbacks: list[Callable[..., Any]] = []
         self.names: dict[Any, str] = {}
         self.inlined: dict[int, ClosedJaxpr] = {}
-        self.spliced: dict[Any, str] = {}
+        self.mlir_functions: dict[Any, str] = {}
         self.alike = 0
         self._used: set[str] = {"main"}
 
     @property
-    def is_watched(self) -> bool:
-        """Whether more is wanted of equations than their operations."""
+    def is_instrumented(self) -> bool:
+        """True if lowering an equation does more than emitting its operations."""
         return self.annotated or self.marks
 
-    def beside(self) -> ModuleText:
-        """An empty module whose text is to become part of this one."""
-        made = ModuleText(self.platform, self.annotated, self.marks)
-        made.callbacks = self.callbacks
-        return made
+    def companion(self) -> ModuleText:
+        """An empty module whose text becomes part of this one; it shares the callbacks."""
+        result = ModuleText(self.platform, self.annotated, self.marks)
+        result.callbacks = self.callbacks
+        return result
 
     def add_callback(self, fun: Callable[..., Any]) -> int:
         """The number under which the module's operations call a Python function."""
@@ -129,7 +127,7 @@ class ModuleText:
 
 
 class Emitter:
-    """Writes the operations of one function, without knowing what they come from.
+    """Writes the operations of one function, independent of programs and rules.
 
     While a rule runs, ``outs`` are the result types of the operation that is being lowered and
     ``out`` the first of them.
@@ -156,7 +154,7 @@ class Emitter:
 
     @property
     def is_divided(self) -> bool:
-        """Whether XLA divides what is written here among devices, as it can no foreign function."""
+        """True if XLA divides the operations among devices, which it cannot for custom calls."""
         divided = self.module.partition is not None and len(self.module.partition.devices) > 1
         return divided and (self.module.parts is None or not self.module.parts.has_all())
 
@@ -192,13 +190,13 @@ class Emitter:
             body += f" {{{notes if isinstance(notes, str) else spelled(notes)}}}"
         self._count = n = self._count + 1
         if isinstance(out, (list, tuple)):
-            made = self._multiple(n, f'"{name}"({args}){props}{body} : ({types})', out)  # type: ignore[arg-type]
+            result = self._multiple(n, f'"{name}"({args}){props}{body} : ({types})', out)  # type: ignore[arg-type]
         else:
-            result = tensor_type(out)
-            self.lines.append(f'%{n} = "{name}"({args}){props}{body} : ({types}) -> {result}\n')
-            made = Val(f"%{n}", out, result)
-        self._record((name, operands, made, attrs, regions))
-        return made
+            type_ = tensor_type(out)
+            self.lines.append(f'%{n} = "{name}"({args}){props}{body} : ({types}) -> {type_}\n')
+            result = Val(f"%{n}", out, type_)
+        self._record((name, operands, result, attrs, regions))
+        return result
 
     def _multiple(self, n: int, text: str, outs: Sequence[AbstractValue]) -> list[Val]:
         types = [tensor_type(a) for a in outs]
@@ -211,9 +209,9 @@ class Emitter:
     def arguments(self, avals: Sequence[AbstractValue]) -> list[Val]:
         """Fresh names for the arguments of a function or block."""
         self._count = n = self._count + 1
-        made = [Val(f"%a{n}_{i}", a, tensor_type(a)) for i, a in enumerate(avals)]
-        self.module.blocks.append(made)
-        return made
+        result = [Val(f"%a{n}_{i}", a, tensor_type(a)) for i, a in enumerate(avals)]
+        self.module.blocks.append(result)
+        return result
 
     def terminate(self, name: str, values: Sequence[Val]) -> None:
         """End a block: ``func.return`` or ``stablehlo.return``."""
@@ -232,7 +230,8 @@ class Emitter:
         """A region of one block: ``body(b, *block_arguments)`` returns the values it yields.
 
         Args:
-            end: the operation that yields them. isolated: values of outside are not to be used.
+            end: the operation that yields them. isolated: True if the region may not use values
+                that are defined outside.
         """
         lines, constants, outs, clock = self.lines, self._constants, self.outs, self.clock
         self.lines, self._constants = [], {} if isolated else dict(constants)
@@ -288,21 +287,21 @@ class Emitter:
         return self.op("stablehlo.convert", [x], x.aval.update(dtype=np.dtype(dtype)))
 
     def divided_alike(self, values: Sequence[Val]) -> None:
-        """Have XLA divide values of one shape, in a program on several devices, in one way."""
+        """Give values of one shape equal shardings, in a program on several devices."""
         self.module.alike += 1
         group = {"group_id": Attribute(f"{self.module.alike} : i64")}
         for x in values:
             self.op("sdy.sharding_group", [x], (), group)
 
     def as_told(self, x: Val, aval: Any) -> Val:
-        """``x`` divided as a type tells, in a program on several devices."""
+        """``x`` with the sharding of a type, in a program on several devices."""
         return x if aval.divided is None else self.constrain(x, aval.divided, aval)
 
     def constrain(self, x: Val, sharding: Any, aval: Any = None) -> Val:
-        """``x`` where ``sharding`` says, in a program on several devices; else as it is.
+        """``x`` with a sharding, in a program on several devices; else ``x`` itself.
 
         Args:
-            aval: the type of the result, if it tells of that.
+            aval: the type of the result, if its sharding differs from that of ``x``.
         """
         partition = self.module.partition
         text = partition and partition.attribute(sharding, len(x.aval.shape))
@@ -312,11 +311,11 @@ class Emitter:
 
 
 def shared_region(in_avals: Sequence[AbstractValue], body: Callable[..., Sequence[Val]]) -> Region:
-    """A region (:meth:`Emitter.region`) that uses no values of outside, to be written once.
+    """A region (:meth:`Emitter.region`) that uses no values from outside, to be written once.
 
-    It is text that is the same wherever it occurs: its names occur nowhere else.
+    Its text is the same in every operation, since no other values have its names.
     """
     b = Emitter(ModuleText(""))
-    made = Region(b.region(in_avals, body).replace("%", "%shared_"))
-    made.operations, made.blocks = b.module.operations, b.module.blocks
-    return made
+    result = Region(b.region(in_avals, body).replace("%", "%shared_"))
+    result.operations, result.blocks = b.module.operations, b.module.blocks
+    return result

@@ -1,4 +1,4 @@
-"""A whole program as a StableHLO module with its entry point."""
+"""A program as a StableHLO module: its entry point, constants, layouts and buffer donation."""
 
 from __future__ import annotations
 
@@ -7,34 +7,75 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any, NamedTuple
 
-from dovetail_base.annotations import are_used
-from dovetail_core import ClosedJaxpr, Effect, InputEffect, Literal, ShapedArray, dce_jaxpr
-from dovetail_core.interpret.mutable import without_mutable
+import numpy as np
 
+from dovetail_base.annotations import are_used
+from dovetail_core import (
+    ClosedJaxpr,
+    Effect,
+    InputEffect,
+    Literal,
+    ShapedArray,
+    dce_jaxpr,
+    float0,
+    typeof,
+)
+from dovetail_core.interpret.mutable import without_mutable
+from dovetail_xla.arrays import ArrayImpl, to_numpy
+from dovetail_xla.guards import explicit_get
+
+from .annotations import AnnotatingBuilder, LocatingBuilder
 from .attributes import Attribute, boolean, i32, spelled, string
 from .builder import Builder
-from .constants import is_in_module
 from .emitter import ModuleText, Val
-from .facts import ModuleFacts
-from .locating import LocatingBuilder
-from .marking import MarkingBuilder
+from .facts import ModuleFacts, ModuleRecord, facts_of_text
 from .partition import Partition, Parts
-from .recorded import ModuleRecord, facts_of_text
 from .text import identifier, tensor_type
+
+SMALL = 1024
+"""Bytes. Constants up to this size are written into modules, where XLA can fold them; larger ones
+are arguments, so that modules do not contain them and calls share their memory."""
+
+
+def host_constant(value: Any) -> Any:
+    """A NumPy value for a small array that is on the host or uncommitted; None for other values.
+
+    Programs hold it instead of the array. Waits for the array, and does not keep it alive.
+    """
+    if isinstance(value, np.ndarray):
+        return value if is_in_module(value) else None
+    if value.__class__ is not ArrayImpl or value.nbytes > SMALL or value._committed:
+        return None
+    if value.is_deleted():
+        return None
+    result = np.array(explicit_get(to_numpy, value))
+    if not value.weak_type:
+        return result
+    if result.ndim:
+        return None
+    scalar = result.item()  # the one kind of value on the host that is weakly typed
+    return scalar if typeof(scalar) == typeof(value) else None
+
+
+def is_in_module(value: Any) -> bool:
+    """True if a program's constant is a part of its module, and not an argument."""
+    if isinstance(value, np.ndarray):
+        return value.nbytes <= SMALL and value.dtype != float0
+    return isinstance(value, (bool, int, float, complex))
 
 
 class InPlace(NamedTuple):
-    """Marks a donated input whose memory the result number ``output`` has, used or not."""
+    """The donation of an input to the result number ``output``, even if the input is not used."""
 
     output: int
 
 
 class Layouts(NamedTuple):
-    """How arrays that a program takes and returns lie in memory, as XLA writes it.
+    """Layouts of a program's inputs and results in XLA's notation.
 
     Attributes:
-        ins: of each input: ``"{0,1}"`` for the first axis fastest; ``"auto"`` where XLA chooses;
-            None for the usual layout.
+        ins: of each input: ``"{0,1}"`` for the first axis fastest; ``"auto"`` if XLA chooses it;
+            None for the default layout.
         outs: the same of each result.
     """
 
@@ -44,18 +85,18 @@ class Layouts(NamedTuple):
 
 @dataclass(frozen=True)
 class LoweredModule:
-    """A module and what its caller must know.
+    """A module and the facts that its caller needs.
 
     Attributes:
         text: StableHLO in MLIR's text form; its function ``main`` takes the program's constants
-            (``const_args``) and then the inputs marked in ``kept``.
-        donated: per kept input, whether a result takes its buffer.
+            (``const_args``) and then the inputs with True in ``kept``.
+        donated: for each kept input, True if a result takes its buffer.
         host_callbacks: the Python functions that it calls, by number.
-        effects: what it does to the world beside computing results.
-        partition: where it runs if that is on several devices.
-        layouts: what was asked for, if anything.
-        in_avals: types of what ``main`` takes; empty where the module was read from a file.
-        record: what was emitted of it, until it is compiled; None where it was not written here.
+        effects: its side effects.
+        partition: its devices and shardings if it runs on several devices.
+        layouts: the requested layouts, if any.
+        in_avals: the types of arguments of ``main``; empty if the module was read from a file.
+        record: the emitted operations, until it is compiled; None if it was not written here.
     """
 
     text: str
@@ -74,13 +115,13 @@ class LoweredModule:
     record: ModuleRecord | None = field(default=None, compare=False, repr=False)
 
     def facts(self) -> ModuleFacts | None:
-        """Facts of the module, by which compile options are chosen; None where it is not valid."""
+        """Facts of the module, by which compile options are chosen; None if it is not valid."""
         if self.record is not None and self.record.text is self.text:
             return self.record.facts()
         return facts_of_text(self.text)
 
     def without_record(self) -> LoweredModule:
-        """The module without what only compiling it asks for."""
+        """The module without the record that only its compilation needs."""
         return self if self.record is None else replace(self, record=None)
 
 
@@ -99,12 +140,13 @@ def lower_module(
     """Lower ``program`` for a platform; inputs that nothing uses are dropped unless kept.
 
     Args:
-        donated: per input, whether a result may have its memory; ``InPlace`` says which one has,
-            unless a Python function runs in the program: if that fails the input must be whole.
-        partition: where it is to run if that is on several devices.
-        parts: who the devices are, if each runs it by itself on its parts of values.
-        layouts: how its inputs and results lie in memory, if not as usual.
-        located: whether its operations say where they come from, in a text that is shown.
+        donated: for each input, True if a result may have its memory; ``InPlace`` names the result,
+            unless a Python function runs in the program, after whose failure the input is used.
+        annotated: True to write a comment with the operation above the lines of each operation.
+        partition: the devices and shardings if it runs on several devices.
+        parts: the manual region that the program is, if it is one.
+        layouts: the layouts of its inputs and results, if not the default.
+        located: True to write source locations, for a text that is shown.
     """
     program = without_mutable(program)
     jaxpr = program.jaxpr
@@ -115,9 +157,9 @@ def lower_module(
         jaxpr, kept = dce_jaxpr(jaxpr, [True] * len(jaxpr.outvars), in_place)
     module = ModuleText(platform, annotated, located or are_used(), partition)
     module.parts, module.located = parts, f"jit({name})"
-    b = (LocatingBuilder if located else MarkingBuilder if module.marks else Builder)(module)
-    passed = [(c, v) for c, v in zip(program.consts, jaxpr.constvars) if not is_in_module(c)]
-    const_args = b.arguments([v.aval for _, v in passed])
+    b = (LocatingBuilder if located else AnnotatingBuilder if module.marks else Builder)(module)
+    large = [(c, v) for c, v in zip(program.consts, jaxpr.constvars) if not is_in_module(c)]
+    const_args = b.arguments([v.aval for _, v in large])
     constants = _constants(b, program, const_args)
     args = b.arguments([v.aval for v in jaxpr.invars])
     outs = b.emit(jaxpr, constants, args)
@@ -128,34 +170,34 @@ def lower_module(
     head = [f"{a.name}: {a.type}" for a in const_args]
     numbers = [i for i, k in enumerate(kept) if k]
     head += [
-        f"{a.name}: {a.type}{_marks(alias, partition, layouts, i, a)}"
+        f"{a.name}: {a.type}{_argument_attributes(alias, partition, layouts, i, a)}"
         for i, a in zip(numbers, args)
     ]
-    results = [_result(partition, layouts, o, v.aval) for o, v in enumerate(jaxpr.outvars)]
+    results = [_result_type(partition, layouts, o, v.aval) for o, v in enumerate(jaxpr.outvars)]
     types, n = ", ".join(results), len(partition.devices) if partition else 1
     main = f"func.func public @main({', '.join(head)}) -> ({types}) {{\n{''.join(b.lines)}}}\n"
     many = f" attributes {{mhlo.num_partitions = {n} : i32}}" if n > 1 else ""
     text = f"module @{identifier(f'jit_{name}')}{many} {{\n{main}{''.join(module.functions)}}}\n"
-    given_away = tuple(i in alias for i, k in enumerate(kept) if k)
-    taken = tuple(x.aval for x in (*const_args, *args))
+    aliased = tuple(i in alias for i, k in enumerate(kept) if k)
+    in_avals = tuple(x.aval for x in (*const_args, *args))
     return LoweredModule(
-        text, name, platform, tuple([c for c, _ in passed]), tuple(kept), tuple(program.out_avals),
-        given_away, tuple(unusable), tuple(module.callbacks),
+        text, name, platform, tuple([c for c, _ in large]), tuple(kept), tuple(program.out_avals),
+        aliased, tuple(unusable), tuple(module.callbacks),
         frozenset(e for e in jaxpr.effects if not isinstance(e, InputEffect)), partition, layouts,
-        taken, _record(text, module, numbers, args, jaxpr.outvars),
+        in_avals, _record(text, module, numbers, args, jaxpr.outvars),
     )  # fmt: skip
 
 
 def _record(
     text: str, module: ModuleText, kept: Sequence[int], args: Sequence[Any], outs: Sequence[Any]
 ) -> ModuleRecord | None:
-    """What was emitted of a module; None where MLIR's bindings wrote a part of it."""
-    if module.spliced:
+    """The emitted operations of a module; None if MLIR's bindings wrote a part of it."""
+    if module.mlir_functions:
         return None
     shardings = list[tuple[Any, int]]()
     if module.partition is not None:
-        places = [*[module.partition.ins[i] for i in kept], *module.partition.outs]
-        shardings = [(s, len(x.aval.shape)) for s, x in zip(places, (*args, *outs))]
+        given = [*[module.partition.ins[i] for i in kept], *module.partition.outs]
+        shardings = [(s, len(x.aval.shape)) for s, x in zip(given, (*args, *outs))]
     return ModuleRecord(text, module, [v.aval for v in outs], shardings)
 
 
@@ -166,62 +208,68 @@ def _return(b: Builder, outs: Sequence[Val], partition: Partition | None) -> Non
 
 
 def _constants(b: Builder, program: ClosedJaxpr, arguments: Sequence[Val]) -> list[Val]:
-    """Values of a program's constants: those in its module, and arguments for the others."""
+    """Values of a program's constants: operations for small ones, arguments for the others."""
     rest = iter(arguments)
     pairs: list[tuple[Any, Any]] = list(zip(program.consts, program.jaxpr.constvars))
     return [b.constant(c, v.aval) if is_in_module(c) else next(rest) for c, v in pairs]
 
 
-def _marks(
+def _argument_attributes(
     alias: Mapping[int, int], partition: Partition | None, layouts: Layouts | None, i: int, x: Val
 ) -> str:
-    """The attributes of an argument of ``main``."""
-    marks: dict[str, Attribute] = {}
+    """The text of the attributes of an argument of ``main``."""
+    attributes: dict[str, Attribute] = {}
     if i in alias and partition is None and alias[i] != DONOR:
-        marks["tf.aliasing_output"] = i32(alias[i])
-    elif i in alias:  # which result can have its memory depends on where that is
-        marks["jax.buffer_donor"] = boolean(True)
-    text = partition and partition.attribute(partition.ins[i], len(x.aval.shape))
-    if text is not None:
-        marks["sdy.sharding"] = text
-    if layouts is not None and (mode := layouts.ins[i]) is not None:
-        marks["mhlo.layout_mode"] = string(mode)
-    return f" {{{spelled(marks)}}}" if marks else ""
+        attributes["tf.aliasing_output"] = i32(alias[i])
+    elif i in alias:  # the result that can have its memory depends on shardings
+        attributes["jax.buffer_donor"] = boolean(True)
+    sharding, mode = partition and partition.ins[i], layouts and layouts.ins[i]
+    attributes.update(_sharding_and_layout(partition, sharding, mode, x.aval))
+    return f" {{{spelled(attributes)}}}" if attributes else ""
 
 
-def _result(partition: Partition | None, layouts: Layouts | None, o: int, aval: Any) -> str:
+def _result_type(partition: Partition | None, layouts: Layouts | None, o: int, aval: Any) -> str:
     """The type of a result of ``main``, with its attributes."""
-    marks: dict[str, Attribute] = {}
-    text = partition and partition.attribute(partition.outs[o], len(aval.shape))
+    sharding, mode = partition and partition.outs[o], layouts and layouts.outs[o]
+    attributes = _sharding_and_layout(partition, sharding, mode, aval)
+    return f"{tensor_type(aval)} {{{spelled(attributes)}}}" if attributes else tensor_type(aval)
+
+
+def _sharding_and_layout(
+    partition: Partition | None, sharding: Any, mode: str | None, aval: Any
+) -> dict[str, Attribute]:
+    """The attributes for the sharding and the layout of an argument or result of ``main``."""
+    result: dict[str, Attribute] = {}
+    text = partition and partition.attribute(sharding, len(aval.shape))
     if text is not None:
-        marks["sdy.sharding"] = text
-    if layouts is not None and (mode := layouts.outs[o]) is not None:
-        marks["mhlo.layout_mode"] = string(mode)
-    return f"{tensor_type(aval)} {{{spelled(marks)}}}" if marks else tensor_type(aval)
+        result["sdy.sharding"] = text
+    if mode is not None:
+        result["mhlo.layout_mode"] = string(mode)
+    return result
 
 
 DONOR = -1
-"""In place of the number of an output: XLA chooses which of them a buffer is for, if any."""
+"""The number of no output: XLA chooses the output that gets a buffer, if any."""
 
 
 class _Form(NamedTuple):
-    """What an output must have in common with an input, to be written in its buffer.
+    """The properties that an output shares with an input whose buffer it can have.
 
     Attributes:
-        type: the shape and dtype of one device's part, and the layout; None where that is unknown.
-        size: how many elements that part has.
+        type: the shape and dtype of one device's part, and the layout; None if unknown.
+        size: the number of elements of that part.
     """
 
     type: Any
     size: int | None
 
 
-def _form(aval: Any, place: Any, partition: Partition | None, layout: str | None) -> _Form:
+def _form(aval: Any, sharding: Any, partition: Partition | None, layout: str | None) -> _Form:
     shape = aval.shape
     if partition is not None:
-        if place is None:
+        if sharding is None:
             return _Form(None, None)
-        shape = place.shard_shape(shape)
+        shape = sharding.shard_shape(shape)
     return _Form((shape, aval.dtype, layout), prod(shape))
 
 
@@ -232,10 +280,10 @@ def _aliases(
     partition: Partition | None,
     layouts: Layouts | None,
 ) -> tuple[dict[int, int], list[Any]]:
-    """Which donated input gives its buffer to which output, and the types of those that cannot.
+    """The outputs that get buffers of donated inputs, by input, and the types of unusable inputs.
 
-    It is the first free output of equal type, or else one of as many elements, or one of which it
-    is not known how it is divided; then XLA chooses.
+    An input's output is the first free one of equal type. If there is none, but one with as many
+    elements or of unknown sharding, the output is ``DONOR``.
     """
     ins = layouts.ins if layouts else (None,) * len(kept)
     outs = layouts.outs if layouts else (None,) * len(program.out_avals)

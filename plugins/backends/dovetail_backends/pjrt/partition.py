@@ -1,4 +1,4 @@
-"""Programs on several devices: where their arguments and results are, and how that is written."""
+"""Programs on several devices: the shardings of their arguments and results."""
 
 from __future__ import annotations
 
@@ -14,25 +14,22 @@ from .attributes import Attribute
 class Grid(Protocol):
     """Devices in a grid with named axes, along which a program is divided.
 
-    The attribute ``_grid`` of a sharding is its grid; equal grids are one object. ``told`` says
-    whether types tell how values are divided along its axes.
+    The attribute ``_grid`` of a sharding is its grid; equal grids are one object. ``told`` is True
+    if types have shardings along its axes.
     """
 
     told: bool
 
     def spelled(self, sharding: Any, ndim: int) -> str | None:
-        """A sharding of arrays of ``ndim`` dimensions as an attribute of Shardy's.
-
-        None where it is not one along axes of this grid.
-        """
+        """A sharding of arrays of ``ndim`` dimensions as an attribute of Shardy; None if it is not
+        one along axes of this grid."""
         ...
 
     def on_summands(
         self, b: Any, types: Sequence[Any], operands: Sequence[Any], emit: Callable[..., Any]
     ) -> Any:
-        """``emit(b, *operands)``, run by each device on its summands, where ``types``, those of the
-        operands, and ``b.outs`` are of sums over devices that are left to be done; elsewhere
-        None."""
+        """``emit(b, *operands)``, run by each device on its summands, if types of operands
+        (``types``) and results (``b.outs``) have pending sums over devices; else None."""
         ...
 
     def sharding_of(self, parts: HloSharding, ndim: int) -> Any:
@@ -41,14 +38,14 @@ class Grid(Protocol):
 
 
 class Parts(Protocol):
-    """What runs on every device by itself, each on its part of values: who each device is."""
+    """A manual region of a program: the axes along which each device runs it on its own parts."""
 
     def has(self, axes: Sequence[Any]) -> bool:
-        """Whether the devices are told apart along these axes."""
+        """True if the region is manual along these axes."""
         ...
 
     def has_all(self) -> bool:
-        """Whether the devices are told apart along all axes: each runs what is written."""
+        """True if the region is manual along all axes, so that XLA divides nothing in it."""
         ...
 
     def groups(self, axes: Sequence[Any]) -> list[list[int]]:
@@ -60,19 +57,19 @@ class Parts(Protocol):
         ...
 
     def on_first(self, b: Any, operands: Sequence[Any], emit: Callable[..., Any]) -> None:
-        """``emit(b, *operands)`` for its effect, which of the devices that are not told apart the
-        first one alone has."""
+        """``emit(b, *operands)`` for its effect, on the first of the devices that differ along
+        axes which are not manual."""
         ...
 
 
 class AbsentDevice(NamedTuple):
-    """One of the devices of a mesh that has none: its number."""
+    """A device of an abstract mesh: its number."""
 
     id: int
 
 
 class AbsentDevices:
-    """The devices of a mesh that has none, by their number: programs for them can be lowered."""
+    """The devices of an abstract mesh: programs for them can be lowered, and not compiled."""
 
     __slots__ = ("count",)
 
@@ -93,15 +90,15 @@ class AbsentDevices:
 
 
 class Partition(NamedTuple):
-    """Where a program on several devices runs, and what its caller says of shardings.
+    """The devices of a program that runs on several, and the shardings that its caller gives.
 
     Attributes:
         devices: a ``DeviceList``, in the order of the program's partitions, or
             :class:`AbsentDevices`.
-        grid: in whose terms shardings are written.
-        ins: the sharding of each input, or None where XLA is to choose it.
+        grid: the grid along whose axes shardings are written.
+        ins: the sharding of each input, or None if XLA chooses it.
         outs: the same of each result.
-        alike: positions of results that XLA is to divide in one way, group by group.
+        alike: groups of results, by position, that get equal shardings.
     """
 
     devices: Any
@@ -116,23 +113,23 @@ class Partition(NamedTuple):
         return [d.id for d in self.devices]
 
     def attribute(self, sharding: Any, ndim: int) -> Attribute | None:
-        """What says that a value has ``sharding``; None where nothing does."""
+        """``sharding`` of a value as an attribute; None if it cannot be written as one."""
         text = None if sharding is None else self.grid.spelled(sharding, ndim)
         return None if text is None else Attribute(text)
 
 
-def first_device(place: Any) -> Device:
-    """The device of a program, or the first of its devices; an :class:`AbsentDevice` of those that
-    are not there."""
-    return next(iter(place.devices)) if place.__class__ is Partition else place
+def first_device(target: Any) -> Device:
+    """The device of a program, or the first one of its partition, which may be an
+    :class:`AbsentDevice`."""
+    return next(iter(target.devices)) if target.__class__ is Partition else target
 
 
-def on_the_first(results: int) -> Attribute:
-    """What says that an operation happens once, on the first device: for its effect."""
+def on_first_device_only(results: int) -> Attribute:
+    """The sharding of an operation that runs for its effect on the first device only."""
     one = "<mesh<[], device_ids=[0]>, []>"
     return Attribute(f"#sdy.sharding_per_value<[{', '.join([one] * max(results, 1))}]>")
 
 
 def shardings_of(parts: Sequence[HloSharding] | None, count: int) -> list[HloSharding]:
-    """What the compiler says of ``count`` values; nothing is divided on one device."""
+    """The compiler's shardings of ``count`` values; replicated ones if it has none."""
     return list(parts) if parts is not None else [HloSharding.replicate()] * count

@@ -1,4 +1,4 @@
-"""Accelerators whose runtime comes as a PJRT plugin package: finding it, loading it, starting it.
+"""Backends of accelerators whose runtime is the library of a PJRT plugin package.
 
 The plugins' Python packages are never imported, since some import ``jax``: the library is found
 through the distributions' metadata and opened by its path.
@@ -29,10 +29,10 @@ class PluginPackage:
 
     Attributes:
         extra: the extra of the distribution ``dovetail`` that installs it.
-        distributions: what must be installed; the first holds the library.
+        distributions: the required distributions; the first one has the library.
         library: the library's path below the site directory.
         extension: the module with its foreign functions, if it has one.
-        fits_jaxlib: whether its version must be jaxlib's.
+        fits_jaxlib: True if its version must be jaxlib's.
     """
 
     extra: str
@@ -42,7 +42,7 @@ class PluginPackage:
     fits_jaxlib: bool = True
 
     def problem(self) -> str:
-        """What is missing or does not fit, or an empty string."""
+        """The missing distributions, or the version that does not fit; or an empty string."""
         versions = {d: installed_version(d) for d in self.distributions}
         missing = [d for d, v in versions.items() if not v]
         if missing:
@@ -55,7 +55,7 @@ class PluginPackage:
         return "" if self.path().is_file() else f"{self.distributions[0]} lacks {self.library}"
 
     def path(self) -> Path:
-        """Where the library is, or would be."""
+        """The path of the library, which need not exist."""
         from importlib import metadata  # takes long, and no program without accelerators needs it
 
         return Path(str(metadata.distribution(self.distributions[0]).locate_file(self.library)))
@@ -67,11 +67,11 @@ class Accelerator:
 
     Attributes:
         platform: its name, as the plugin calls it.
-        device: what a person calls its devices.
+        device: one of its devices in messages: ``"an NVIDIA GPU"``.
         packages: the ways to install it, best first.
-        hidden: why no device is visible here and the remedy, or an empty string; gets the root
-            of the file system.
-        start_remedy: what to check when it is installed and visible and does not start.
+        hidden: returns the reason why no device is visible and the remedy, or an empty string; its
+            argument is the root of the file system.
+        start_remedy: advice for the case that it is installed and visible and does not start.
         ffi_platform: the name that foreign functions are registered for, if it has any.
         libraries: names of shared libraries to open first, in this order, where pip installed them.
     """
@@ -85,7 +85,7 @@ class Accelerator:
     libraries: tuple[str, ...] = ()
 
     def package(self) -> tuple[PluginPackage | None, str]:
-        """The first package that is installed and fits, or None and why there is none."""
+        """The first package that is installed and fits, or None and the reason."""
         problems = [(p, p.problem()) for p in self.packages]
         for package, problem in problems:
             if not problem:
@@ -104,11 +104,11 @@ class PluginBackend(PjrtBackend):
         self._root = root
 
     def hidden(self) -> str:
-        """Why no device is visible here, or an empty string."""
+        """The reason why no device is visible here, or an empty string."""
         return self.accelerator.hidden(self._root)
 
     def notice(self) -> str:
-        """What to tell a person who has the hardware but not the software, else nothing."""
+        """A message if the hardware is visible and the software not installed, else empty."""
         why = "" if self.hidden() else self.accelerator.package()[1]
         return f"{self.accelerator.device} is visible here, but {why}" if why else ""
 
@@ -158,7 +158,7 @@ _attached: set[str] = set()  # a second start after a failed one must not regist
 def preload(libraries: tuple[str, ...]) -> list[str]:
     """Open shared libraries of the ``nvidia-*`` wheels, so that the plugin finds them by name.
 
-    Those that are not there are left to the system's loader. Returns what failed to open.
+    The system's loader searches for those that are not installed. Returns the failures, as text.
     """
     spec = util.find_spec("nvidia")
     roots = list(spec.submodule_search_locations or ()) if spec is not None else []
@@ -173,5 +173,5 @@ def preload(libraries: tuple[str, ...]) -> list[str]:
 
 
 def visible(root: Path, *patterns: str) -> bool:
-    """Whether a file below ``root`` matches one of the patterns."""
+    """True if a file below ``root`` matches one of the patterns."""
     return any(next(root.glob(p), None) is not None for p in patterns)

@@ -1,4 +1,4 @@
-"""Types, constants, names and attributes in MLIR's text form."""
+"""Types, constants and names in MLIR's text form."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Attributes(str):
 
 
 def identifier(name: str) -> str:
-    """``name`` as MLIR can have it behind ``@``: letters and digits of ASCII, no digit first."""
+    """``name`` as a valid MLIR symbol: letters and digits of ASCII, no digit first."""
     plain = "".join(c if c.isascii() and c.isalnum() else "_" for c in name)
     return f"_{plain}" if plain[:1].isdigit() else plain
 
@@ -64,9 +64,9 @@ def tensor_type(aval: AbstractValue) -> str:
 
 
 def dense(value: np.ndarray[Any, Any]) -> str:
-    """``dense<...>`` without its type: a splat where all elements are equal, else raw bytes.
+    """``dense<...>`` without its type: a splat if all elements are equal, else raw bytes.
 
-    Elements are written as bits, so that every NaN and every rounding survives.
+    Elements are written as bits, so that they are read back exactly.
     """
     flat = value.reshape(-1)
     if flat.size == 0:
@@ -78,7 +78,7 @@ def dense(value: np.ndarray[Any, Any]) -> str:
 
 
 def element_of(x: Any) -> str:
-    """A NumPy scalar in MLIR's spelling; floating-point numbers as their bits."""
+    """A NumPy scalar in MLIR's text form; floating-point numbers as their bits."""
     kind = x.dtype.kind
     if kind == "b":
         return "true" if x else "false"

@@ -1,1 +1,1 @@
-"""Rules of this plugin's primitive, ``device_put``, for the tables of others."""
+"""Rules of this plugin's primitives: placement for the tables of others, and lowering rules."""

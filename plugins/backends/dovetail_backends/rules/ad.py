@@ -1,4 +1,4 @@
-"""How placement, and constraints on it, are differentiated, forwards and backwards."""
+"""Derivatives and transposes of placement and of constraints on it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 from dovetail_ad import jvp_rules, transpose_rules
 from dovetail_xla.arrays import ArrayImpl
 
-from ..constraints import sharding_constraint_p
-from ..placement import device_put_p
+from ..placement import device_put_p, sharding_constraint_p
 
 
 @jvp_rules.register(device_put_p)
@@ -19,7 +18,7 @@ def _device_put_jvp(
     (x,), (dx,) = primals, tangents
     src = params["src"]
     if src is None and x.__class__ is ArrayImpl:
-        src = x._sharding  # where the cotangent will be wanted
+        src = x._sharding  # the sharding of the cotangent
     moved = {**params, "src": src, "donate": False}
     return device_put_p.bind(x, **params), device_put_p.bind(dx, **moved)
 
@@ -28,7 +27,7 @@ def _device_put_jvp(
 def _device_put_transpose(
     cotangent: Any, x: Any, *, device: Any, src: Any, donate: bool, may_alias: bool | None
 ) -> list[Any]:
-    # What is donated forwards is the primal's memory: the cotangent's is another's to give away.
+    # A donation is of the primal's memory, not of the cotangent's.
     back = device_put_p.bind(cotangent, device=src, src=device, donate=False, may_alias=may_alias)
     return [back]
 

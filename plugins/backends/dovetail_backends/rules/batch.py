@@ -1,4 +1,4 @@
-"""How placement, and constraints on it, are batched."""
+"""Batching of placement and of constraints on it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 from dovetail_batching import batch_rules
 from dovetail_xla.shardings import GSPMDSharding
 
-from ..constraints import sharding_constraint_p
-from ..placement import device_put_p
+from ..placement import device_put_p, sharding_constraint_p
 
 
 @batch_rules.register(device_put_p)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_backends import evaluate, layouts, mark_value, reference_rules, stablehlo_rules
+from dovetail_backends import annotate_value, evaluate, layouts, reference_rules, stablehlo_rules
 
 from ..primitives import layout_constraint_p, xla_metadata_call_p, xla_metadata_value_p
 
 
 @stablehlo_rules.register(xla_metadata_value_p)
 def _value_stablehlo(b: Any, x: Any, *, attributes: Any) -> Any:
-    mark_value(b.lines, x, dict(attributes))
+    annotate_value(b.lines, x, dict(attributes))
     return x
 
 
@@ -24,7 +24,7 @@ def _value_reference(x: Any, *, attributes: Any) -> Any:
 def _call_stablehlo(b: Any, *operands: Any, program: Any, attributes: Any) -> list[Any]:
     outs = b.call(program, operands)
     if outs:
-        mark_value(b.lines, outs[0], dict(attributes))
+        annotate_value(b.lines, outs[0], dict(attributes))
     return outs
 
 

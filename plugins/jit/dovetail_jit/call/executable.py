@@ -11,16 +11,16 @@ import numpy as np
 
 from dovetail_backends import (
     LoweredModule,
-    any_unusual,
+    any_custom_layout,
     asarray_in,
     asarray_on,
-    give_away,
-    in_usual_layout,
-    is_usual,
-    laid_out,
-    lies_in,
-    note_unusual,
+    has_layout,
+    in_default_layout,
+    is_default_order,
+    note_custom_layout,
+    release_donated,
     shardings_of,
+    with_layout,
 )
 from dovetail_core import (
     ClosedJaxpr,
@@ -202,7 +202,7 @@ class Executable(Runnable):
             # The runtime has taken its memory, if the compiler has chosen so: now C++ sends its use
             # to Python.
             if d and x.is_deleted():
-                give_away(x, self.module.name)
+                release_donated(x, self.module.name)
         for i, shape in self._nothing.items():
             out[i] = np.zeros(shape, float0)
         return out
@@ -281,8 +281,8 @@ class Executable(Runnable):
         if self.module.layouts is None:
             return None
         layouts = execution.parameter_layouts(self.loaded)
-        if not all(is_usual(x[0]) for x in execution.output_layouts(self.loaded)):
-            note_unusual()
+        if not all(is_default_order(x[0]) for x in execution.output_layouts(self.loaded)):
+            note_custom_layout()
         return [x[0] for x in layouts[len(self.constants) :]]
 
     def required_layouts(self) -> list[tuple[int, ...] | None] | None:
@@ -297,11 +297,13 @@ class Executable(Runnable):
         """Tell whether an operand is copied to another layout first: C++ would take it as it is."""
         orders = self.required_layouts()
         if orders is None:
-            return any_unusual(operands)
+            return any_custom_layout(operands)
         arrays = lower_values(operands, f"asked for to call {self.module.name}")
         for x, order in zip(arrays, orders):
             there = x.__class__ is ArrayImpl
-            if order is not None and not (lies_in(x, order) if there else is_usual(order)):
+            if order is not None and not (
+                has_layout(x, order) if there else is_default_order(order)
+            ):
                 return True
         return False
 
@@ -326,7 +328,7 @@ class Executable(Runnable):
 
     def _array(self, x: Any, aval: Any, sharding: Any) -> Any:
         if x.__class__ is ArrayImpl and x._sharding is sharding and not x.is_deleted():  # type: ignore[union-attr]
-            return in_usual_layout(x)
+            return in_default_layout(x)
         if self.partition is None or sharding is None:
             return asarray_on(x, aval, self.device)
         return asarray_in(x, aval, sharding)
@@ -338,7 +340,7 @@ class Executable(Runnable):
         own = x._sharding if x.__class__ is ArrayImpl and not x.is_deleted() else None
         if own is None or sharding is None or not own.is_equivalent_to(sharding, aval.ndim):
             x = self._array(x, aval, sharding)
-        return x if lies_in(x, order) else laid_out(x, order)
+        return x if has_layout(x, order) else with_layout(x, order)
 
 
 def partitioned_shardings(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_backends import AutoLayout, Layouts, check_order, lies_in, spelled_order
+from dovetail_backends import AutoLayout, Layouts, check_order, has_layout, layout_text
 from dovetail_core import ClosedJaxpr, LiftTrace, Trace, get_trace, here, low_types
 from dovetail_xla import execution
 from dovetail_xla.arrays import ArrayImpl
@@ -43,7 +43,7 @@ def _modes(what: str, avals: Sequence[Any], layouts: Sequence[Any]) -> tuple[str
             )
         else:
             auto = isinstance(layout, AutoLayout)
-            result.append(AUTO if auto else spelled_order(check_order(what, layout, aval)))
+            result.append(AUTO if auto else layout_text(check_order(what, layout, aval)))
     return tuple(result)
 
 
@@ -57,7 +57,7 @@ def check_layouts(ex: Executable, operands: Sequence[Any], chosen: bool = False)
         free = mode is None or (mode == AUTO and not chosen)
         if free or order is None or x.__class__ is not ArrayImpl or not x._committed:
             continue
-        if not x.is_deleted() and not lies_in(x, order):
+        if not x.is_deleted() and not has_layout(x, order):
             own = execution.array_layout(x)[0]
             raise ValueError(
                 f"{ex.module.name}{here()}: leaf {i} of its arguments, of type "

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from dovetail_backends import refuse_lacking
+from dovetail_backends import refuse_unsupported_dtypes
 from dovetail_base.source import warn_here
 from dovetail_core import (
     ClosedJaxpr,
@@ -67,7 +67,7 @@ def _compiled(backend: Any, program: ClosedJaxpr, name: str) -> tuple[ClosedJaxp
     if program.is_high:
         program = lower_to_lo(without_mutable(program))
     program = run_passes("ir", program, backend.platform)
-    refuse_lacking(backend, program, name)
+    refuse_unsupported_dtypes(backend, program, name)
     compile_program = getattr(backend, "compile", None)
     if compile_program is not None:
         return program, compile_program(program)

@@ -12,7 +12,7 @@ from dovetail_backends import (
     Partition,
     backend_of,
     first_device,
-    refuse_lacking,
+    refuse_unsupported_dtypes,
 )
 from dovetail_base.keys import exact_key
 from dovetail_core import ClosedJaxpr, generation
@@ -166,7 +166,7 @@ class Request:
         module, program = self.module, self.program
         if program is None:
             return compile_anew(module, self.device, self.options, profile or self.key.profile)
-        refuse_lacking(backend_of(self.device), program, module.name)
+        refuse_unsupported_dtypes(backend_of(self.device), program, module.name)
         try:
             return compile_anew(module, self.device, self.options, profile or self.key.profile)
         except Exception as e:

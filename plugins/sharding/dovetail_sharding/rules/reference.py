@@ -6,7 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_backends import evaluate, exchanged, index_along, on_devices, reference_rules
+from dovetail_backends import (
+    evaluate,
+    gathered_values,
+    position_along,
+    reference_rules,
+    run_on_devices,
+)
 from dovetail_core import ClosedJaxpr
 
 from ..alike import shard_alike_p
@@ -29,10 +35,10 @@ def _shard_map(*operands: Array, jaxpr: ClosedJaxpr, mesh: Any, manual_axes: Any
     stacks = [stacked_over(a, manual_axes) for a in jaxpr.in_avals]
 
     def one() -> tuple[list[Array], dict[Any, int]]:
-        given = [x[index_along(over)] if over else x for x, over in zip(operands, stacks)]
-        return evaluate(jaxpr, *given), {a: index_along((a,)) for a in manual_axes}
+        given = [x[position_along(over)] if over else x for x, over in zip(operands, stacks)]
+        return evaluate(jaxpr, *given), {a: position_along((a,)) for a in manual_axes}
 
-    result = on_devices(sizes, one)
+    result = run_on_devices(sizes, one)
     results: list[Array] = []
     for i, aval in enumerate(jaxpr.out_avals):
         over = stacked_over(aval, manual_axes)
@@ -47,7 +53,7 @@ def _shard_map(*operands: Array, jaxpr: ClosedJaxpr, mesh: Any, manual_axes: Any
 def _to_parts(x: Array, *, mesh: Any, spec: PartitionSpec) -> Array:
     for dim, (p, n) in enumerate(zip(spec.partitions, counts(mesh, spec, x.ndim))):
         if n > 1:
-            x = np.split(x, n, dim)[index_along(axes_of(p))]
+            x = np.split(x, n, dim)[position_along(axes_of(p))]
     return x
 
 
@@ -55,7 +61,7 @@ def _to_parts(x: Array, *, mesh: Any, spec: PartitionSpec) -> Array:
 def _from_parts(x: Array, *, mesh: Any, spec: PartitionSpec) -> Array:
     for dim, p in enumerate(spec.partitions):
         if axes_of(p):
-            x = np.concatenate(exchanged(axes_of(p), x), dim)
+            x = np.concatenate(gathered_values(axes_of(p), x), dim)
     return x
 
 

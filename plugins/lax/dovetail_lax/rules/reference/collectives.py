@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_backends import exchanged, index_along, reference_rules
+from dovetail_backends import gathered_values, position_along, reference_rules
 from dovetail_core import Primitive
 from dovetail_core.types.roles import names_of
 
@@ -33,7 +33,7 @@ Array = np.ndarray[Any, Any]
 
 def _group(x: Any, axes: Sequence[Any], groups: Any) -> tuple[list[Any], int]:
     """The values of this device's group, and its position among them."""
-    values, at = exchanged(axes, x), index_along(axes)
+    values, at = gathered_values(axes, x), position_along(axes)
     for group in groups:
         if at in group:
             return [values[i] for i in group], list(group).index(at)
@@ -68,12 +68,12 @@ def _as_it_is(x: Array, **params: Any) -> Array:
 
 @reference_rules.register(axis_index_p)
 def _axis_index(*, axes: Any, axis_sizes: Any) -> Array:
-    return np.asarray(index_along(axes), np.int32)
+    return np.asarray(position_along(axes), np.int32)
 
 
 @reference_rules.register(ppermute_p)
 def _ppermute(x: Array, *, axes: Any, axis_sizes: Any, perm: Any) -> Array:
-    values, at = exchanged(axes, x), index_along(axes)
+    values, at = gathered_values(axes, x), position_along(axes)
     sources = [s for s, d in perm if d == at]
     return values[sources[0]] if sources else np.zeros_like(x)
 

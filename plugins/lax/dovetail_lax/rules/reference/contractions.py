@@ -16,7 +16,7 @@ from ...primitives.fft import FftType, fft_p
 from ...primitives.values import complex_of, real_part
 from .kinds import Array, quiet, widened
 from .reductions import computing
-from .windows import laid_out, windows_of
+from .windows import windows_of, with_layout
 
 
 def _dot_general(
@@ -91,7 +91,7 @@ def _conv(
     x = lhs.transpose(dimension_numbers.lhs_spec)
     k = rhs.transpose(dimension_numbers.rhs_spec)
     n = x.ndim - 2
-    x = laid_out(x, ((0, 0), (0, 0), *padding), (1, 1, *lhs_dilation), 0)
+    x = with_layout(x, ((0, 0), (0, 0), *padding), (1, 1, *lhs_dilation), 0)
     window = windows_of(x, (1, 1, *k.shape[2:]), (1, 1, *window_strides), (1, 1, *rhs_dilation))
     # From (batch, features, *places, 1, 1, *offsets) leave out the two ones.
     windows = window.reshape((*window.shape[: n + 2], *k.shape[2:]))

@@ -29,7 +29,7 @@ Axes = tuple[int, ...]
 Pads = tuple[tuple[int, int], ...]
 
 
-def laid_out(x: Array, padding: Pads, dilation: Axes, value: Any) -> Array:
+def with_layout(x: Array, padding: Pads, dilation: Axes, value: Any) -> Array:
     """``x`` with holes between elements and pads around, filled with ``value``."""
     sizes = [(n - 1) * d + 1 if n else 0 for n, d in zip(x.shape, dilation)]
     wide = [n + max(lo, 0) + max(hi, 0) for n, (lo, hi) in zip(sizes, padding)]
@@ -61,7 +61,7 @@ def _reduction(primitive: Primitive, kind: str, reduce: Callable[..., Any]) -> N
         base_dilation: Axes,
         window_dilation: Axes,
     ) -> Array:
-        filled = laid_out(x, padding, base_dilation, IDENTITIES[kind](x.dtype))
+        filled = with_layout(x, padding, base_dilation, IDENTITIES[kind](x.dtype))
         windows = windows_of(filled, window_dimensions, window_strides, window_dilation)
         inside = tuple(range(x.ndim, 2 * x.ndim))
         return np.asarray(reduce(computing(windows), axis=inside)).astype(x.dtype)
@@ -80,7 +80,7 @@ def _reduce_window(*args: Array, jaxpr: ClosedJaxpr, **params: Any) -> list[Arra
     n = len(args) // 2
     rows: list[Array] = []
     for x, init in zip(args[:n], args[n:]):
-        filled = laid_out(x, params["padding"], params["base_dilation"], init)
+        filled = with_layout(x, params["padding"], params["base_dilation"], init)
         windows = windows_of(
             filled,
             params["window_dimensions"],
@@ -100,7 +100,7 @@ def _selected(
 ) -> tuple[Array, Array]:
     """Per window, where in the padded operand the selected element is (flat), and that's shape."""
     kind = "max" if select is ge_p else "min"
-    filled = laid_out(operand, padding, base, IDENTITIES[kind](operand.dtype))
+    filled = with_layout(operand, padding, base, IDENTITIES[kind](operand.dtype))
     places = np.arange(filled.size).reshape(filled.shape)
     values, at = (windows_of(v, **params) for v in (filled, places))
     n = operand.ndim
@@ -126,7 +126,7 @@ def _select_and_gather_add(
         operand, select_prim, padding, base_dilation,
         window=window_dimensions, strides=window_strides, dilation=window_dilation,
     )  # fmt: skip
-    return laid_out(tangents, padding, base_dilation, 0).reshape(-1)[at]
+    return with_layout(tangents, padding, base_dilation, 0).reshape(-1)[at]
 
 
 @reference_rules.register(select_and_scatter_add_p)
@@ -148,4 +148,4 @@ def _select_and_scatter_add(
     total = np.zeros(places.size, wide.dtype)
     np.add.at(total, at.reshape(-1), wide.reshape(-1))
     back = tuple((-lo, -hi) for lo, hi in padding)
-    return laid_out(total.reshape(places.shape), back, ones, 0).astype(operand.dtype)
+    return with_layout(total.reshape(places.shape), back, ones, 0).astype(operand.dtype)

@@ -1,9 +1,9 @@
-"""Calls back into Python, and the order of those whose order matters.
+"""Custom calls of foreign functions and of Python functions, and the order of ordered effects.
 
 Operations with ordered effects pass a clock from one to the next: a number that each takes and
-returns, so that the compiler sees a chain of values that it cannot break. Branches and loops that
-hold such operations take the clock in and give it out, too. Loop conditions run alone between two
-passes through the body, so theirs may be dropped.
+returns, a chain of values that keeps the compiler from reordering them. Branches and loops with
+such operations have the clock as an operand and a result, too. The clock of a loop's condition may
+be dropped, since the condition runs between two iterations of the body.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import ClosedJaxpr, InputEffect, ShapedArray
+from dovetail_core import AbstractValue, ClosedJaxpr, InputEffect, ShapedArray
 from dovetail_xla.callbacks import (
     BUFFER_TARGET,
     PARTITIONED_TARGET,
@@ -23,10 +23,40 @@ from dovetail_xla.callbacks import (
 )
 from dovetail_xla.shardings import HloSharding
 
-from .attributes import integer, operand_aliases
-from .calls import custom_call
+from .attributes import Attribute, dictionary, i32, integer, layouts, operand_aliases
 from .emitter import Emitter, Val
-from .partition import on_the_first
+from .partition import on_first_device_only
+
+_TYPED = 4  # the version of the interface
+
+
+def custom_call(
+    b: Emitter,
+    target: str,
+    operands: Sequence[Val],
+    outs: Sequence[AbstractValue],
+    config: Mapping[str, Any],
+    effect: bool,
+    further: Mapping[str, Any],
+    notes: Mapping[str, Any] | None = None,
+) -> list[Val]:
+    """Emit a call; see :meth:`Builder.custom_call`."""
+    attributes: dict[str, Any] = {
+        "call_target_name": target,
+        "api_version": i32(_TYPED),
+        "backend_config": dictionary(config),
+        "has_side_effect": effect,
+        "operand_layouts": _layouts([x.aval for x in operands]),
+        "result_layouts": _layouts(outs),
+        **further,
+    }
+    return b.op("stablehlo.custom_call", operands, list(outs), attributes, notes=notes or {})
+
+
+def _layouts(avals: Sequence[Any]) -> Attribute:
+    """Row-major layouts: the last axis is the fastest."""
+    return layouts([range(len(a.shape))[::-1] for a in avals])
+
 
 CLOCK = ShapedArray((), np.int32)
 TARGETS = {
@@ -48,7 +78,7 @@ Body = Callable[..., Sequence[Val]]
 
 
 def has_order(programs: Sequence[ClosedJaxpr]) -> bool:
-    """Whether an operation in one of the programs has an ordered effect on the world."""
+    """True if an operation in one of the programs has an ordered side effect."""
     return any(
         e.ordered and not isinstance(e, InputEffect) for p in programs for e in p.jaxpr.effects
     )
@@ -125,7 +155,7 @@ def buffer_callback(
 def _no_parts(name: str, what: str) -> ValueError:
     return ValueError(
         f"{name} {what}, and is called on the parts of arrays on several devices, which have no "
-        "order and no common result. Leave partitioned=True away: it is called once, on wholes."
+        "order and no common result. Drop partitioned=True, to call it once on whole arrays."
     )
 
 
@@ -138,17 +168,17 @@ def _no_group(name: str, what: str) -> NotImplementedError:
 
 
 def _is_divided(b: Emitter) -> bool:
-    """Whether the program is for several devices."""
+    """True if the program is for several devices."""
     return b.module.partition is not None and len(b.module.partition.devices) > 1
 
 
 def _once(b: Emitter, outs: Sequence[Any]) -> dict[str, Any]:
-    """What says that a call happens on one of several devices, rather than on each."""
-    return {"sdy.sharding": on_the_first(len(outs))} if _is_divided(b) else {}
+    """The attributes of a call that runs on one of several devices."""
+    return {"sdy.sharding": on_first_device_only(len(outs))} if _is_divided(b) else {}
 
 
 def _on_all(b: Emitter, results: list[Val]) -> list[Val]:
-    """What one of several devices has, on all of them."""
+    """Results of a call on one of several devices, copied to all of them."""
     partition = b.module.partition
     if partition is None or not _is_divided(b):
         return results
@@ -168,7 +198,7 @@ def _target(b: Emitter, targets: Mapping[str, str], name: str) -> str:
 
 
 def case(b: Emitter, index: Val, branches: Sequence[Body], outs: Sequence[Any]) -> list[Val]:
-    """Emit a choice among branches that pass the clock on."""
+    """Emit a conditional whose branches take and return the clock."""
     before = clock(b)
 
     def clocked(branch: Body) -> Body:
@@ -184,7 +214,7 @@ def case(b: Emitter, index: Val, branches: Sequence[Body], outs: Sequence[Any]) 
 
 
 def while_loop(b: Emitter, carry: Sequence[Val], condition: Body, body: Body) -> list[Val]:
-    """Emit a loop whose passes pass the clock on."""
+    """Emit a loop whose iterations take and return the clock."""
     state = [*carry, clock(b)]
     avals = [x.aval for x in state]
 
