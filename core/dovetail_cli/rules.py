@@ -7,8 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from dovetail_base.errors import DovetailError, MissingRule, PluginError, RegistryError
-from dovetail_core import Origin, Primitive, RuleTable, primitives, registry
-from dovetail_core.dispatch.primitive import import_primitives
+from dovetail_core import Origin, Primitive, RuleTable, import_primitives, primitives, registry
 from dovetail_core.registry.plugins import KERNEL_TABLES
 
 DECLARED, OVERRIDE, DERIVED, EMPTY, HOLE = "declared", "override", "derived", "empty", "hole"

@@ -42,7 +42,8 @@ from dovetail_base.source import (
     set_source_override as set_source_override,
 )
 
-from .dispatch.axes import (
+from .dispatch import axis_names as axis_names
+from .dispatch.axis_names import (
     axis_env as axis_env,
     axis_size_of as axis_size_of,
     bound_axis as bound_axis,
@@ -51,9 +52,11 @@ from .dispatch.axes import (
 from .dispatch.operators import install_methods as install_methods
 from .dispatch.primitive import (
     EVAL as EVAL,
+    Inferred as Inferred,
     Primitive as Primitive,
     Trace as Trace,
     get_trace as get_trace,
+    import_primitives as import_primitives,
     primitives as primitives,
     reset_trace as reset_trace,
     run_under as run_under,
@@ -61,6 +64,7 @@ from .dispatch.primitive import (
 )
 from .dispatch.tracer import Tracer as Tracer, check_alive as check_alive
 from .dispatch.traits import Traits as Traits
+from .interpret import mutable_values as mutable_values
 from .interpret.carrier import Carrier as Carrier
 from .interpret.control_flow import (
     LiftedRegions as LiftedRegions,
@@ -80,6 +84,7 @@ from .interpret.lifting import (
     lift_function as lift_function,
     lift_program as lift_program,
 )
+from .ir import programs as programs, rewriting as rewriting
 from .ir.programs import (
     Atom as Atom,
     ClosedJaxpr as ClosedJaxpr,
@@ -113,7 +118,13 @@ from .registry.manifest import (
     Manifest as Manifest,
     names_of as names_of,
 )
-from .rules.dce import (
+from .rules import (
+    dead_code as dead_code,
+    evaluation as evaluation,
+    rule_checks as rule_checks,
+    staging as staging,
+)
+from .rules.dead_code import (
     DceRule as DceRule,
     dce_closed as dce_closed,
     dce_jaxpr as dce_jaxpr,
@@ -133,7 +144,18 @@ from .rules.staging import (
     stage_closed as stage_closed,
 )
 from .rules.tables import Origin as Origin, RuleTable as RuleTable, generation as generation
-from .types.algebra import Algebra as Algebra, algebra as algebra
+from .types import (
+    effects as effects,
+    manual_axis_types as manual_axis_types,
+    type_shardings as type_shardings,
+)
+from .types.algebra import (
+    Algebra as Algebra,
+    add_tangents as add_tangents,
+    algebra as algebra,
+    match_cotangent as match_cotangent,
+    zeros_like_aval as zeros_like_aval,
+)
 from .types.avals import (
     AbstractValue as AbstractValue,
     ShapedArray as ShapedArray,
@@ -141,18 +163,22 @@ from .types.avals import (
 from .types.dtypes import (
     ExtendedDType as ExtendedDType,
     canonical_dtype as canonical_dtype,
+    dtype_named as dtype_named,
     float0 as float0,
     is_inexact as is_inexact,
+    needs_x64 as needs_x64,
     short_dtype as short_dtype,
 )
 from .types.effects import (
     NO_EFFECTS as NO_EFFECTS,
     AccumulateEffect as AccumulateEffect,
     Effect as Effect,
+    Effects as Effects,
     InputEffect as InputEffect,
     IOEffect as IOEffect,
     OrderedIOEffect as OrderedIOEffect,
     ReadEffect as ReadEffect,
+    RetypeEffect as RetypeEffect,
     WriteEffect as WriteEffect,
 )
 from .types.high import (
@@ -206,7 +232,8 @@ else:
     def __getattr__(name: str) -> object:
         if name != "__all__":
             return _late(name)
-        modules = [n for n, x in [*globals().items()] if type(x) is type(_typing)]
-        return [n for n in __dir__() if not n.startswith("_") and n not in modules]
+        modules = [(n, x) for n, x in [*globals().items()] if type(x) is type(_typing)]
+        inner = [n for n, x in modules if not hasattr(x, "__all__")]
+        return [n for n in __dir__() if not n.startswith("_") and n not in inner]
 
     __getattr__ = renamed(__name__, _OLD_NAMES, __getattr__)

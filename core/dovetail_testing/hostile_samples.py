@@ -15,9 +15,7 @@ import ml_dtypes
 import numpy as np
 
 from dovetail_base.options import enable_x64
-from dovetail_core import ShapedArray
-from dovetail_core.ir.programs import programs_in
-from dovetail_core.types import dtypes
+from dovetail_core import ShapedArray, needs_x64, programs
 
 from .samples import Sample, is_wide
 
@@ -57,7 +55,7 @@ def hostile(sample: Sample, *, values: bool = True) -> Iterator[tuple[str, Sampl
     """
     kinds: dict[str, Iterable[Sample]] = {"mixed": _mixed(sample)}
     numbers = all(type(a) is ShapedArray and not a.is_high for a in sample.avals)
-    if numbers and not [*programs_in(dict(sample.params))]:
+    if numbers and not [*programs.subprograms(dict(sample.params))]:
         kinds |= {"size": _sizes(sample), "weak": _weak(sample), "dtype": _dtypes(sample)}
         if values and "tame" not in sample.tags:
             kinds["extreme"] = _extreme(sample)
@@ -91,7 +89,7 @@ def _derived(sample: Sample, operands: Operands, what: str, *tags: str) -> Sampl
     more = set(sample.tags) | set(tags)
     if any(np.size(x) == 0 for x in args):
         more.add("empty")
-    if any(dtypes.is_wide(x.dtype) for x in args if hasattr(x, "dtype")):
+    if any(needs_x64(x.dtype) for x in args if hasattr(x, "dtype")):
         more.add("wide")
     return replace(sample, args=args, tags=frozenset(more), name=f"{sample.label}; {what}")
 

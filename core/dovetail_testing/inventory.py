@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from dovetail_base.errors import DovetailError
-from dovetail_core import Manifest, RuleTable, primitives, registry
-from dovetail_core.dispatch.primitive import import_primitives
+from dovetail_core import Manifest, RuleTable, import_primitives, primitives, registry
 from dovetail_core.registry.plugins import KERNEL_TABLES
 
 from .coverage import UNTRIED, Entry

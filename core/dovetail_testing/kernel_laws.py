@@ -13,6 +13,7 @@ from dovetail_base.options import enable_x64
 from dovetail_core import (
     AbstractValue,
     ClosedJaxpr,
+    Inferred,
     InputEffect,
     check_jaxpr,
     dce_closed,
@@ -23,7 +24,6 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_core.dispatch.primitive import Inferred
 from dovetail_text.parser import parse_ir
 from dovetail_text.printer import print_ir, printed_constants
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from dovetail_base.errors import RegistryError
 from dovetail_base.options import enable_x64
-from dovetail_core import AbstractValue, ClosedJaxpr, Jaxpr, Primitive, registry, typeof
-from dovetail_core.dispatch.primitive import Inferred
+from dovetail_core import AbstractValue, ClosedJaxpr, Inferred, Jaxpr, Primitive, registry, typeof
 
 
 def _no_params() -> dict[str, Any]:

@@ -12,13 +12,13 @@ from dovetail_core import (
     AbstractValue,
     Atom,
     ClosedJaxpr,
+    Effects,
     Eqn,
     Jaxpr,
     Literal,
     Primitive,
     Var,
 )
-from dovetail_core.types.effects import Effects
 
 from .scanner import NAME, PRIMITIVE, STRING, VARIABLE
 from .value_parser import NUMBER, ValueParser

@@ -7,8 +7,7 @@ from itertools import product
 from string import ascii_lowercase
 from typing import Any
 
-from dovetail_core import Atom, ClosedJaxpr, Eqn, Jaxpr, Primitive, Var
-from dovetail_core.ir.programs import open_program, programs_in, shows_high
+from dovetail_core import Atom, ClosedJaxpr, Eqn, Jaxpr, Primitive, Var, programs
 
 from .syntax import RESERVED, find_dtype, find_kind, is_word
 from .value_printer import WIDTH, ValuePrinter, scalar_text
@@ -61,7 +60,7 @@ class _Printer(ValuePrinter):
         lets: list[str] = []
         for program in _shared_programs(ir):
             text = self.program(program, "  ")
-            self.labels[id(program)] = label = self.label(open_program(program).name)
+            self.labels[id(program)] = label = self.label(programs.open_program(program).name)
             lets.append(f"  {label} = {text}\n")
         return (f"let\n{''.join(lets)}in\n" if lets else "") + self.program(ir, "")
 
@@ -81,7 +80,7 @@ class _Printer(ValuePrinter):
                 self.names[v] = next(self.letters)
 
     def program(self, ir: Program, indent: str) -> str:
-        jaxpr = open_program(ir)
+        jaxpr = programs.open_program(ir)
         outer, self.names = self.names, {}  # programs are closed, and two may share variables
         consts = ir.consts if isinstance(ir, ClosedJaxpr) else None
         parts = [f"{{ lambda{self.flags(jaxpr, consts is None, indent)}"]
@@ -101,7 +100,7 @@ class _Printer(ValuePrinter):
 
     def flags(self, jaxpr: Jaxpr, is_open: bool, indent: str) -> str:
         flags: dict[str, Any] = {"open": True} if is_open else {}
-        if jaxpr.is_high and not shows_high(jaxpr):
+        if jaxpr.is_high and not programs.contains_high(jaxpr):
             flags["is_high"] = True
         if jaxpr.mut_types:
             flags["mut_types"] = jaxpr.mut_types
@@ -165,6 +164,10 @@ def _shared_programs(ir: Program) -> list[Program]:
         count[id(program)] = count.get(id(program), 0) + 1
         if count[id(program)] == 1:
             stack.append((program, True))
-            inner = [p for e in open_program(program).eqns for p in programs_in(e.params)]
+            inner = [
+                p
+                for e in programs.open_program(program).eqns
+                for p in programs.subprograms(e.params)
+            ]
             stack.extend((p, False) for p in reversed(inner))
     return [p for p in order if count[id(p)] > 1]

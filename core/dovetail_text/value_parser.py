@@ -9,11 +9,18 @@ from typing import Any, cast
 
 import numpy as np
 
-from dovetail_core import AbstractValue, ClosedJaxpr, Jaxpr, Primitive, ShapedArray, primitives
-from dovetail_core.dispatch.primitive import import_primitives
+from dovetail_core import (
+    AbstractValue,
+    ClosedJaxpr,
+    Jaxpr,
+    Primitive,
+    ShapedArray,
+    import_primitives,
+    manual_axis_types,
+    primitives,
+    type_shardings,
+)
 from dovetail_core.types.avals import numpy_dtype
-from dovetail_core.types.dividing import dividing
-from dovetail_core.types.roles import vma_of
 
 from .numerals import NUMERAL, number_value
 from .scanner import NAME, STRING, Scanner
@@ -75,11 +82,11 @@ class ValueParser:
         roles = dict(r.split(":", 1) for r in (result[4] or "").split(", ") if r)
         manual = [_names(roles.pop(kind, "")) for kind in ("V", "MU", "MR")]
         if any(manual):
-            aval = aval.update(vma=vma_of(*manual))
+            aval = aval.update(vma=manual_axis_types.vma_of(*manual))
         if not roles and "@" not in result[2]:
             return aval
         try:
-            return aval.update(sharding=dividing().read(dims, roles))
+            return aval.update(sharding=type_shardings.sharding_provider().read(dims, roles))
         except ValueError as e:
             self.scan.error(f"the type {result[0]}: {e}", start)
 

@@ -15,7 +15,7 @@ import dovetail_testing.toy_control  # noqa: F401 - its primitives stay defined
 from dovetail_core.dispatch import primitive
 from dovetail_core.interpret.lowering import to_lo_rules
 from dovetail_core.registry import discovery, entries
-from dovetail_core.rules.dce import dce_rules
+from dovetail_core.rules.dead_code import dce_rules
 from dovetail_core.rules.evaluation import eval_rules
 from dovetail_core.types.typeof import type_handlers
 from dovetail_testing import fresh_registry

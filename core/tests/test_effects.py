@@ -13,7 +13,7 @@ from dovetail_core import (
     ReadEffect,
     WriteEffect,
 )
-from dovetail_core.types.effects import lasting, program_effects, silenced
+from dovetail_core.types.effects import ignoring_io, must_be_kept, program_effects
 
 
 def test_effects_are_equal_by_class_and_content():
@@ -48,11 +48,11 @@ def test_effects_seen_from_the_program():
 
 def test_what_is_silenced_does_not_keep_an_operation():
     said, wrote = frozenset({IOEffect("a"), OrderedIOEffect("b")}), frozenset({WriteEffect(0)})
-    assert lasting(said) and lasting(wrote)
+    assert must_be_kept(said) and must_be_kept(wrote)
 
     def check() -> None:
-        assert not lasting(said) and lasting(wrote | said)
-        assert not lasting(frozenset({ReadEffect(0)}))
+        assert not must_be_kept(said) and must_be_kept(wrote | said)
+        assert not must_be_kept(frozenset({ReadEffect(0)}))
 
-    silenced(check)
-    assert lasting(said)
+    ignoring_io(check)
+    assert must_be_kept(said)

@@ -21,11 +21,11 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.ir.programs import (
-    programs_in,
+    equal_literals,
     same_constant,
-    same_literal,
     same_param,
-    walk,
+    subprograms,
+    walk_programs,
 )
 from dovetail_testing.toy import add_p, emit_p, mul_p, sin_p, sum_p
 from dovetail_testing.toy_control import call_p
@@ -85,17 +85,17 @@ def test_names_and_source_lines_do_not_count():
 @pytest.mark.parametrize("x", [0.0, -0.0, math.inf, math.nan, 1.5])
 def test_literals_are_equal_to_the_last_bit(x):
     lit = lambda v: Literal(v, typeof(v))  # noqa: E731
-    assert same_literal(lit(x), lit(float(str(x))))
-    assert same_literal(Literal(np.float64(x), F32), Literal(np.float32(x), F32))
-    assert not same_literal(lit(x), lit(2.5)) and not same_literal(lit(x), lit(np.float32(x)))
+    assert equal_literals(lit(x), lit(float(str(x))))
+    assert equal_literals(Literal(np.float64(x), F32), Literal(np.float32(x), F32))
+    assert not equal_literals(lit(x), lit(2.5)) and not equal_literals(lit(x), lit(np.float32(x)))
     if x == 0:
-        assert not same_literal(lit(x), lit(-x))
+        assert not equal_literals(lit(x), lit(-x))
 
 
 def test_integer_literals():
     lit = lambda v: Literal(v, typeof(v))  # noqa: E731
-    assert same_literal(lit(10**30), lit(10**30)) and not same_literal(lit(3), lit(10**30))
-    assert not same_literal(lit(1), lit(True)) and not same_literal(lit(1), lit(1.0))
+    assert equal_literals(lit(10**30), lit(10**30)) and not equal_literals(lit(3), lit(10**30))
+    assert not equal_literals(lit(1), lit(True)) and not equal_literals(lit(1), lit(1.0))
 
 
 def test_constants_are_compared_by_type_and_bits_whatever_class_holds_them():
@@ -160,7 +160,7 @@ def test_effects_on_inputs_are_renumbered():
 
 def test_programs_in_a_parameter():
     a, b = program(), program().jaxpr
-    assert list(programs_in({"x": (a, [b, 1]), "y": "text"})) == [a, b]
+    assert list(subprograms({"x": (a, [b, 1]), "y": "text"})) == [a, b]
 
 
 def test_parts_have_short_descriptions():
@@ -185,7 +185,7 @@ def test_a_walk_meets_every_program_once():
         Jaxpr([], [], [], [Eqn(p, [], [], {"a": inner, "b": (inner,)}, frozenset(), None)])
     )
     outer = Jaxpr([], [], [], [Eqn(p, [], [], {"body": middle}, frozenset(), None)])
-    assert [id(x) for x in walk(outer)] == [id(outer), id(middle), id(inner)]
+    assert [id(x) for x in walk_programs(outer)] == [id(outer), id(middle), id(inner)]
 
 
 def test_what_is_derived_from_a_program_is_made_once_also_where_it_is_none():

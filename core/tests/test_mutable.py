@@ -21,17 +21,17 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.dispatch.operators import own_operator
-from dovetail_core.interpret.mutable import (
+from dovetail_core.interpret.mutable_values import (
     Borrow,
     LocalValue,
     any_mutable,
     check_aliases,
-    concerns,
+    check_borrowed,
     has_mutable,
-    refuse_borrowed,
-    writes,
+    uses_local,
+    write_effects,
 )
-from dovetail_core.types.effects import lasting
+from dovetail_core.types.effects import must_be_kept
 from dovetail_testing.toy import add_p, sin_p
 from dovetail_testing.toy_control import call_p
 
@@ -95,9 +95,9 @@ def test_local_values_belong_to_their_trace() -> None:
     trace = get_trace()
     rule = LocalValue(trace, CELL, [1.0])
     assert typeof(rule) is CELL
-    assert concerns(trace, read_p, [2.0, rule])
-    assert concerns(trace, make_p, [])
-    assert not concerns(trace, read_p, [2.0, Rule()])
+    assert uses_local(trace, read_p, [2.0, rule])
+    assert uses_local(trace, make_p, [])
+    assert not uses_local(trace, read_p, [2.0, Rule()])
     rule.check()
     rule.gone = "emptied at noon. Fill it."
     with pytest.raises(
@@ -113,11 +113,11 @@ def test_borrows_know_whether_they_changed() -> None:
     assert not borrow.changed
     borrow.local.contents[1] = 3.0
     assert borrow.changed
-    refuse_borrowed([borrow], [Rule(), 1.0], "vmap")
+    check_borrowed([borrow], [Rule(), 1.0], "vmap")
     with pytest.raises(
         ValueError, match="Rule is an argument of a function under vmap, and is also"
     ):
-        refuse_borrowed([borrow], [original], "vmap")
+        check_borrowed([borrow], [original], "vmap")
 
 
 def test_programs_know_what_they_hold() -> None:
@@ -138,12 +138,12 @@ def test_reads_are_dropped_and_writes_kept() -> None:
 
     program = stage_closed(f, [CELL, F32])
     assert program.effects == {ReadEffect(0), WriteEffect(0)}
-    assert writes(program.effects) == [WriteEffect(0)]
+    assert write_effects(program.effects) == [WriteEffect(0)]
     reduced, left = dce_closed(program, [False])
     assert [e.primitive for e in reduced.eqns] == [write_p]
     assert left == [True, True]
-    assert lasting(frozenset({WriteEffect(0)}))
-    assert not lasting(frozenset({ReadEffect(0)}))
+    assert must_be_kept(frozenset({WriteEffect(0)}))
+    assert not must_be_kept(frozenset({ReadEffect(0)}))
 
 
 def test_aliases_are_named() -> None:

@@ -18,7 +18,7 @@ import dovetail
 import dovetail.numpy as dnp
 from dovetail import lax, tree_util
 from dovetail_core import check_jaxpr
-from dovetail_core.ir.programs import ClosedJaxpr, open_program, walk
+from dovetail_core.ir.programs import ClosedJaxpr, open_program, walk_programs
 from dovetail_text.parser import parse_ir
 
 from .nests import CONSTRUCTS, Function, calls, nested, scan, switch
@@ -61,7 +61,7 @@ def tall() -> Iterator[None]:
 
 def size(program: ClosedJaxpr) -> int:
     """How many operands and results the operations of a program have, each sub-program's once."""
-    eqns = [e for p in walk(program) for e in open_program(p).eqns]
+    eqns = [e for p in walk_programs(program) for e in open_program(p).eqns]
     return sum(1 + len(e.invars) + len(e.outvars) for e in eqns)
 
 

@@ -22,7 +22,7 @@ import dovetail.numpy as jnp
 from dovetail import lax
 from dovetail_base.source import get_override, here
 from dovetail_core import EVAL, axis_env, get_trace
-from dovetail_core.types.effects import is_silenced
+from dovetail_core.types.effects import is_ignoring_io
 from dovetail_xla.config import enable_x64_state, tracing_state
 
 FULL = bool(os.environ.get("DOVETAIL_TEST_FULL"))
@@ -38,8 +38,9 @@ CHANGING = (
 def state() -> tuple[Any, ...]:
     """What is changed while a program is traced."""
     return (
-        get_trace() is EVAL, tracing_state.get_local(), get_override(), axis_env(), is_silenced(),
-        enable_x64_state.get_local(), gc.get_threshold(), here().partition("in scope")[2],
+        get_trace() is EVAL, tracing_state.get_local(), get_override(), axis_env(),
+        is_ignoring_io(), enable_x64_state.get_local(), gc.get_threshold(),
+        here().partition("in scope")[2],
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from dovetail_base.source import get_override, here
 from dovetail_core import EVAL, axis_env, config, get_trace
 from dovetail_core.ir.nesting import _level  # pyright: ignore[reportPrivateUsage]
-from dovetail_core.types.effects import is_silenced
+from dovetail_core.types.effects import is_ignoring_io
 from dovetail_xla.callbacks import in_callback
 from dovetail_xla.config import tracing_state
 
@@ -21,7 +21,7 @@ def state() -> dict[str, Any]:
         "source": get_override(),
         "scope": here().partition("in scope")[2],
         "axes": axis_env(),
-        "silenced": is_silenced(),
+        "silenced": is_ignoring_io(),
         "nesting": _level.get(),
         "callback": in_callback(),
         "collector": gc.get_threshold(),

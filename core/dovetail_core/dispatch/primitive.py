@@ -22,10 +22,10 @@ from dovetail_base.source import current_source, describe
 
 from ..registry.aside import set_aside
 from ..registry.discovery import registry
-from ..types.avals import NOWHERE, AbstractValue, are_divided, undivided, varied
-from ..types.dividing import dividing
+from ..types.avals import AbstractValue
 from ..types.effects import NO_EFFECTS, Effects, RetypeEffect
-from ..types.roles import has_roles, joined
+from ..types.manual_axis_types import NO_AXES, has_roles, joined
+from ..types.type_shardings import sharding_provider
 from .traits import NO_TRAITS
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -69,7 +69,7 @@ class Trace:
     def place_of(self, local: Any) -> Any:
         """The mutable value of the parent that an operation gets in place of a local one of this
         trace; its contents are set to those of ``local``. Called under the parent; NotImplemented
-        if there is none (see ``interpret.mutable``)."""
+        if there is none (see ``interpret.mutable_values``)."""
         return NotImplemented
 
     def read_again(self, local: Any) -> None:
@@ -323,16 +323,20 @@ class Primitive:
                 if a.is_mutable:
                     self._refuse(a)
         types: Sequence[AbstractValue] = avals
-        vma = NOWHERE.union(*[a.vma for a in avals])
+        vma = NO_AXES.union(*[a.vma for a in avals])
         if vma and self.regions is not None:
             # Axes in the types of sub-programs' inputs are left to their own types.
             regions = self.regions(params).regions
             vma = vma.difference(*[a.vma for r in regions for a in r.program.in_avals])
         elif vma:
-            types = [varied(a, NOWHERE) for a in avals]
-        divided = self.regions is None and not self.traits.divides and are_divided(avals)
+            types = [a.with_vma(NO_AXES) for a in avals]
+        divided = (
+            self.regions is None
+            and not self.traits.divides
+            and any(a.divided is not None for a in avals)
+        )
         if divided:
-            types = [undivided(a) for a in types]
+            types = [a.without_sharding() for a in types]
         result = self.abstract_eval(*types, **params)
         outs, effects = result if self._effectful else (result, NO_EFFECTS)
         results: Sequence[AbstractValue] = outs if self.multiple_results else (outs,)
@@ -342,9 +346,9 @@ class Primitive:
         if vma and self.regions is None and has_roles(vma):
             vma = joined(self, avals, params, vma)
         if vma:
-            results = [varied(a, vma | a.vma) for a in results]
+            results = [a.with_vma(vma | a.vma) for a in results]
         if divided:
-            results = dividing().infer(self, avals, params, results)
+            results = sharding_provider().infer(self, avals, params, results)
         high = any(a.is_high for a in (*avals, *results)) or self._is_high(params, effects)
         return Inferred(tuple(results), frozenset(effects), high)
 

@@ -16,19 +16,19 @@ from dovetail_base.errors import MissingRule
 from dovetail_base.source import current_source, describe
 
 from ..dispatch.primitive import Primitive
-from ..ir.programs import ClosedJaxpr, Eqn, open_program, walk
+from ..ir.programs import ClosedJaxpr, Eqn, open_program, walk_programs
 from ..ir.regions import CONTROL, Operand, Region, RegionInterface
-from ..ir.rewriting import bind_rebuilt
+from ..ir.rewriting import bind_rewritten
 from ..rules.evaluation import jaxpr_as_fun
 from ..rules.staging import stage_closed
 from ..rules.tables import within
 from ..types.avals import AbstractValue
-from ..types.effects import lasting
+from ..types.effects import must_be_kept
 from ..types.typeof import typeof
 from .carrier import Carrier
 from .interpreter import Interpreter
 from .lifting import carrier_key, lift_call, lift_function, lift_program
-from .mutable import writes
+from .mutable_values import write_effects
 
 V = TypeVar("V")
 LiftedRule = Callable[[Carrier[Any, Any], Sequence[Any], dict[str, Any]], Any]
@@ -157,7 +157,7 @@ class _Guarding(Interpreter):
     def __init__(self, program: ClosedJaxpr, predicate: Any) -> None:
         super().__init__()
         self.predicate = predicate
-        used = [e.primitive for p in walk(program) for e in open_program(p).eqns]
+        used = [e.primitive for p in walk_programs(program) for e in open_program(p).eqns]
         self.consumed = frozenset([p for p in used if p.traits.guard is not None])
 
     def visit(self, eqn: Eqn, args: list[Any]) -> Any:
@@ -173,7 +173,7 @@ def _refuse_effects(region: Region, what: str, why: str, guards: bool = True) ->
     """Refuse effects that would happen where they should not: all but reads, guarded effects, and
     those that may happen ``anywhere``."""
     effects, name = region.program.effects, region.program.jaxpr.name or "a sub-program"
-    result = writes(effects)
+    result = write_effects(effects)
     if result:
         aval = region.program.in_avals[result[0].input_index]
         raise TypeError(
@@ -182,7 +182,7 @@ def _refuse_effects(region: Region, what: str, why: str, guards: bool = True) ->
             "not. Return the value and write it outside, or map over the reference, too."
         )
     effects = frozenset([e for e in effects if not (e.anywhere or (guards and e.guardable))])
-    if lasting(effects):
+    if must_be_kept(effects):
         shown = sorted(map(repr, effects))[0]
         raise _Misplaced(
             f"{name} has an effect, {shown}, under {what} that is itself mapped or uncertain"
@@ -217,7 +217,7 @@ class _Lifting(Generic[V]):
                 arrays = carrier.arrays(a, s, self.interface.depth(i))
             flat.extend(arrays)
             widths.append(len(arrays))
-        return self._results(bind_rebuilt(primitive, flat, self._params(widths)))
+        return self._results(bind_rewritten(primitive, flat, self._params(widths)))
 
     def described(self) -> LiftedRegions:
         """Parameters and structures, for operands of given structures."""

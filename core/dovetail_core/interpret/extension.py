@@ -18,7 +18,7 @@ from ..ir.regions import CONTROL, Kind, Region, RegionInterface
 from ..ir.rewriting import Part, Slot, assemble, slots_of
 from ..rules.evaluation import jaxpr_as_fun
 from ..rules.staging import consts_to_inputs, stage, stage_closed
-from ..types.algebra import algebra, zeros
+from ..types.algebra import algebra, zeros_like_aval
 from ..types.avals import AbstractValue
 from ..types.high import leading_size, without_leading
 from ..types.typeof import typeof
@@ -192,7 +192,7 @@ class Extension:
         if not self.interface.is_loop:
             return Slot(Kind.PLAIN)
         if self.interface.is_open_ended:
-            return Slot(Kind.CARRIED, zeros(aval))
+            return Slot(Kind.CARRIED, zeros_like_aval(aval))
         return Slot(Kind.STACKED)
 
     def run(self, primitive: Primitive) -> tuple[list[Any], list[Any], dict[Any, Any]]:
@@ -304,7 +304,10 @@ def _outputs(
 
     def f(*args: Any) -> list[Any]:
         outs = _run(program, args)
-        return [zeros(fillings[k - first]) if i is None else outs[i] for k, i in enumerate(order)]
+        return [
+            zeros_like_aval(fillings[k - first]) if i is None else outs[i]
+            for k, i in enumerate(order)
+        ]
 
     return stage_closed(f, program.in_avals, program.jaxpr.name)
 

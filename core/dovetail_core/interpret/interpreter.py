@@ -19,7 +19,7 @@ from dovetail_tree.util import tree_flatten, tree_unflatten
 from ..dispatch.primitive import Primitive
 from ..ir.programs import ClosedJaxpr, Eqn, Literal, Var
 from ..ir.regions import Operand, RegionInterface
-from ..rules.evaluation import at_their_types
+from ..rules.evaluation import with_typed_constants
 from ..rules.staging import stage, stage_closed
 from ..types.algebra import algebra
 from ..types.typeof import typeof
@@ -158,7 +158,7 @@ class Interpreter:
         """
         if len(args) != len(program.in_avals):
             raise TypeError(f"the program takes {len(program.in_avals)} inputs, {len(args)} given")
-        jaxpr, consts = at_their_types(program.jaxpr, program.consts)
+        jaxpr, consts = with_typed_constants(program.jaxpr, program.consts)
         env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
         env.update(zip(jaxpr.invars, args))
 

@@ -17,14 +17,14 @@ from dovetail_base.source import current_source, describe, here
 from ..dispatch.primitive import Primitive, Trace, get_trace, run_under, set_trace
 from ..dispatch.tracer import Tracer, check_alive
 from ..ir.programs import ClosedJaxpr
-from ..rules.checks import check_results
+from ..rules.rule_checks import check_results
 from ..rules.staging import stage_closed
 from ..rules.tables import RuleTable
 from ..types.avals import AbstractValue
 from ..types.dtypes import is_inexact
 from ..types.typeof import typeof
 from .carrier import Carrier
-from .mutable import apply_local, concerns
+from .mutable_values import apply_local, uses_local
 
 V = TypeVar("V")
 
@@ -105,7 +105,7 @@ class LiftTrace(Trace, Generic[V]):
         """Called under the parent when the traced function has returned."""
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        if primitive.stateful and concerns(self, primitive, args):
+        if primitive.stateful and uses_local(self, primitive, args):
             return apply_local(self, primitive, args, params)
         tracer = self.tracer
         for x in args:

@@ -16,8 +16,8 @@ from dovetail_base.source import current_source, describe
 from ..dispatch.primitive import Primitive, Trace
 from ..ir.programs import ClosedJaxpr, Eqn
 from ..registry.discovery import registry
-from ..rules.checks import check_results
 from ..rules.evaluation import eval_rules
+from ..rules.rule_checks import check_results
 from ..rules.tables import RuleTable
 from ..types.avals import AbstractValue
 from ..types.high import low_types, take_apart, with_leading, without_leading

@@ -13,7 +13,7 @@ from dovetail_base.source import get_override, set_override
 
 from ..dispatch.primitive import get_trace
 from ..ir.programs import Atom, ClosedJaxpr, Eqn, Literal, Var
-from ..rules.evaluation import at_their_types, eval_jaxpr
+from ..rules.evaluation import eval_jaxpr, with_typed_constants
 from ..rules.staging import StagedTracer, StagingTrace
 from ..types.typeof import typeof
 
@@ -29,7 +29,7 @@ def run_partly(closed: ClosedJaxpr, left_alone: LeftAlone, *args: Any) -> list[A
     target = get_trace().parent
     if not isinstance(target, StagingTrace):
         return eval_jaxpr(closed.jaxpr, closed.consts, *args)
-    jaxpr, consts = at_their_types(closed.jaxpr, closed.consts)
+    jaxpr, consts = with_typed_constants(closed.jaxpr, closed.consts)
     run = _Run(target, left_alone)
     for v, x in zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args]):
         run.define(v, x)

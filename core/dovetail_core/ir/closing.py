@@ -85,16 +85,16 @@ def _with_names(eqn: Eqn, same: dict[Var, Var]) -> Eqn:
     invars: list[Atom] = [same.get(v, v) if v.__class__ is Var else v for v in eqn.invars]  # type: ignore[arg-type]
     if invars == eqn.invars:
         return eqn
-    places = first_operands(eqn.primitive, invars, [v.aval.is_mutable for v in invars])
+    places = same_operands(eqn.primitive, invars, [v.aval.is_mutable for v in invars])
     if places is None:
         return eqn.replace(invars=invars)
-    params = with_single_operands(eqn.primitive, eqn.params, places)
+    params = merge_operands(eqn.primitive, eqn.params, places)
     left = [v for i, v in enumerate(invars) if places[i] == i]
     effects = eqn.primitive.infer(tuple([v.aval for v in left]), params).effects
     return eqn.replace(invars=left, params=params, effects=effects)
 
 
-def first_operands(
+def same_operands(
     primitive: Primitive, args: Sequence[Any], mutable: Sequence[bool]
 ) -> list[int] | None:
     """Per operand, the first one that is the same mutable value; None if all are different, or if
@@ -107,11 +107,11 @@ def first_operands(
     return None if places == list(range(len(args))) else places
 
 
-def with_single_operands(
+def merge_operands(
     primitive: Primitive, params: dict[str, Any], places: Sequence[int]
 ) -> dict[str, Any]:
     """Parameters for one operand in place of several that are the same (see
-    :func:`first_operands`).
+    :func:`same_operands`).
 
     Raises:
         ValueError: iterations would get the whole value, and one slice each.

@@ -11,20 +11,28 @@ from dovetail_base.annotations import Annotated, annotations_of
 from dovetail_base.places import SourceInfo
 from dovetail_base.source import Source
 
-from ..dispatch.axes import trace_key
+from ..dispatch.axis_names import trace_key
 from ..dispatch.primitive import HeldProgram, Primitive
 from ..dispatch.tracer import Tracer
 from ..types.avals import AbstractValue, numpy_dtype
-from ..types.effects import (
-    NO_EFFECTS,
-    Effects,
-    RetypeEffect,
-    moved_effects,
-    program_effects,
-)
+from ..types.effects import NO_EFFECTS, Effects, RetypeEffect, moved_effects, program_effects
 from ..types.typeof import typeof
 from .debug_info import DebugInfo
 from .nesting import Remembering
+
+__all__ = (
+    "Atom",
+    "ClosedJaxpr",
+    "Eqn",
+    "Jaxpr",
+    "Literal",
+    "Var",
+    "contains_high",
+    "equal_literals",
+    "open_program",
+    "subprograms",
+    "walk_programs",
+)
 
 
 class Var:
@@ -132,7 +140,7 @@ class Jaxpr:
         self.eqns = list(eqns)
         self.mut_types = mut_types or {}
         self.effects = self._collect_effects() if effects is None else effects
-        self.is_high = shows_high(self) if is_high is None else is_high
+        self.is_high = contains_high(self) if is_high is None else is_high
         self.name = debug_info.func_name if debug_info is not None else name
         self._hash: int | None = None
         self.typed: dict[bool, Any] = {}
@@ -187,7 +195,7 @@ class Jaxpr:
     def __hash__(self) -> int:
         if self._hash is None:
             # Innermost first, or the nesting of programs were that of frames on the stack.
-            for program in reversed([open_program(p) for p in walk(self)]):
+            for program in reversed([open_program(p) for p in walk_programs(self)]):
                 if program._hash is None:
                     program._hash = program._digest()
         assert self._hash is not None
@@ -196,7 +204,7 @@ class Jaxpr:
     def _digest(self) -> int:
         """A hash of types, primitives, and sub-programs."""
         types = tuple([v.aval for v in self.constvars + self.invars + self.outvars])
-        within = [p for e in self.eqns if e.primitive.regions for p in programs_in(e.params)]
+        within = [p for e in self.eqns if e.primitive.regions for p in subprograms(e.params)]
         return hash((types, tuple([e.primitive for e in self.eqns]), tuple(map(hash, within))))
 
 
@@ -319,7 +327,7 @@ def open_program(program: Jaxpr | ClosedJaxpr) -> Jaxpr:
     return program if isinstance(program, Jaxpr) else program.jaxpr
 
 
-def programs_in(value: Any) -> Iterator[Jaxpr | ClosedJaxpr]:
+def subprograms(value: Any) -> Iterator[Jaxpr | ClosedJaxpr]:
     """The sub-programs in a parameter or a dictionary of them, in order."""
     result: list[Jaxpr | ClosedJaxpr] = []
     _collect((value,), result)
@@ -341,15 +349,15 @@ def _collect(values: Iterable[Any], result: list[Jaxpr | ClosedJaxpr]) -> None:
             _collect(cast("Sequence[Any]", value), result)
 
 
-def shows_high(jaxpr: Jaxpr) -> bool:
+def contains_high(jaxpr: Jaxpr) -> bool:
     """Return whether a variable's type or a sub-program is high."""
     own = (*jaxpr.constvars, *jaxpr.invars, *(v for e in jaxpr.eqns for v in e.outvars))
     if any(v.aval.is_high for v in own):
         return True
-    return any(p.is_high for e in jaxpr.eqns for p in programs_in(e.params))
+    return any(p.is_high for e in jaxpr.eqns for p in subprograms(e.params))
 
 
-def walk(program: Jaxpr | ClosedJaxpr) -> Iterator[Jaxpr | ClosedJaxpr]:
+def walk_programs(program: Jaxpr | ClosedJaxpr) -> Iterator[Jaxpr | ClosedJaxpr]:
     """A program, and those that its equations hold at any depth; each object once."""
     seen: set[int] = set()
     todo = [program]
@@ -379,7 +387,7 @@ def _bits(x: Any, dtype: Any) -> tuple[Any, ...]:
     return y.dtype, y.shape, y.tobytes()
 
 
-def same_literal(a: Literal, b: Literal) -> bool:
+def equal_literals(a: Literal, b: Literal) -> bool:
     """Return whether two literals are equal in type and, at that type, in bits."""
     if a.aval != b.aval or a.val is b.val:
         return a.aval == b.aval
@@ -440,7 +448,7 @@ def _same_but_within(a: Jaxpr, b: Jaxpr, later: list[tuple[Jaxpr, Jaxpr]]) -> bo
 
     def same(x: Atom, y: Atom) -> bool:
         if isinstance(x, Literal) or isinstance(y, Literal):
-            return isinstance(x, Literal) and isinstance(y, Literal) and same_literal(x, y)
+            return isinstance(x, Literal) and isinstance(y, Literal) and equal_literals(x, y)
         return names.get(x) is y
 
     def define(xs: list[Var], ys: list[Var]) -> bool:

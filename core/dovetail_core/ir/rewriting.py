@@ -13,9 +13,27 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from ..dispatch.primitive import Primitive
-from .closing import mutable_constants, with_inputs
+from .closing import (
+    merge_operands as merge_operands,
+    mutable_constants as mutable_constants,
+    same_operands as same_operands,
+    with_inputs,
+)
 from .programs import ClosedJaxpr, Var
 from .regions import CONTROL, Kind, Operand, Rebuild, RegionInterface
+
+__all__ = (
+    "Application",
+    "Part",
+    "Slot",
+    "assemble",
+    "bind_rewritten",
+    "merge_operands",
+    "mutable_constants",
+    "rearrange",
+    "same_operands",
+    "slots_of",
+)
 
 
 class Slot:
@@ -105,7 +123,7 @@ def assemble(
     return Application(params, ins, outs)
 
 
-def bind_rebuilt(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
+def bind_rewritten(primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
     """Apply a primitive with regions whose programs were changed one by one; mutable values that
     they close over become operands."""
     assert primitive.regions is not None
@@ -181,7 +199,7 @@ def _arranged(
     if len(taken) == len(part.ins) == len(ins) and len(given) == len(part.outs) == len(outs):
         try:
             inputs, outputs = [taken[s] for s in ins], [given[s] for s in outs]
-            return rearranged(part.program, tuple(inputs), tuple(outputs))
+            return rearrange(part.program, tuple(inputs), tuple(outputs))
         except KeyError:
             pass  # as many, but not the same slots
     return _completed(part, ins, outs, parts)
@@ -198,14 +216,14 @@ def _completed(
         where.setdefault(slot, len(inputs))
         inputs.append(types[slot] if k is None else k)
     if CONTROL in part.outs:
-        return rearranged(part.program, tuple(inputs), (0,))
+        return rearrange(part.program, tuple(inputs), (0,))
     outputs: list[int] = []
     for slot, k in _in_rounds(outs, part.outs):
         if k is None:
             assert slot.otherwise is not None, "each region defines each plain result"
             k = ~where[slot.otherwise]
         outputs.append(k)
-    return rearranged(part.program, tuple(inputs), tuple(outputs))
+    return rearrange(part.program, tuple(inputs), tuple(outputs))
 
 
 def _in_rounds(order: Sequence[Slot], result: Sequence[Any]) -> list[tuple[Slot, int | None]]:
@@ -227,7 +245,7 @@ def _place(places: dict[Any, list[int]], slot: Slot, n: int) -> int | None:
     return places[slot][n] if slot in places else None
 
 
-def rearranged(
+def rearrange(
     program: ClosedJaxpr, inputs: tuple[Any, ...], outputs: tuple[int, ...]
 ) -> ClosedJaxpr:
     """The program with these inputs and outputs; remembered with it.

@@ -10,7 +10,7 @@ from dovetail_base.source import describe
 
 from ..types.avals import AbstractValue, ShapedArray, numpy_dtype
 from ..types.high import without_leading
-from .programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, open_program, walk
+from .programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, open_program, walk_programs
 from .regions import CONTROL, Region, RegionInterface
 
 
@@ -27,7 +27,7 @@ def check_jaxpr(program: Jaxpr | ClosedJaxpr, after: str = "") -> None:
     Raises:
         IRError: a rule is broken; names the program, the equation and the user's line behind it.
     """
-    for ir in walk(program):
+    for ir in walk_programs(program):
         _Checker(open_program(ir), after).run()
 
 

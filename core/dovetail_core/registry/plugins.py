@@ -18,7 +18,7 @@ from .manifest import Manifest
 
 KERNEL_TABLES = {
     "eval": "dovetail_core.rules.evaluation:eval_rules",
-    "dce": "dovetail_core.rules.dce:dce_rules",
+    "dce": "dovetail_core.rules.dead_code:dce_rules",
     "to_lo": "dovetail_core.interpret.lowering:to_lo_rules",
 }
 KERNEL_RULES = {"eval": ("dovetail_core.interpret.lowering",)}

@@ -9,7 +9,7 @@ from typing import Any
 
 from dovetail_base.keys import keeps_alive
 
-from ..ir.programs import ClosedJaxpr, Jaxpr, programs_in
+from ..ir.programs import ClosedJaxpr, Jaxpr, subprograms
 
 _PLAIN = {int, bool, float, str, type(None)}
 MOST = 2000
@@ -36,7 +36,7 @@ def _holders(jaxpr: Jaxpr) -> list[Any]:
                 continue
             if keeps_alive(v):
                 result.append(v)
-            for p in programs_in(v):
+            for p in subprograms(v):
                 result += holders(p)
     return result
 

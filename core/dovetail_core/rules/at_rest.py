@@ -22,7 +22,7 @@ from ..ir.programs import ClosedJaxpr
 from ..registry.discovery import registry
 from ..types.typeof import typeof
 from .alive import keeps_any, keeps_only_itself
-from .evaluation import eval_jaxpr, evaluates_otherwise
+from .evaluation import eval_jaxpr, is_overridden
 from .staging import consts_to_inputs, stage
 from .unchanged import KEPT, Results, look_at
 
@@ -49,7 +49,7 @@ class _Known(NamedTuple):
         """The call's result."""
         operands = (*self.consts, *leaves)
         call = registry().provider("program_caller", default=None)
-        whole = keeps_only_itself(self.program) and not evaluates_otherwise()
+        whole = keeps_only_itself(self.program) and not is_overridden()
         if call is not None and whole:
             outs = call(self.program, name, operands)
         else:

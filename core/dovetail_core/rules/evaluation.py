@@ -16,9 +16,20 @@ from ..dispatch.primitive import EVAL, Primitive, get_trace, run_under
 from ..ir.programs import ClosedJaxpr, Jaxpr, Literal, Var
 from ..types.algebra import algebra
 from ..types.avals import AbstractValue, numpy_dtype
-from ..types.dtypes import is_wide
+from ..types.dtypes import needs_x64
 from ..types.typeof import typeof
 from .tables import RuleTable
+
+__all__ = (
+    "array_of_number",
+    "def_impl",
+    "eval_freeing",
+    "eval_jaxpr",
+    "eval_rules",
+    "is_overridden",
+    "jaxpr_as_fun",
+    "with_typed_constants",
+)
 
 
 class EvalRule(Protocol):
@@ -34,7 +45,7 @@ EVAL.rules, EVAL.miss = eval_rules.rules, eval_rules.miss
 EVAL.define = partial(eval_rules.set, override=True)
 
 
-def evaluates_otherwise() -> bool:
+def is_overridden() -> bool:
     """Return whether other rules of evaluation are set at present: then programs that would be
     compiled whole are evaluated by operations, each by these rules."""
     return EVAL.rules is not eval_rules.rules
@@ -53,7 +64,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: list[Any], *args: Any) -> list[Any]:
     """
     if len(args) != len(jaxpr.invars):
         raise TypeError(f"the program takes {len(jaxpr.invars)} inputs, {len(args)} given")
-    jaxpr, consts = at_their_types(jaxpr, consts)
+    jaxpr, consts = with_typed_constants(jaxpr, consts)
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
     inherited = get_override()  # an enclosing program's equation, already the user's line
@@ -80,9 +91,9 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: list[Any], *args: Any) -> list[Any]:
     return [x.val if isinstance(x, Literal) else env[x] for x in jaxpr.outvars]
 
 
-def eval_sparingly(closed: ClosedJaxpr, *args: Any) -> list[Any]:
+def eval_freeing(closed: ClosedJaxpr, *args: Any) -> list[Any]:
     """Do as :func:`eval_jaxpr`, and free each computed value after its last use."""
-    jaxpr, consts = at_their_types(closed.jaxpr, closed.consts)
+    jaxpr, consts = with_typed_constants(closed.jaxpr, closed.consts)
     last = _last_uses(jaxpr)
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
@@ -114,7 +125,7 @@ def _last_uses(jaxpr: Jaxpr) -> list[list[Var]]:
     return result[::-1]
 
 
-def at_their_types(jaxpr: Jaxpr, consts: list[Any]) -> tuple[Jaxpr, list[Any]]:
+def with_typed_constants(jaxpr: Jaxpr, consts: list[Any]) -> tuple[Jaxpr, list[Any]]:
     """The program and its constants, such that each has its type in the program at present.
 
     A Python or NumPy number is of another type under another mode of 64-bit types. A number that
@@ -169,14 +180,14 @@ def _at_type(x: Any, aval: AbstractValue) -> Any:
     """A number as it is, or as an array if it would be of another type at present."""
     if typeof(x) is aval or numpy_dtype(aval) is None:
         return x
-    with enable_x64(is_wide(aval.dtype)):  # type: ignore[attr-defined]
+    with enable_x64(needs_x64(aval.dtype)):  # type: ignore[attr-defined]
         return run_under(EVAL, algebra().array, x, aval)
 
 
-def as_read(x: Any, wide: bool) -> Any:
+def array_of_number(x: Any, wide: bool) -> Any:
     """A number or a NumPy array as an array of the type that it has under a mode of 64-bit types;
     values that have the same type under both modes as they are."""
-    if x.__class__ not in _NUMBERS and not (_is_numpy(x) and is_wide(x.dtype)):
+    if x.__class__ not in _NUMBERS and not (_is_numpy(x) and needs_x64(x.dtype)):
         return x
     with enable_x64(wide):
         return run_under(EVAL, algebra().array, x, typeof(x))

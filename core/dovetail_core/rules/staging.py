@@ -21,18 +21,29 @@ from dovetail_base.source import (
 )
 from dovetail_xla.config import tracing_state
 
-from ..dispatch.axes import seen_over
+from ..dispatch.axis_names import outer_varying_axes
 from ..dispatch.leaks import leaks_so_far, refuse_leaks
 from ..dispatch.primitive import Primitive, Trace, get_trace, set_trace
 from ..dispatch.tracer import Tracer, check_alive
 from ..ir.programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from ..ir.regions import RegionInterface
 from ..ir.verification import check_jaxpr
-from ..types.avals import AbstractValue, varied
+from ..types.avals import AbstractValue
 from ..types.dtypes import float0
 from ..types.effects import Effects, RetypeEffect
 from ..types.typeof import typeof
 from .gc import end_tracing, start_tracing
+
+__all__ = (
+    "StagedTracer",
+    "StagingTrace",
+    "check_in_scope",
+    "consts_to_inputs",
+    "current_type",
+    "definition_of",
+    "stage",
+    "stage_closed",
+)
 
 
 class StagedTracer(Tracer["StagingTrace"]):
@@ -166,10 +177,10 @@ class StagingTrace(Trace):
             aval = typeof(x)
             if issubclass(x.__class__, Tracer):
                 check_alive(x)
-                if more := seen_over(x):
-                    aval = varied(aval, aval.vma | more)
+                if more := outer_varying_axes(x):
+                    aval = aval.with_vma(aval.vma | more)
                 if aval.is_mutable:
-                    check_within(x, self)
+                    check_in_scope(x, self)
             if aval.has_mutable_type:
                 aval = current_type(x, self.parent)
             known = self._const_of[id(x)] = Var(aval)
@@ -213,7 +224,7 @@ def definition_of(x: Any) -> tuple[StagingTrace, Eqn] | None:
     return None if eqn is None else (x._trace, eqn)
 
 
-def check_within(x: Any, trace: Trace | None) -> None:
+def check_in_scope(x: Any, trace: Trace | None) -> None:
     """Raise UnexpectedTracerError for a mutable tracer that is used outside of its trace, as by
     rules that a transformation applies: writes to it could not be recorded."""
     while trace is not None:

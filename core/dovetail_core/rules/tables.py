@@ -11,7 +11,7 @@ from dovetail_base.source import callable_name, current_source, describe, regist
 
 from ..dispatch.primitive import Primitive
 from ..registry.discovery import distribution_of, registry
-from ..types.dividing import is_ambiguous
+from ..types.type_shardings import is_ambiguous
 from ..types.typeof import typeof
 from .filling import Origin as Origin, entering, generation as generation
 from .slots import Slot, Slots

@@ -22,7 +22,7 @@ from dovetail_base.source import get_scope, here, without_names
 from dovetail_base.wrapping import callable_name
 from dovetail_xla.config import trace_context
 
-from ..dispatch.axes import axes_key
+from ..dispatch.axis_names import axes_key
 from ..dispatch.primitive import EVAL, get_trace
 from ..dispatch.tracer import Tracer
 from ..types.typeof import typeof

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from ..registry.discovery import registry
 from .avals import AbstractValue, ShapedArray
-from .dividing import divided_as
-from .roles import cotangent_vma, has_roles
+from .manual_axis_types import cotangent_vma, has_roles
+from .type_shardings import like_type
 from .typeof import typeof
 
 
@@ -57,8 +57,8 @@ class Algebra(Protocol):
         ...
 
     def with_roles(self, x: Any, vma: frozenset[Any]) -> Any:
-        """The value ``x`` as one whose type has ``vma`` (see ``roles``): summed over axes over
-        which ``x`` varies, or is a sum, and the new one does not."""
+        """The value ``x`` as one whose type has ``vma`` (see ``manual_axis_types``): summed over
+        axes over which ``x`` varies, or is a sum, and the new one does not."""
         ...
 
     def vary(self, x: Any, axes: Sequence[Any]) -> Any:
@@ -129,7 +129,7 @@ def forget_provider() -> None:
     _provider.clear()
 
 
-def zeros(aval: AbstractValue) -> Any:
+def zeros_like_aval(aval: AbstractValue) -> Any:
     """The zero of type ``aval``."""
     make = getattr(aval, "make_zero", None)
     if make is not None:
@@ -137,10 +137,10 @@ def zeros(aval: AbstractValue) -> Any:
     own = _extended(aval)
     result = None if own is None else own.dtype.zeros(own.shape)
     result = algebra().full(aval, 0) if result is None else result
-    return result if aval.divided is None else divided_as(result, aval, typeof(result))
+    return result if aval.divided is None else like_type(result, aval, typeof(result))
 
 
-def add(x: Any, y: Any) -> Any:
+def add_tangents(x: Any, y: Any) -> Any:
     """The sum of two tangents or cotangents of one type."""
     aval = typeof(x)
     own = _extended(aval)
@@ -155,7 +155,7 @@ def _extended(aval: AbstractValue) -> Any:
     return aval if aval.is_high and isinstance(aval, ShapedArray) else None
 
 
-def collected(cotangent: Any, aval: AbstractValue) -> Any:
+def match_cotangent(cotangent: Any, aval: AbstractValue) -> Any:
     """A cotangent as one of a value of type ``aval``: summed over axes of a mesh along which the
     value is equal on all devices and the cotangent is not, and divided as the type shows."""
     now = typeof(cotangent)
@@ -167,4 +167,4 @@ def collected(cotangent: Any, aval: AbstractValue) -> Any:
             cotangent = algebra().sum_parts(cotangent, more)
     if now.divided is None and aval.divided is None:
         return cotangent
-    return divided_as(cotangent, aval.cotangent_type(), now)
+    return like_type(cotangent, aval.cotangent_type(), now)

@@ -16,9 +16,9 @@ from dovetail_base.source import current_source, describe
 from dovetail_xla.fork import renew_in_child
 
 from ..registry.discovery import registry
-from .dividing import dividing, dividing_or_none
 from .dtypes import DType, ExtendedDType, float0, is_inexact, short_dtype
-from .roles import cotangent_vma, text_of, vma_of
+from .manual_axis_types import NO_AXES, cotangent_vma, text_of, vma_of
+from .type_shardings import sharding_provider, sharding_provider_or_none
 
 
 class AbstractValue:
@@ -34,12 +34,12 @@ class AbstractValue:
     is_high: bool = False
     is_mutable: ClassVar[bool] = False
     has_mutable_type: ClassVar[bool] = False
-    vma: frozenset[Any] = frozenset()
+    vma: frozenset[Any] = NO_AXES
     """The axes of a mesh over which a value varies, if devices have a part each."""
     holds_varying: ClassVar[bool] = False
     """True if ``vma`` is that of a mutable value's contents, and ``update(vma=...)`` changes it."""
     divided: Any = None
-    """The value's division along ``Explicit`` axes of a mesh (see ``dividing``)."""
+    """The value's division along ``Explicit`` axes of a mesh (see ``type_shardings``)."""
     owns_contents: ClassVar[bool] = True
     """True for a mutable type if nothing else refers to the arrays that ``take`` returns."""
 
@@ -88,6 +88,25 @@ class AbstractValue:
     def strong(self) -> AbstractValue:
         """This type without weak typing."""
         return self
+
+    def with_vma(self, vma: frozenset[Any]) -> Any:
+        """The type of an array, or of a reference to one, that varies over these axes of a mesh;
+        other types as they are."""
+        own: Any = self
+        return own.update(vma=vma) if self.holds_varying and vma != self.vma else self
+
+    def without_sharding(self) -> Any:
+        """The type of an array without its division; other types as they are."""
+        own: Any = self
+        return self if self.divided is None else own.update(sharding=None)
+
+    def is_declared_as(self, declared: AbstractValue) -> bool:
+        """Return whether a value of this type is one of the type that an author declared.
+
+        If a declared array type has no axes of a mesh, the value may be divided along them, or
+        vary.
+        """
+        return self.strong() == declared.strong()
 
     def to_tangent_aval(self) -> AbstractValue:
         """:meth:`tangent_type`, under its public name in JAX."""
@@ -144,8 +163,9 @@ class ShapedArray(AbstractValue):
     """The type of an array: ``shape``, ``dtype``, ``weak_type``, ``vma`` and ``divided``.
 
     ``vma`` are the axes of a mesh over which the array varies, if it is one of the parts that
-    devices have (and other roles of axes, see ``roles``); else it is empty. ``divided`` is its
-    division along axes of a mesh that are of type ``Explicit``, or None (see ``dividing``).
+    devices have (and other roles of axes, see ``manual_axis_types``); else it is empty. ``divided``
+    is its division along axes of a mesh that are of type ``Explicit``, or None (see
+    ``type_shardings``).
     Instances are interned: equal types are one object, so that comparing and hashing them is
     comparing and hashing an address. Arrays of an extended dtype are high: made of low ones.
 
@@ -183,7 +203,7 @@ class ShapedArray(AbstractValue):
         dims, dt = shape_and_dtype(shape, dtype)
         plain = (dims, dt, bool(weak_type))
         divided: Any = None
-        if sharding is not None and (provider := dividing_or_none()) is not None:
+        if sharding is not None and (provider := sharding_provider_or_none()) is not None:
             divided = provider.said(sharding, dims)
         key = plain if not vma and divided is None else (*plain, vma, divided)
         with _interning:  # two threads must not make two of one type
@@ -207,8 +227,8 @@ class ShapedArray(AbstractValue):
     def sharding(self) -> Any:
         """Its division along ``Explicit`` axes; without one, replicated on the mesh that is set."""
         if self.divided is not None:
-            return dividing().shown(self.divided)
-        provider = dividing_or_none()
+            return sharding_provider().shown(self.divided)
+        provider = sharding_provider_or_none()
         return None if provider is None else provider.around(len(self.shape))
 
     @property
@@ -259,14 +279,18 @@ class ShapedArray(AbstractValue):
         shape, divided = (*self.shape[:at], size, *self.shape[at:]), self.divided
         if divided is None and name is None:
             return self.update(shape=shape)
-        return self.update(shape=shape, sharding=dividing().with_dimension(divided, at, name))
+        return self.update(
+            shape=shape, sharding=sharding_provider().with_dimension(divided, at, name)
+        )
 
     def without_dimension(self, at: int) -> ShapedArray:
         """A copy without one of its dimensions."""
         shape = self.shape[:at] + self.shape[at + 1 :]
         if self.divided is None:
             return self.update(shape=shape)
-        return self.update(shape=shape, sharding=dividing().without_dimension(self.divided, at))
+        return self.update(
+            shape=shape, sharding=sharding_provider().without_dimension(self.divided, at)
+        )
 
     def tangent_type(self) -> ShapedArray:
         if self._tangent is None:
@@ -285,7 +309,7 @@ class ShapedArray(AbstractValue):
             result = result.update(vma=vma)
         if result.divided is None:
             return result
-        divided = dividing().cotangent(result.divided)
+        divided = sharding_provider().cotangent(result.divided)
         return result if divided is result.divided else result.update(sharding=divided)
 
     def lo_ty(self) -> list[ShapedArray]:
@@ -309,13 +333,23 @@ class ShapedArray(AbstractValue):
     def strong(self) -> ShapedArray:
         return self.update(weak_type=False) if self.weak_type else self
 
+    def with_vma(self, vma: frozenset[Any]) -> ShapedArray:
+        return self if vma == self.vma else self.update(vma=vma)
+
+    def is_declared_as(self, declared: AbstractValue) -> bool:
+        if self.strong() == declared.strong():
+            return True
+        if not isinstance(declared, ShapedArray) or declared.vma or declared.divided is not None:
+            return False
+        return self.update(vma=NO_AXES, sharding=None).strong() == declared.strong()
+
     def str_short(self, short_dtypes: bool = True) -> str:
         return self._text(short_dtype(self.dtype) if short_dtypes else self.dtype.name, "~")
 
     def _text(self, dtype: str, weak: str) -> str:
         dims, roles = list(map(str, self.shape)), list[str]()
         if self.divided is not None:
-            dims, roles = dividing().text(self.divided, self.shape)
+            dims, roles = sharding_provider().text(self.divided, self.shape)
         if self.vma:
             roles = [*text_of(self.vma), *roles]
         behind = f"{{{', '.join(roles)}}}" if roles else ""
@@ -338,43 +372,7 @@ def _placed(
 _varying = _placed  # by this name in what was pickled before
 
 
-NOWHERE: frozenset[Any] = frozenset()
-"""No axes: the ``vma`` of values that are no parts."""
-
-
-def varied(aval: Any, vma: frozenset[Any]) -> Any:
-    """The type of an array, or of a reference to one, with variation over these axes alone; other
-    types as they are."""
-    if aval.vma == vma or not (aval.__class__ is ShapedArray or aval.holds_varying):
-        return aval
-    return aval.update(vma=vma)
-
-
-def are_divided(avals: Sequence[AbstractValue]) -> bool:
-    """Return whether any of these types has a division along axes of a mesh."""
-    return any(a.divided is not None for a in avals)
-
-
-def undivided(aval: Any) -> Any:
-    """The type of an array without its division; other types as they are."""
-    return aval if aval.divided is None else aval.update(sharding=None)
-
-
 def numpy_dtype(aval: AbstractValue) -> DType | None:
     """The element type of an array of numbers that NumPy can hold; None for every other type."""
     dtype: Any = aval.dtype if isinstance(aval, ShapedArray) else None
     return None if isinstance(dtype, ExtendedDType) or dtype == float0 else dtype
-
-
-def is_as_said(result: Any, wanted: Any) -> bool:
-    """Return whether a type is the one that the author of a high type declared.
-
-    If the declared type has no axes of a mesh, the value may be divided along them, or vary.
-    """
-    if result.strong() == wanted.strong():
-        return True
-    if not isinstance(result, ShapedArray) or not isinstance(wanted, ShapedArray):
-        return False
-    if wanted.vma or wanted.divided is not None:
-        return False
-    return result.update(vma=frozenset(), sharding=None).strong() == wanted.strong()

@@ -104,7 +104,7 @@ _NARROW: dict[DType, DType] = {
 }
 
 
-def is_wide(dtype: Any) -> bool:
+def needs_x64(dtype: Any) -> bool:
     """Return whether arrays have this element type only if ``enable_x64`` is on."""
     return dtype in _NARROW
 

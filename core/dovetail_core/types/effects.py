@@ -11,6 +11,21 @@ from dovetail_base.scopes import run_with
 
 from .avals import AbstractValue
 
+__all__ = (
+    "AccumulateEffect",
+    "Effect",
+    "Effects",
+    "IOEffect",
+    "InputEffect",
+    "NO_EFFECTS",
+    "OrderedIOEffect",
+    "ReadEffect",
+    "RetypeEffect",
+    "WriteEffect",
+    "ignoring_io",
+    "must_be_kept",
+)
+
 
 class Effect:
     """Base of all effects. An effect is an immutable, hashable value.
@@ -98,17 +113,17 @@ V = TypeVar("V")
 _silent: ContextVar[bool] = ContextVar("dovetail_silent", default=False)
 
 
-def silenced(f: Callable[..., Any], *args: Any) -> Any:
+def ignoring_io(f: Callable[..., Any], *args: Any) -> Any:
     """``f(*args)`` within which IO effects do not keep an operation from being dead code."""
     return run_with(_silent, True, f, *args)
 
 
-def is_silenced() -> bool:
-    """Return whether this is called within :func:`silenced`, on which dead code depends."""
+def is_ignoring_io() -> bool:
+    """Return whether this is called within :func:`ignoring_io`, on which dead code depends."""
     return _silent.get()
 
 
-def lasting(effects: Effects) -> bool:
+def must_be_kept(effects: Effects) -> bool:
     """Return whether an equation with these effects must stay even if its results are unused."""
     passing = (ReadEffect, IOEffect) if _silent.get() else ReadEffect
     return any(not isinstance(e, passing) for e in effects)

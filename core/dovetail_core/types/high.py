@@ -15,8 +15,8 @@ from dovetail_base.source import current_source, describe
 from dovetail_tree.util import tree_flatten
 
 from ..registry.discovery import registry
-from .algebra import zeros
-from .avals import AbstractValue, ShapedArray, is_as_said
+from .algebra import zeros_like_aval
+from .avals import AbstractValue, ShapedArray
 from .typeof import register_type, typeof
 
 
@@ -49,7 +49,7 @@ class HiType(AbstractValue):
 
     def make_zero(self) -> Any:
         """The zero of this type, for types of tangents; by default all arrays are zero."""
-        return high_algebra().make(self, [zeros(t) for t in self.lo_ty()])
+        return high_algebra().make(self, [zeros_like_aval(t) for t in self.lo_ty()])
 
     def add_tangents(self, x: Any, y: Any) -> Any:
         """The sum of two values, for types of tangents; by default that of their arrays."""
@@ -204,7 +204,8 @@ def take_apart(x: Any, aval: AbstractValue, purpose: str) -> Sequence[Any]:
     high: Any = aval
     arrays, wanted = high.lower_val(x), high.lo_ty()
     result = [typeof(a) for a in arrays]
-    if len(result) != len(wanted) or not all(map(is_as_said, result, wanted)):
+    fits = len(result) == len(wanted) and all(a.is_declared_as(b) for a, b in zip(result, wanted))
+    if not fits:
         raise TypeError(
             f"{type(aval).__name__}.lower_val, {purpose}, returned arrays of types "
             f"({_spell(result)}), but {type(aval).__name__}.lo_ty says ({_spell(wanted)}) of "

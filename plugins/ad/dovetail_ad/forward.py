@@ -17,23 +17,16 @@ from dovetail_core import (
     Primitive,
     Trace,
     derive,
+    evaluation,
     get_trace,
+    mutable_values,
+    rule_checks,
     run_under,
     set_trace,
+    type_shardings,
     typeof,
+    zeros_like_aval,
 )
-from dovetail_core.interpret.lending import Lent, lend, read_lent
-from dovetail_core.interpret.mutable import (
-    Borrow,
-    LocalValue,
-    apply_local,
-    concerns,
-    refuse_borrowed,
-)
-from dovetail_core.rules.checks import check_count, kind_of, refuse_result, type_of_result
-from dovetail_core.rules.evaluation import as_read
-from dovetail_core.types.algebra import zeros
-from dovetail_core.types.dividing import divided_as, forgotten
 from dovetail_xla.config import enable_x64_state
 
 from .tables import JvpRule, jvp_rules
@@ -70,7 +63,9 @@ class DualCarrier(Carrier[Dual, bool]):
         primal, tangent = value
         if not structure:
             return (primal,)
-        return primal, zeros(typeof(primal).tangent_type()) if tangent is None else tangent
+        return primal, zeros_like_aval(
+            typeof(primal).tangent_type()
+        ) if tangent is None else tangent
 
     def value(self, arrays: Sequence[Any], structure: bool, depth: int) -> Dual:
         return (arrays[0], arrays[1]) if structure else (arrays[0], None)
@@ -119,23 +114,23 @@ class JvpTrace(LiftTrace[Dual]):
 
     def __init__(self, parent: Trace) -> None:
         super().__init__(parent, CARRIER, jvp_rules)
-        self.borrows: list[Borrow] = []
+        self.borrows: list[mutable_values.Borrow] = []
         self.wide = enable_x64_state.value
         """Whether 64-bit types were enabled at first, by which inputs that are numbers are read."""
-        self.lent: Lent = {}
+        self.lent: mutable_values.StandIns = {}
 
     def place_of(self, local: Any) -> Any:
         return place_of(self, local)
 
     def read_again(self, local: Any) -> None:
-        read_lent(self.lent, local, beneath(self))
+        mutable_values.read_stand_in(self.lent, local, beneath(self))
 
     def plain(self, value: Dual) -> Any:
         return value[0]  # Python control flow may look at primals
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if primitive.stateful and self._is_local(primitive, args):
-            return apply_local(self, primitive, args, params)
+            return mutable_values.apply_local(self, primitive, args, params)
         primals: list[Any] = []
         tangents: list[Any] = []
         lifted, is_typed = False, enable_x64_state.value is self.wide
@@ -171,7 +166,9 @@ class JvpTrace(LiftTrace[Dual]):
 
     def _as_read(self, value: Dual) -> Dual:
         """A pair under another mode of 64-bit types than the trace began under."""
-        return as_read(value[0], self.wide), as_read(value[1], self.wide)
+        return evaluation.array_of_number(value[0], self.wide), evaluation.array_of_number(
+            value[1], self.wide
+        )
 
     def _otherwise(
         self, primitive: Primitive, result: Any, primals: Any, tangents: Any, params: dict[str, Any]
@@ -185,8 +182,8 @@ class JvpTrace(LiftTrace[Dual]):
     def _is_local(self, primitive: Primitive, args: tuple[Any, ...]) -> bool:
         """Whether an operation is about a mutable value of this trace."""
         if self.borrows:
-            refuse_borrowed(self.borrows, args, "jvp")
-        return concerns(self, primitive, args)
+            mutable_values.check_borrowed(self.borrows, args, "jvp")
+        return mutable_values.uses_local(self, primitive, args)
 
     def checked(self, primitive: Primitive, primal: Any, tangent: Any) -> JvpTracer:
         """The tracer of a pair that a rule returned.
@@ -201,7 +198,9 @@ class JvpTrace(LiftTrace[Dual]):
         except TypeError:  # one of them is no value
             pass
         aval = check_tangent(primitive, primal, tangent)
-        return JvpTracer(self, aval, (primal, divided_as(tangent, aval, typeof(tangent))))
+        return JvpTracer(
+            self, aval, (primal, type_shardings.like_type(tangent, aval, typeof(tangent)))
+        )
 
     def dual(self, primal: Any, tangent: Any) -> Any:
         """The tracer of a pair, or the primal alone where the tangent is zero."""
@@ -214,11 +213,18 @@ def _undecided(
     """What a rule makes of values whose types tell nothing of how they are divided: of an operation
     that is not ambiguous itself, so that types say it of its results, and their tangents."""
     avals: Any = primitive.infer(tuple([typeof(x) for x in primals]), params).avals
-    result, changes = rule(forgotten(primals), forgotten(tangents), **params)
+    result, changes = rule(
+        type_shardings.without_shardings(primals),
+        type_shardings.without_shardings(tangents),
+        **params,
+    )
     if not primitive.multiple_results:
         result, changes = [result], [changes]
-    outs = [divided_as(x, a, typeof(x)) for x, a in zip(result, avals)]
-    changes = [None if t is None else divided_as(t, a, typeof(t)) for t, a in zip(changes, avals)]
+    outs = [type_shardings.like_type(x, a, typeof(x)) for x, a in zip(result, avals)]
+    changes = [
+        None if t is None else type_shardings.like_type(t, a, typeof(t))
+        for t, a in zip(changes, avals)
+    ]
     return (outs, changes) if primitive.multiple_results else (outs[0], changes[0])
 
 
@@ -263,18 +269,22 @@ def borrow(trace: Any, primal: Any, tangent: Any) -> Any:
     """A mutable primal with its tangent as the function under ``trace`` (a JvpTrace) sees it."""
     aval = typeof(primal)
     held = zip(aval.read(primal), typeof(tangent).read(tangent))
-    borrow = Borrow(trace, (primal, tangent), aval, [trace.dual(p, t) for p, t in held])
+    borrow = mutable_values.Borrow(
+        trace, (primal, tangent), aval, [trace.dual(p, t) for p, t in held]
+    )
     trace.borrows.append(borrow)
     return borrow.local
 
 
-def place_of(trace: Any, local: LocalValue) -> Any:
+def place_of(trace: Any, local: mutable_values.LocalValue) -> Any:
     """The mutable value for which a local one under ``trace`` (a JvpTrace) stands, made if there is
     none yet; NotImplemented if the local one holds tangents. It holds what that does."""
     duals = [trace.lower(c) for c in local.contents]
     if any(t is not None for _, t in duals) or any(b.local is local for b in trace.borrows):
         return NotImplemented
-    return run_under(beneath(trace), lend, trace.lent, local, [p for p, _ in duals])
+    return run_under(
+        beneath(trace), mutable_values.stand_in, trace.lent, local, [p for p, _ in duals]
+    )
 
 
 def beneath(trace: Any) -> Any:
@@ -293,14 +303,18 @@ def give_back(trace: Any) -> None:
             duals = [trace.lower(c) for c in borrow.local.contents]
             final: Any = borrow.local.aval
             final.write(primal, [p for p, _ in duals])
-            dense = [zeros(typeof(p).tangent_type()) if t is None else t for p, t in duals]
+            dense = [
+                zeros_like_aval(typeof(p).tangent_type()) if t is None else t for p, t in duals
+            ]
             final.tangent_type().write(tangent, dense)
 
 
 def refuse_pair(primitive: Primitive, result: Any) -> NoReturn:
     """Raise TypeError: a jvp rule returned no pair."""
     wanted = "it must return a pair (result, tangent of the result)"
-    refuse_result(jvp_rules, primitive, kind_of(result), wanted)
+    rule_checks.raise_wrong_result(
+        jvp_rules, primitive, rule_checks.describe_result(result), wanted
+    )
 
 
 def check_lists(
@@ -311,17 +325,17 @@ def check_lists(
         count = None  # as many as its programs, or what it evaluates to, have
     else:
         count = len(primitive.infer(tuple([typeof(x) for x in primals]), params).avals)
-    check_count(jvp_rules, primitive, outs, count, "result")
-    check_count(jvp_rules, primitive, tangents, len(outs), "result")
+    rule_checks.check_count(jvp_rules, primitive, outs, count, "result")
+    rule_checks.check_count(jvp_rules, primitive, tangents, len(outs), "result")
 
 
 def check_tangent(primitive: Primitive, primal: Any, tangent: Any) -> AbstractValue:
     """The type of a result; raises TypeError unless the tangent is of its tangent type."""
-    aval = type_of_result(jvp_rules, primitive, primal, "a result")
-    got = type_of_result(jvp_rules, primitive, tangent, "a tangent")
+    aval = rule_checks.type_of_result(jvp_rules, primitive, primal, "a result")
+    got = rule_checks.type_of_result(jvp_rules, primitive, tangent, "a tangent")
     want = aval.tangent_type()
     if not same_type(got, want):
-        refuse_result(
+        rule_checks.raise_wrong_result(
             jvp_rules,
             primitive,
             f"a tangent of type {got.str_short()} for a result of type {aval.str_short()}",

@@ -12,11 +12,11 @@ from dovetail_core import (
     eval_jaxpr,
     get_trace,
     is_value,
+    mutable_values,
     run_under,
     typeof,
 )
 from dovetail_core.dispatch.leaks import leak_checked
-from dovetail_core.interpret.mutable import check_aliases
 from dovetail_tree.util import (
     Partial,
     register_pytree_node,
@@ -264,7 +264,7 @@ def tangents_of(primals: Any, tangents: Any, what: str) -> list[Any]:
     names = [f"leaf {i} of the {'primals' if i < n else 'tangents'}" for i in range(n)]
     names += [f"leaf {i} of the tangents" for i in range(n)]
     mutable = [i for i, x in enumerate(all_given) if x is not None and is_mutable(x)]
-    check_aliases(what, [all_given[i] for i in mutable], [names[i] for i in mutable])
+    mutable_values.check_aliases(what, [all_given[i] for i in mutable], [names[i] for i in mutable])
     return given
 
 

@@ -8,9 +8,8 @@ from typing import Any
 from dovetail_base.errors import refuse_mutable_result
 from dovetail_base.source import run_transformed
 from dovetail_base.wrapping import wraps
-from dovetail_core import HiType, algebra, get_trace, is_inexact, run_under, typeof
+from dovetail_core import HiType, algebra, get_trace, is_inexact, mutable_values, run_under, typeof
 from dovetail_core.dispatch.leaks import leak_checked
-from dovetail_core.interpret.mutable import LocalValue
 from dovetail_tree.util import tree_flatten, tree_unflatten
 
 from .arguments import (
@@ -115,7 +114,7 @@ def _value_and_gradients(
 def _primal_tree(jvp: JvpTrace, tree: Any) -> Any:
     leaves, treedef = tree_flatten(tree)
     for x in leaves:
-        if isinstance(x, LocalValue) and x._trace is jvp:
+        if isinstance(x, mutable_values.LocalValue) and x._trace is jvp:
             refuse_mutable_result(x.aval, "the differentiated function")
     return tree_unflatten(treedef, [jvp.lower(x)[0] for x in leaves])
 

@@ -28,16 +28,15 @@ from dovetail_core import (
     Var,
     algebra,
     current_source,
+    evaluation,
     get_trace,
+    mutable_values,
+    needs_x64,
+    rule_checks,
     run_under,
     set_trace,
     typeof,
 )
-from dovetail_core.interpret.lending import Lent, lend, read_lent
-from dovetail_core.interpret.mutable import apply_local, concerns, is_own
-from dovetail_core.rules.checks import check_results
-from dovetail_core.rules.evaluation import as_read, at_their_types
-from dovetail_core.types.dtypes import is_wide
 from dovetail_xla.config import enable_x64_state
 
 from .tables import partial_eval_rules
@@ -96,7 +95,7 @@ class LinearTrace(Trace):
         """The scope that it is made in."""
         self.wide = enable_x64_state.value
         """Whether 64-bit types were enabled at first."""
-        self.lent: Lent = {}
+        self.lent: mutable_values.StandIns = {}
         self.has_local = False
         """Whether there are mutable values of its own."""
         partial_eval_rules.fill()
@@ -108,9 +107,9 @@ class LinearTrace(Trace):
         return result
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        if primitive.stateful and concerns(self, primitive, args):
+        if primitive.stateful and mutable_values.uses_local(self, primitive, args):
             self.has_local = True
-            return apply_local(self, primitive, args, params)
+            return mutable_values.apply_local(self, primitive, args, params)
         for x in args:
             if x.__class__ is LinearInput and x._trace is self:
                 break
@@ -137,20 +136,28 @@ class LinearTrace(Trace):
         finally:
             set_trace(outer)
         if not partial_eval_rules.is_derived(primitive):
-            check_results(partial_eval_rules, primitive, args, params, result)
+            rule_checks.check_results(partial_eval_rules, primitive, args, params, result)
         return result
 
     def place_of(self, local: Any) -> Any:
         """See :meth:`dovetail_core.Trace.place_of`; what is unknown is in no place."""
         unknown = any(self.owns(c) for c in local.contents)
-        return NotImplemented if unknown else lend(self.lent, local, list(local.contents))
+        return (
+            NotImplemented
+            if unknown
+            else mutable_values.stand_in(self.lent, local, list(local.contents))
+        )
 
     def read_again(self, local: Any) -> None:
-        read_lent(self.lent, local, self.parent)
+        mutable_values.read_stand_in(self.lent, local, self.parent)
 
     def _outlasting(self, x: Any) -> Any:
         """An operand of an operation that is transposed when the trace has ended."""
-        place = run_under(self.parent, self.place_of, x) if is_own(self, x) else NotImplemented
+        place = (
+            run_under(self.parent, self.place_of, x)
+            if mutable_values.is_local(self, x)
+            else NotImplemented
+        )
         return x if place is NotImplemented else place
 
     def record(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
@@ -159,7 +166,9 @@ class LinearTrace(Trace):
         if self.has_local:
             args = [self._outlasting(a) for a in args]
         if enable_x64_state.value is not self.wide:
-            args = [as_read(a, not self.wide) for a in args]  # as they are read now
+            args = [
+                evaluation.array_of_number(a, not self.wide) for a in args
+            ]  # as they are read now
         avals = primitive.infer(tuple([typeof(a) for a in args]), params).avals
         if primitive.traits.pulls_zeros:
             self.pulls_zeros = True
@@ -186,7 +195,7 @@ def run_linear(trace: LinearTrace, program: ClosedJaxpr, *args: Any) -> list[Any
 
     As ``eval_jaxpr`` does, but equations that are recorded keep the types that they have.
     """
-    jaxpr, consts = at_their_types(program.jaxpr, program.consts)
+    jaxpr, consts = evaluation.with_typed_constants(program.jaxpr, program.consts)
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
     inherited = get_override()
@@ -237,7 +246,7 @@ def to_program(
         if result is None:
             aval = typeof(x)
             value = x
-            if isinstance(x, np.ndarray) and is_wide(x.dtype):
+            if isinstance(x, np.ndarray) and needs_x64(x.dtype):
                 # It is of another type under the other mode of 64-bit types.
                 value = run_under(EVAL, algebra().array, x, aval)
             result = residuals[id(x)] = Var(aval), value

@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from dovetail_core import AbstractValue, Primitive, algebra, run_under, typeof
-from dovetail_core.types.algebra import zeros
+from dovetail_core import AbstractValue, Primitive, algebra, run_under, typeof, zeros_like_aval
 
 from .linear import LinearTrace
 from .tangents import has_tangent
@@ -83,7 +82,7 @@ def in_turns(outs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
         aval = typeof(out)
         if has_tangent(aval):
             want = aval.tangent_type()
-            result.append(zeros(want) if t is None else typed(t, want))
+            result.append(zeros_like_aval(want) if t is None else typed(t, want))
     return result
 
 

@@ -30,12 +30,12 @@ from dovetail_core import (
     eval_jaxpr,
     high_algebra,
     is_inexact,
+    mutable_values,
     slots_of,
     stage_closed,
     typeof,
+    zeros_like_aval,
 )
-from dovetail_core.interpret.mutable import LocalValue, apply_local
-from dovetail_core.types.algebra import zeros
 
 from .linear import LinearTrace
 from .split import Split, shared, split_program
@@ -290,7 +290,11 @@ def _filling(aval: Any) -> Any:
     """
     if aval.is_high:
         return high_algebra().make(aval, [_filling(a) for a in aval.lo_ty()])
-    return algebra().full(aval, 1) if is_inexact(getattr(aval, "dtype", None)) else zeros(aval)
+    return (
+        algebra().full(aval, 1)
+        if is_inexact(getattr(aval, "dtype", None))
+        else zeros_like_aval(aval)
+    )
 
 
 def _run_twice(
@@ -321,7 +325,7 @@ def _run_twice(
     if local is None:
         recorded = trace.record(primitive, args, params)
     else:
-        recorded = apply_local(trace, primitive, local, params)
+        recorded = mutable_values.apply_local(trace, primitive, local, params)
     return [
         x if is_unknown else values[s]
         for x, s, is_unknown in zip(recorded, results, result.out_unknown)
@@ -333,4 +337,7 @@ def _on_snapshots(trace: LinearTrace, args: Sequence[Any]) -> list[Any] | None:
     avals = [typeof(x) for x in args]
     if not any(a.is_mutable for a in avals):
         return None
-    return [LocalValue(trace, a, a.read(x)) if a.is_mutable else x for x, a in zip(args, avals)]
+    return [
+        mutable_values.LocalValue(trace, a, a.read(x)) if a.is_mutable else x
+        for x, a in zip(args, avals)
+    ]

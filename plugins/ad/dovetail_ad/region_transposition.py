@@ -21,6 +21,7 @@ from dovetail_core import (
     Region,
     RegionInterface,
     Slot,
+    add_tangents,
     algebra,
     assemble,
     current_source,
@@ -30,8 +31,8 @@ from dovetail_core import (
     run_under,
     stage_closed,
     typeof,
+    zeros_like_aval,
 )
-from dovetail_core.types.algebra import add, zeros
 
 from .linear import LinearTrace, is_linear, run_linear
 from .region_linearization import not_linear, split_regions
@@ -125,7 +126,7 @@ class _Transposition:
         ]
 
     def _zero(self, result: int) -> Any:
-        return zeros(transposed_type(self.types()[result]))
+        return zeros_like_aval(transposed_type(self.types()[result]))
 
     def _going_out(self, kind: Kind, x: Any) -> tuple[Kind, Any]:
         """The kind of an operand's cotangent, and where it starts if it is summed up."""
@@ -134,7 +135,7 @@ class _Transposition:
         if not self.interface.is_loop:
             return Kind.PLAIN, None
         if self.interface.runs == "in turn":
-            return Kind.CARRIED, zeros(transposed_type(x.aval))
+            return Kind.CARRIED, zeros_like_aval(transposed_type(x.aval))
         return Kind.STACKED, None
 
     def run(self) -> list[Any]:
@@ -226,5 +227,5 @@ def _transpose_region(
 def _total(before: Any, ct: Any, aval: Any) -> Any:
     """The sum of two cotangents either of which may be None, for zero."""
     if before is None:
-        return zeros(aval) if ct is None else ct
-    return before if ct is None else add(before, ct)
+        return zeros_like_aval(aval) if ct is None else ct
+    return before if ct is None else add_tangents(before, ct)

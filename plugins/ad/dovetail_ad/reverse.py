@@ -8,10 +8,16 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from dovetail_core import ShapedArray, canonical_dtype, float0, is_value, typeof
-from dovetail_core.dispatch.axes import manual_axes
+from dovetail_core import (
+    ShapedArray,
+    axis_names,
+    canonical_dtype,
+    float0,
+    is_value,
+    typeof,
+    zeros_like_aval,
+)
 from dovetail_core.dispatch.leaks import leak_checked
-from dovetail_core.types.algebra import zeros
 from dovetail_jit import jit
 from dovetail_tree.util import (
     Partial,
@@ -242,7 +248,9 @@ def linear_transpose(
             return outs
 
         result = transposed_call(of_unknowns, avals, cts, scope=backward_scope())
-        full = [zeros(transposed_type(a)) if t is None else t for t, a in zip(result, avals)]
+        full = [
+            zeros_like_aval(transposed_type(a)) if t is None else t for t, a in zip(result, avals)
+        ]
         return tree_unflatten(in_tree, [like_primal(t, a, True) for t, a in zip(full, avals)])
 
     return Partial(transposed)
@@ -251,7 +259,7 @@ def linear_transpose(
 def _shape_type(x: Any) -> Any:
     if hasattr(x, "shape") and hasattr(x, "dtype"):
         divided = typeof(x).divided if is_value(x) else None
-        apart = [a for a, checked in manual_axes().items() if not checked]
+        apart = [a for a, checked in axis_names.manual_axes().items() if not checked]
         dtype = canonical_dtype(x.dtype)
         return ShapedArray(x.shape, dtype, sharding=divided, vma=frozenset(apart))
     return typeof(x)
@@ -290,7 +298,7 @@ def vjp(
     leaves, in_tree = tree_flatten(primals)
     in_avals = input_types(primals, leaves, f"vjp of {function_name(fun)}")
     flat, out_tree = flat_function(fun, in_tree, {}, has_aux)
-    if manual_axes():
+    if axis_names.manual_axes():
         leaves = [each_on_its_own(x) for x in leaves]
     outs, linear = leak_checked(linearize_flat)(_named(flat), leaves)
     value = tree_unflatten(out_tree[0], outs)

@@ -19,13 +19,13 @@ from dovetail_core import (
     eval_jaxpr,
     generation,
     get_trace,
+    mutable_values,
     registry,
+    rewriting,
     run_under,
     stage_closed,
     typeof,
 )
-from dovetail_core.interpret.mutable import without_own_mutable
-from dovetail_core.ir.rewriting import rearranged
 from dovetail_core.rules.alive import keeps_only_itself
 
 from .linear import LinearTrace, checked, run_linear, to_program
@@ -111,7 +111,9 @@ def _split(
         return [x for x, u in zip(outs, out_unknown) if not u] + returned
 
     known_avals = [a for a, u in zip(avals, unknown) if not u]
-    known = without_own_mutable(stage_closed(known_part, known_avals, program.jaxpr.name))
+    known = mutable_values.discharge_local(
+        stage_closed(known_part, known_avals, program.jaxpr.name)
+    )
     linear, out_unknown, places = parts
     checked(known, "splitting")
     if not known.eqns and len(linear.eqns) == len(program.eqns) and all(d for d, _ in places):
@@ -162,7 +164,7 @@ def _itself(
     residuals = [(True, k) for k, i in enumerate(known) if jaxpr.invars[i] in used]
     inputs = [known[k] for _, k in residuals] + [i for i, u in enumerate(unknown) if u]
     outputs = [k for k, u in enumerate(out_unknown) if u]
-    return rearranged(program, tuple(inputs), tuple(outputs)), tuple(residuals)
+    return rewriting.rearrange(program, tuple(inputs), tuple(outputs)), tuple(residuals)
 
 
 def _places(
@@ -259,7 +261,7 @@ def _place(v: Any, at: dict[Any, int], beside: dict[Any, int]) -> tuple[bool, in
 
 
 def _some_outputs(program: ClosedJaxpr, outputs: Sequence[int]) -> ClosedJaxpr:
-    wanted = rearranged(program, tuple(range(len(program.in_avals))), tuple(outputs))
+    wanted = rewriting.rearrange(program, tuple(range(len(program.in_avals))), tuple(outputs))
     return checked(dce_closed(wanted, (True,) * len(outputs), True)[0], "sharing residuals")
 
 

@@ -15,16 +15,16 @@ from dovetail_core import (
     ShapedArray,
     Tracer,
     algebra,
+    axis_names,
     float0,
     get_trace,
     here as here,
     is_inexact,
+    manual_axis_types,
+    type_shardings,
     typeof,
+    zeros_like_aval,
 )
-from dovetail_core.dispatch.axes import manual_axes
-from dovetail_core.types.algebra import zeros
-from dovetail_core.types.avals import NOWHERE, undivided, varied
-from dovetail_core.types.dividing import divided_as
 
 
 class SymbolicZero:
@@ -47,7 +47,7 @@ class SymbolicZero:
 
     def instantiate(self) -> Any:
         """The zero as a value."""
-        return zeros(self.aval)
+        return zeros_like_aval(self.aval)
 
     def __repr__(self) -> str:
         return f"SymbolicZero({self.aval.str_short()})"
@@ -94,7 +94,7 @@ def same_type(a: Any, b: Any) -> bool:
 
 
 def _anywhere(aval: Any) -> Any:
-    return undivided(varied(aval.strong(), NOWHERE))
+    return aval.strong().with_vma(manual_axis_types.NO_AXES).without_sharding()
 
 
 def has_tangent(aval: Any) -> bool:
@@ -114,7 +114,7 @@ def live_tangent(x: Any, want: Any) -> Any:
     if is_float0(x):
         return None
     x = algebra().convert(x, want) if getattr(typeof(x), "weak_type", False) else x
-    return x if want.divided is None else divided_as(x, want, typeof(x))
+    return x if want.divided is None else type_shardings.like_type(x, want, typeof(x))
 
 
 def user_tangent(tangent: Any, primal_aval: Any, cotangent: bool = False) -> Any:
@@ -126,7 +126,7 @@ def user_tangent(tangent: Any, primal_aval: Any, cotangent: bool = False) -> Any
         want = primal_aval.cotangent_type() if cotangent else primal_aval.tangent_type()
         if not want.is_high and want.dtype == float0:
             return np.zeros(want.shape, float0)
-        tangent = zeros(want)
+        tangent = zeros_like_aval(want)
     if isinstance(tangent, _SCALARS) and get_trace().computes:
         return algebra().array(tangent, typeof(tangent))
     return tangent
@@ -147,7 +147,7 @@ def as_primal(x: Any) -> Any:
     """A user's argument as a primal; NumPy and Python values keep their type."""
     if not isinstance(x, Tracer):
         typeof(x)  # raises for what is not an array
-    return each_on_its_own(x) if manual_axes() else x
+    return each_on_its_own(x) if axis_names.manual_axes() else x
 
 
 def each_on_its_own(x: Any) -> Any:
@@ -159,5 +159,7 @@ def each_on_its_own(x: Any) -> Any:
     aval: Any = typeof(x)
     if not isinstance(aval, ShapedArray) or aval.is_high or not has_tangent(aval):
         return x
-    more = [a for a, checked in manual_axes().items() if not checked and a not in aval.vma]
+    more = [
+        a for a, checked in axis_names.manual_axes().items() if not checked and a not in aval.vma
+    ]
     return algebra().vary(x, more) if more else x

@@ -14,16 +14,17 @@ from dovetail_core import (
     MissingRule,
     Primitive,
     ShardingTypeError,
+    add_tangents,
     generation,
     get_trace,
+    match_cotangent,
+    rule_checks,
     run_under,
     stage_closed,
+    type_shardings,
     typeof,
 )
-from dovetail_core.rules.checks import check_count, refuse_result, type_of_result
 from dovetail_core.rules.tables import within
-from dovetail_core.types.algebra import add, collected
-from dovetail_core.types.dividing import dividing, forgotten, is_ambiguous, unreduced_along
 
 from .linear import LinearInput, LinearTrace, checked, is_linear, run_linear
 from .tables import TransposeRule, transpose_rules
@@ -50,13 +51,13 @@ class Pending:
         if not aval.is_high and cts[x.index] is None and self._waits(typeof(ct), aval, x.index):
             self.waiting.add(x.index)
             return ct
-        return collected(ct, aval)
+        return match_cotangent(ct, aval)
 
     def settle(self, x: LinearInput, cts: list[Any]) -> None:
         """Give a cotangent that waits its type: another is to be added to it."""
         if x.index in self.waiting:
             self.waiting.discard(x.index)
-            cts[x.index] = collected(cts[x.index], x.aval)
+            cts[x.index] = match_cotangent(cts[x.index], x.aval)
 
     def _waits(self, now: Any, aval: Any, index: int) -> bool:
         if not now.vma - aval.vma and now.divided is aval.divided:
@@ -102,7 +103,7 @@ def backward_pass(
             cts[x.index] = _Elsewhere(accumulator)
     for x, ct in zip(outputs, cotangents):
         if ct is not None and trace.owns(x):
-            _accumulate(cts, x.index, collected(ct, x.aval))
+            _accumulate(cts, x.index, match_cotangent(ct, x.aval))
     reached: set[int] = set()
     if trace.pulls_zeros:
         reached.update(
@@ -183,13 +184,17 @@ def _undecided(
     it returns are divided as types say of what they are for."""
     many = isinstance(given, list)
     known = [x for x in args if not is_linear(x)]
-    if not is_ambiguous(error, [*known, *(given if many else [given])]):
+    if not type_shardings.is_ambiguous(error, [*known, *(given if many else [given])]):
         raise error
     if left := _sums(error, args):
         with suppress(ShardingTypeError):
-            return dividing().leaving(left, rule, given, *args, **params)
-    cotangents = forgotten(given) if many else forgotten([given])[0]
-    rest = [x if is_linear(x) else forgotten((x,))[0] for x in args]
+            return type_shardings.sharding_provider().leaving(left, rule, given, *args, **params)
+    cotangents = (
+        type_shardings.without_shardings(given)
+        if many
+        else type_shardings.without_shardings([given])[0]
+    )
+    rest = [x if is_linear(x) else type_shardings.without_shardings((x,))[0] for x in args]
     return rule(cotangents, *rest, **params)
 
 
@@ -197,7 +202,7 @@ def _sums(error: Exception, args: Sequence[Any]) -> Set[Any]:
     """The axes along which cotangents are sums over devices that are left to be done, where it is
     such a sum that is ambiguous."""
     along: frozenset[Any] = getattr(error, "along", frozenset())
-    wanted = [unreduced_along(x.aval.cotangent_type()) for x in args if is_linear(x)]
+    wanted = [type_shardings.unreduced_axes(x.aval.cotangent_type()) for x in args if is_linear(x)]
     left = frozenset().union(*wanted)
     return left if left <= along else frozenset()
 
@@ -212,7 +217,7 @@ def _give(
 ) -> None:
     """Add what a rule returned to the cotangents of its operands, checked against their types."""
     if results.__class__ is not list or len(results) != len(args):
-        check_count(transpose_rules, primitive, results, len(args), "operand")
+        rule_checks.check_count(transpose_rules, primitive, results, len(args), "operand")
     for x, ct in zip(args, results):
         if ct is not None and x.__class__ is LinearInput and x._trace is trace:
             aval = x.aval
@@ -282,7 +287,7 @@ def _accumulate(cts: list[Any], index: int, ct: Any) -> None:
     if before.__class__ is _Elsewhere:
         before.accumulator.accum(ct)
     else:
-        cts[index] = ct if before is None else add(before, ct)
+        cts[index] = ct if before is None else add_tangents(before, ct)
 
 
 def _find(primitive: Primitive) -> TransposeRule:
@@ -366,9 +371,12 @@ def check_cotangent(primitive: Primitive, args: Sequence[Any], x: Any, cotangent
     """Raise TypeError unless the cotangent of ``x``, one of ``args``, is of its cotangent type."""
     index, aval = next(i for i, a in enumerate(args) if a is x), x.aval
     what = f"the cotangent of operand {index}"
-    got, want = type_of_result(transpose_rules, primitive, cotangent, what), transposed_type(aval)
+    got, want = (
+        rule_checks.type_of_result(transpose_rules, primitive, cotangent, what),
+        transposed_type(aval),
+    )
     if not same_type(got, want):
-        refuse_result(
+        rule_checks.raise_wrong_result(
             transpose_rules,
             primitive,
             f"a cotangent of type {got.str_short()} for operand {index} of type {aval.str_short()}",

@@ -8,8 +8,16 @@ import numpy as np
 
 from dovetail_base.placements import resolve_placement
 from dovetail_base.source import called
-from dovetail_core import EVAL, Primitive, ShapedArray, def_impl, get_trace, registry, typeof
-from dovetail_core.types.dividing import dividing, unreduced_along
+from dovetail_core import (
+    EVAL,
+    Primitive,
+    ShapedArray,
+    def_impl,
+    get_trace,
+    registry,
+    type_shardings,
+    typeof,
+)
 from dovetail_core.types.high import take_apart
 from dovetail_tree.util import broadcast_prefix, tree_flatten, tree_leaves
 from dovetail_xla import arrays
@@ -171,7 +179,7 @@ def _is_unreduced(x: Any, where: Any) -> bool:
     spec = getattr(where, "spec", None)
     if spec is not None and spec.unreduced:
         return True
-    return bool(unreduced_along(getattr(x, "aval", None)))
+    return bool(type_shardings.unreduced_axes(getattr(x, "aval", None)))
 
 
 def _put_unreduced(x: Any, where: Any) -> Any:
@@ -180,12 +188,12 @@ def _put_unreduced(x: Any, where: Any) -> Any:
     spec = getattr(where, "spec", None)
     if spec is None or not spec.unreduced:  # pending sums are done first
         divided = None if spec is None else x.aval.update(sharding=where).divided
-        return device_put(dividing().put(x, divided), where)
+        return device_put(type_shardings.sharding_provider().put(x, divided), where)
     aval: Any = typeof(x)
     wanted = aval.update(sharding=where).divided
-    if unreduced_along(getattr(x, "aval", None)) != spec.unreduced:
+    if type_shardings.unreduced_axes(getattr(x, "aval", None)) != spec.unreduced:
         x = device_put(x, where.update(spec=type(spec)()))
-    return dividing().put(x, wanted)
+    return type_shardings.sharding_provider().put(x, wanted)
 
 
 _LEAVES = (type(None), bool, Device, Sharding, Format, Layout, AutoLayout, Space)

@@ -24,11 +24,11 @@ from dovetail_core import (
     float0,
     lower_to_lo,
     lower_values,
+    mutable_values,
     raise_values,
     stage_closed,
     trace_key,
 )
-from dovetail_core.interpret.mutable import without_mutable
 from dovetail_core.rules.tables import within
 
 from .tables import ReferenceRule, reference_rules
@@ -47,7 +47,7 @@ def evaluate(program: ClosedJaxpr, *args: Any) -> list[NumpyArray]:
         TypeError: the number of arguments or a shape is wrong; or a rule of the table
             ``backends.reference`` returned another type than the program says (names both).
     """
-    program = without_mutable(program)
+    program = mutable_values.discharge(program)
     if program.is_high:
         low = evaluate(lower_to_lo(program), *lower_values(args, "asked for to evaluate a program"))
         return raise_values(low, program.out_avals)

@@ -20,9 +20,9 @@ from dovetail_core import (
     config,
     describe_source,
     here,
+    programs,
     registry,
 )
-from dovetail_core.ir.programs import open_program, walk
 from dovetail_xla.client import Device
 
 from .pjrt.backend import PjrtBackend
@@ -292,8 +292,8 @@ def _types(program: ClosedJaxpr) -> Iterator[tuple[Any, Eqn | None]]:
     """The types of a program's values, each with its equation, or None for inputs and results."""
     for aval in program.in_avals:
         yield aval, None
-    for each in walk(program):
-        for eqn in open_program(each).eqns:
+    for each in programs.walk_programs(program):
+        for eqn in programs.open_program(each).eqns:
             for v in (*eqn.invars, *eqn.outvars):
                 yield v.aval, eqn  # type: ignore[attr-defined]
     for aval in program.out_avals:

@@ -10,7 +10,6 @@ import numpy as np
 from dovetail_base.errors import integer_too_large
 from dovetail_base.placements import surroundings
 from dovetail_core import EVAL, ShapedArray, float0, here, registry, run_under, typeof
-from dovetail_core.types.avals import undivided
 from dovetail_xla import arrays
 from dovetail_xla.arrays import ArrayCopySemantics, ArrayImpl, XlaRuntimeError
 from dovetail_xla.client import Device
@@ -175,7 +174,7 @@ def asarray_on(x: Any, aval: ShapedArray, device: Any, committed: bool = False) 
     if aval.dtype == float0:  # has no content; compiled programs take booleans instead
         return arrays.put(value, ShapedArray(aval.shape, np.bool_), device, committed)
     try:
-        return arrays.put(value, undivided(aval), device, committed)
+        return arrays.put(value, aval.without_sharding(), device, committed)
     except XlaRuntimeError as e:
         if "Unknown NumPy dtype" not in str(e):
             raise

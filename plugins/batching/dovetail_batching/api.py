@@ -18,12 +18,11 @@ from dovetail_core import (
     get_trace,
     here,
     is_value,
+    mutable_values,
     run_under,
     typeof,
 )
 from dovetail_core.dispatch.leaks import leak_checked
-from dovetail_core.interpret.mutable import check_aliases
-from dovetail_core.types.avals import are_divided
 from dovetail_tree.util import (
     keystr,
     tree_flatten,
@@ -143,7 +142,7 @@ def _axis(name: str, axis: Axis, leaves: Sequence[Any], dims: Sequence[Any]) -> 
         ValueError: arguments differ in them; ``spmd_axis_name`` is given, too.
     """
     given = [(x, d) for x, d in zip(leaves, dims) if d is not None and not is_vmappable(x)]
-    if not are_divided([typeof(x) for x, _ in given]):
+    if not any(a.divided is not None for a in [typeof(x) for x, _ in given]):
         return axis
     result: dict[Any, str] = {}
     for x, d in given:
@@ -209,7 +208,9 @@ def _check_mutable(name: str, args: Any, kwargs: Any, leaves: Sequence[Any]) -> 
     if len(mutable) > 1:
         names = leaf_names(args, kwargs)
         what = f"vmap of {name}"
-        check_aliases(what, [leaves[i] for i in mutable], [names[i] for i in mutable])
+        mutable_values.check_aliases(
+            what, [leaves[i] for i in mutable], [names[i] for i in mutable]
+        )
 
 
 def _check_result(name: str, y: Any, tree: Any) -> None:
@@ -249,8 +250,7 @@ def _without_place(error: _Dependent, tree: Any, at: int, dim: Any) -> ValueErro
 
 
 def _place(name: str, axis: Axis, value: Batched, wanted: int | None, sum_match: bool) -> Any:
-    from dovetail_core import algebra
-    from dovetail_core.types.dividing import divided_as
+    from dovetail_core import algebra, type_shardings
 
     x, dim = value
     aval: Any = typeof(x)
@@ -279,5 +279,5 @@ def _place(name: str, axis: Axis, value: Batched, wanted: int | None, sum_match:
         if axis.explicit_mesh_axis is None:
             return result
         whole = aval.with_dimension(place, axis.size, axis.explicit_mesh_axis)
-        return divided_as(result, whole, typeof(result))
+        return type_shardings.like_type(result, whole, typeof(result))
     return x if dim == place else algebra().move_axis(x, dim, place)

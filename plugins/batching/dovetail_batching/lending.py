@@ -5,19 +5,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core import run_under, typeof
-from dovetail_core.interpret.mutable import Borrow, LocalValue
+from dovetail_core import mutable_values, run_under, typeof
 
 
-def borrowed(trace: Any, x: Any, dim: int, local: LocalValue | None = None) -> LocalValue:
+def borrowed(
+    trace: Any, x: Any, dim: int, local: mutable_values.LocalValue | None = None
+) -> mutable_values.LocalValue:
     """A mapped mutable value of the parent as a local value, or as one that is there already."""
     contents = [trace.lift((c, dim)) for c in typeof(x).read(x)] if local is None else ()
-    trace.borrows.append(Borrow(trace, (x,), trace.carrier.aval((x, dim)), contents, local))
+    trace.borrows.append(
+        mutable_values.Borrow(trace, (x,), trace.carrier.aval((x, dim)), contents, local)
+    )
     trace.borrow_dims.append(dim)
     return trace.borrows[-1].local
 
 
-def settle(trace: Any, borrow: Borrow, dim: int) -> None:
+def settle(trace: Any, borrow: mutable_values.Borrow, dim: int) -> None:
     """Write what a local value holds to the value for which it stands, if it has changed."""
     if borrow.changed:
         lowered = [trace.lower(c) for c in borrow.local.contents]
@@ -26,7 +29,7 @@ def settle(trace: Any, borrow: Borrow, dim: int) -> None:
         borrow.settle()
 
 
-def original(trace: Any, local: LocalValue) -> tuple[Any, int]:
+def original(trace: Any, local: mutable_values.LocalValue) -> tuple[Any, int]:
     """The value for which a local value stands, and its mapped axis; it is made if there is none
     yet. It holds what the local value does. Called under the parent."""
     at = next((i for i, b in enumerate(trace.borrows) if b.local is local), None)
@@ -40,7 +43,7 @@ def original(trace: Any, local: LocalValue) -> tuple[Any, int]:
     return trace.borrows[at].originals[0], trace.borrow_dims[at]
 
 
-def read_again(trace: Any, local: LocalValue) -> None:
+def read_again(trace: Any, local: mutable_values.LocalValue) -> None:
     """Have a local value hold what the value for which it stands does."""
     at = next(i for i, b in enumerate(trace.borrows) if b.local is local)
     borrow, dim = trace.borrows[at], trace.borrow_dims[at]

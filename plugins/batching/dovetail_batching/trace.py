@@ -21,24 +21,18 @@ from dovetail_core import (
     algebra,
     bound_axis,
     derive,
+    evaluation,
     get_trace,
     here,
     high_algebra,
+    mutable_values,
+    programs,
+    rule_checks,
     run_under,
     set_trace,
+    type_shardings,
     typeof,
 )
-from dovetail_core.interpret.mutable import (
-    Borrow,
-    apply_local,
-    concerns,
-    is_own,
-    refuse_borrowed,
-)
-from dovetail_core.ir.programs import programs_in
-from dovetail_core.rules.checks import check_count, kind_of, refuse_result, type_of_result
-from dovetail_core.rules.evaluation import as_read
-from dovetail_core.types.dividing import divided_as, forgotten
 from dovetail_xla.config import enable_x64_state
 
 from .branches import batch_operation, operation_p, run_branch
@@ -156,7 +150,7 @@ class BatchCarrier(Carrier[Batched, Any]):
             result = algebra().broadcast(x, self.axis.size, depth)
             if (name := self.axis.explicit_mesh_axis) is not None:
                 wanted = aval.with_dimension(depth, self.axis.size, name)
-                result = divided_as(result, wanted, typeof(result))
+                result = type_shardings.like_type(result, wanted, typeof(result))
             return (result,)
         return (algebra().move_axis(x, dim, depth),)
 
@@ -228,7 +222,7 @@ class BatchTrace(LiftTrace[Batched]):
     def __init__(self, parent: Trace, carrier: BatchCarrier) -> None:
         super().__init__(parent, carrier, batch_rules)
         self.axis = carrier.axis
-        self.borrows: list[Borrow] = []
+        self.borrows: list[mutable_values.Borrow] = []
         self.borrow_dims: list[int] = []
 
     def lift(self, value: Batched) -> Any:
@@ -241,7 +235,7 @@ class BatchTrace(LiftTrace[Batched]):
     def lower(self, x: Any) -> Batched:
         if x.__class__ is BatchTracer and x._trace is self:
             return x.value
-        return original(self, x) if is_own(self, x) else (x, None)
+        return original(self, x) if mutable_values.is_local(self, x) else (x, None)
 
     def place_of(self, local: Any) -> BatchTracer:
         return BatchTracer(self, local.aval, original(self, local))
@@ -256,7 +250,7 @@ class BatchTrace(LiftTrace[Batched]):
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if primitive.stateful and self._is_local(primitive, args):
-            return apply_local(self, primitive, args, params)
+            return mutable_values.apply_local(self, primitive, args, params)
         values, dims, lifted = list[Any](), list[int | None](), False
         for x in args:
             if x.__class__ is BatchTracer and x._trace is self:
@@ -284,16 +278,16 @@ class BatchTrace(LiftTrace[Batched]):
         except (TypeError, ValueError):
             out, dim = self._otherwise(primitive, result, values, dims, params)
         if primitive.multiple_results:
-            check_count(batch_rules, primitive, out, None, "result")
-            check_count(batch_rules, primitive, dim, len(out), "result")
+            rule_checks.check_count(batch_rules, primitive, out, None, "result")
+            rule_checks.check_count(batch_rules, primitive, dim, len(out), "result")
             return [x if d is None else self.checked(primitive, x, d) for x, d in zip(out, dim)]
         return out if dim is None else self.checked(primitive, out, dim)
 
     def _is_local(self, primitive: Primitive, args: tuple[Any, ...]) -> bool:
         """Whether an operation is about a mutable value of this trace."""
         if self.borrows:
-            refuse_borrowed(self.borrows, args, "vmap")
-        return concerns(self, primitive, args)
+            mutable_values.check_borrowed(self.borrows, args, "vmap")
+        return mutable_values.uses_local(self, primitive, args)
 
     def _undecided(
         self, rule: BatchRule, primitive: Primitive, values: Any, dims: Any, params: dict[str, Any]
@@ -302,14 +296,14 @@ class BatchTrace(LiftTrace[Batched]):
         operation that is not ambiguous for an element, so that types say it of its results."""
         elements = tuple([self.carrier.aval(v) for v in zip(values, dims)])
         avals: Any = primitive.infer(elements, params).avals
-        result, axes = rule(self.axis, forgotten(values), dims, **params)
+        result, axes = rule(self.axis, type_shardings.without_shardings(values), dims, **params)
         if not primitive.multiple_results:
             result, axes = [result], [axes]
         outs = list[Any]()
         for x, d, a in zip(result, axes, avals):
             size, name = self.axis.size, self.axis.explicit_mesh_axis
             wanted = a if d is None else a.with_dimension(d, size, name)
-            outs.append(divided_as(x, wanted, typeof(x)))
+            outs.append(type_shardings.like_type(x, wanted, typeof(x)))
         return (outs, axes) if primitive.multiple_results else (outs[0], axes[0])
 
     def _otherwise(
@@ -360,19 +354,23 @@ class BatchTrace(LiftTrace[Batched]):
 def refuse_pair(primitive: Primitive, result: Any) -> NoReturn:
     """Raise TypeError: a batch rule returned no pair."""
     wanted = "it must return a pair (result, position of its mapped axis)"
-    refuse_result(batch_rules, primitive, kind_of(result), wanted)
+    rule_checks.raise_wrong_result(
+        batch_rules, primitive, rule_checks.describe_result(result), wanted
+    )
 
 
 def refuse_axis(primitive: Primitive, x: Any, dim: Any, size: int) -> NoReturn:
     """Raise TypeError: a batch rule returned a value that is not mapped where it says."""
-    got = type_of_result(batch_rules, primitive, x, "a result").str_short()
+    got = rule_checks.type_of_result(batch_rules, primitive, x, "a result").str_short()
     wanted = f"that must be the position, from the front, of an axis of length {size}, or None"
-    refuse_result(batch_rules, primitive, f"{dim!r} as the mapped axis of a {got}", wanted)
+    rule_checks.raise_wrong_result(
+        batch_rules, primitive, f"{dim!r} as the mapped axis of a {got}", wanted
+    )
 
 
 def programs_of(params: dict[str, Any]) -> list[ClosedJaxpr]:
     """The programs among an operation's parameters."""
-    result = programs_in(params) if params else ()
+    result = programs.subprograms(params) if params else ()
     return [p for p in result if isinstance(p, ClosedJaxpr)]
 
 
@@ -447,4 +445,4 @@ def _read(x: Any, dim: Any) -> Any:
     """A mapped argument: NumPy's keep their types in parts under another mode of 64-bit types."""
     if dim is None or typeof(x).is_mutable:  # without an axis it may be anything
         return x
-    return as_read(x, enable_x64_state.value)
+    return evaluation.array_of_number(x, enable_x64_state.value)

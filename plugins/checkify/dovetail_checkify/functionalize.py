@@ -30,9 +30,8 @@ from dovetail_core import (
     program_of,
     stage,
     typeof,
+    zeros_like_aval,
 )
-from dovetail_core.types.algebra import zeros
-from dovetail_core.types.avals import varied
 from dovetail_tree.util import tree_map, tree_structure, tree_unflatten
 
 from .error import Check, Error
@@ -219,7 +218,7 @@ class _Lister(Interpreter):
         """A place for each array: the first one of its type that the check has not taken yet."""
         taken: list[int] = []
         for aval in types:
-            strong = varied(aval.strong(), frozenset())
+            strong = aval.strong().with_vma(frozenset())
             held = (*taken, *self.devices)
             free = (i for i, t in enumerate(self.types) if t == strong and i not in held)
             place = next(free, len(self.types))
@@ -236,7 +235,7 @@ class _Checker(Interpreter):
     consumed = frozenset({check_p})
 
     def __init__(self, listed: _Lister) -> None:
-        super().__init__([np.int32(0), *(zeros(t) for t in listed.types)])
+        super().__init__([np.int32(0), *(zeros_like_aval(t) for t in listed.types)])
         self.listed = listed
         self.depth = 0  # how many mappings over devices are around
 

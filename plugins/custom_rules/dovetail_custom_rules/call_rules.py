@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from dovetail_ad import SymbolicZero
-from dovetail_core import ClosedJaxpr, Jaxpr, here, register_numbered, stage
-from dovetail_core.types.algebra import zeros
+from dovetail_core import ClosedJaxpr, Jaxpr, here, register_numbered, stage, zeros_like_aval
 from dovetail_tree.util import tree_structure
 
 from .checks import closed_over, is_zero
@@ -186,7 +185,7 @@ class VjpBackward(_Vjp):
         cts = [None if is_zero(ct) else ct for ct in args[n:]]
         result = self.rules.vjp.bwd(token, args[:n], cts)
         types = [a.cotangent_type() for a in self.program.in_avals]
-        return [zeros(a) if ct is None else ct for ct, a in zip(result, types)]
+        return [zeros_like_aval(a) if ct is None else ct for ct, a in zip(result, types)]
 
     def call_wrapped(self, *args: Any) -> Sequence[Any]:
         """A cotangent for each operand that is an argument."""

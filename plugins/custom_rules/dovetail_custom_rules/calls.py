@@ -14,11 +14,11 @@ from dovetail_core import (
     Eqn,
     Primitive,
     RegionInterface,
+    effects,
     get_trace,
     jaxpr_as_fun,
     run_under,
 )
-from dovetail_core.types.effects import lasting
 
 from .call_rules import CallRules, Function, JvpRule, OutTrees, VjpBackward, VjpForward
 from .frame import FlatRules
@@ -102,7 +102,7 @@ _FUNCTIONS = ("jvp_jaxpr_fun", "fwd_jaxpr_thunk", "bwd")
 
 def _dce(used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
     """All or nothing: rules speak of all operands and results."""
-    if any(used) or lasting(eqn.effects):
+    if any(used) or effects.must_be_kept(eqn.effects):
         return [True] * len(eqn.invars), eqn
     return [False] * len(eqn.invars), None
 

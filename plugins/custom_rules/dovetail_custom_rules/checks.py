@@ -9,8 +9,14 @@ from typing import Any
 import numpy as np
 
 from dovetail_ad import SymbolicZero
-from dovetail_core import UnexpectedTracerError, algebra, callable_name, float0, typeof
-from dovetail_core.types.algebra import zeros
+from dovetail_core import (
+    UnexpectedTracerError,
+    algebra,
+    callable_name,
+    float0,
+    typeof,
+    zeros_like_aval,
+)
 from dovetail_tree.util import (
     keystr,
     tree_differences,
@@ -183,7 +189,7 @@ def shown_zero(tangent_aval: Any, symbolic: bool) -> Any:
         return SymbolicZero(tangent_aval)
     if getattr(tangent_aval, "dtype", None) == float0:
         return np.zeros(tangent_aval.shape, float0)
-    return arrayed(zeros(tangent_aval))
+    return arrayed(zeros_like_aval(tangent_aval))
 
 
 def is_zero(x: Any) -> bool:

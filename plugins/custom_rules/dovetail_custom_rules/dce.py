@@ -8,9 +8,17 @@ from typing import Any, NamedTuple
 
 from dovetail_ad import typed
 from dovetail_base.scopes import run_with
-from dovetail_core import ClosedJaxpr, Eqn, Primitive, Var, dce_closed, jaxpr_as_fun, stage_closed
-from dovetail_core.interpret.mutable import without_mutable
-from dovetail_core.types.effects import lasting
+from dovetail_core import (
+    ClosedJaxpr,
+    Eqn,
+    Primitive,
+    Var,
+    dce_closed,
+    effects,
+    jaxpr_as_fun,
+    mutable_values,
+    stage_closed,
+)
 from dovetail_tree.util import flatten_one_level, tree_structure, tree_unflatten
 
 from .checks import arrayed, check_type, differences, name_of, path_of
@@ -210,7 +218,7 @@ def _reduce(
 def _stage_rule(name: str, f: Callable[..., Any], program: ClosedJaxpr) -> ClosedJaxpr:
     staged = stage_closed(f, program.in_avals, f"the dce rule of {name}")
     # Without references that the rule makes: programs are also reduced after these are discharged.
-    return without_mutable(ClosedJaxpr(staged.jaxpr.replace(name=name), staged.consts))
+    return mutable_values.discharge(ClosedJaxpr(staged.jaxpr.replace(name=name), staged.consts))
 
 
 def _made(
@@ -267,7 +275,7 @@ def dce_rule(rules: FlatRules) -> DceRule:
     """The rule of ``dce`` of a primitive."""
 
     def rule(used: list[bool], eqn: Eqn) -> Reduced:
-        if not any(used) and not lasting(eqn.effects):
+        if not any(used) and not effects.must_be_kept(eqn.effects):
             return [False] * len(eqn.invars), None
         result = None if eqn.effects else reduction(rules, body_of(eqn.params), tuple(used))
         if result is None:

@@ -13,12 +13,12 @@ from dovetail_core import (
     Tracer,
     UnexpectedTracerError,
     axis_env,
+    axis_names,
     bound_axis,
     is_value,
     trace_key,
     typeof,
 )
-from dovetail_core.dispatch.axes import manual_axes
 from dovetail_core.dispatch.replacing import run_replacing
 from dovetail_tree.util import (
     keystr,
@@ -189,7 +189,7 @@ class Frame:
         self.out_tree: Any = None
         self.out_avals: Any = None
         self.axes = axis_env()
-        self.manual = manual_axes()
+        self.manual = axis_names.manual_axes()
         self.tracers: list[tuple[int, ref[Any]]] = []
 
     def close(self, consts: Sequence[Any]) -> None:

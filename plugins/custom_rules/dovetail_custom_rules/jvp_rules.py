@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_ad import SymbolicZero, typed
-from dovetail_core import typeof
-from dovetail_core.types.algebra import add
+from dovetail_core import add_tangents, typeof
 from dovetail_tree.util import tree_map, tree_structure
 
 from .checks import (
@@ -138,4 +137,4 @@ def _plus(x: Any, y: Any) -> Any:
 
 
 def _added(x: Any, y: Any) -> Any:
-    return add(x, y) if typeof(x) == typeof(y) else x + y
+    return add_tangents(x, y) if typeof(x) == typeof(y) else x + y

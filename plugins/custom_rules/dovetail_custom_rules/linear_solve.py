@@ -19,13 +19,13 @@ from dovetail_core import (
     RegionInterface,
     algebra,
     call_interface,
+    effects,
     eval_jaxpr,
     register_parameter,
+    rewriting,
     typeof,
+    zeros_like_aval,
 )
-from dovetail_core.ir.rewriting import rearranged
-from dovetail_core.types.algebra import zeros
-from dovetail_core.types.effects import lasting
 
 
 class LinearSolveTuple(NamedTuple):
@@ -106,12 +106,12 @@ def _regions(params: dict[str, Any]) -> RegionInterface:
     own = range(first, first + lengths.solve)
     inputs = [i - first if i in own else a for i, a in enumerate(types)]
     inputs += range(lengths.solve, len(solve.in_avals))
-    whole = rearranged(solve, tuple(inputs), tuple(range(len(solve.out_avals))))
+    whole = rewriting.rearrange(solve, tuple(inputs), tuple(range(len(solve.out_avals))))
 
     def rebuild(program: ClosedJaxpr, _: Any) -> dict[str, Any]:
         """For a program that does the same: of the operands that the solver has."""
         kept = [*own, *range(len(types), len(inputs))]
-        narrow = rearranged(program, tuple(kept), tuple(range(len(program.out_avals))))
+        narrow = rewriting.rearrange(program, tuple(kept), tuple(range(len(program.out_avals))))
         return {**params, "jaxprs": params["jaxprs"]._replace(solve=narrow)}
 
     return call_interface(whole, rebuild)
@@ -130,7 +130,7 @@ def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
     none: list[Any] = [None] * len(outs)
     if all(t is None for t in rhs_dots):
         return outs, none
-    full = [zeros(typeof(b)) if t is None else t for b, t in zip(rhs, rhs_dots)]
+    full = [zeros_like_aval(typeof(b)) if t is None else t for b, t in zip(rhs, rhs_dots)]
     solved = linear_solve_p.bind(*joined(groups, full), **params)
     return outs, [*solved[: len(rhs)], *none[len(rhs) :]]
 
@@ -160,7 +160,7 @@ def _transpose(cotangents: Sequence[Any], *args: Any, **params: Any) -> list[Any
     given = cotangents[: len(rhs)]
     if all(ct is None for ct in given):
         return nothing + [None] * len(rhs)
-    full = [zeros(typeof(b)) if ct is None else ct for b, ct in zip(rhs, given)]
+    full = [zeros_like_aval(typeof(b)) if ct is None else ct for b, ct in zip(rhs, given)]
     turned = {"const_lengths": lengths.transpose(), "jaxprs": jaxprs.transpose()}
     result = linear_solve_p.bind(*joined(groups.transpose(), full), **turned)
     return nothing + [ct if is_linear(b) else None for b, ct in zip(rhs, result)]
@@ -168,7 +168,7 @@ def _transpose(cotangents: Sequence[Any], *args: Any, **params: Any) -> list[Any
 
 def _dce(used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
     """All or nothing: the programs speak of all operands and results."""
-    if any(used) or lasting(eqn.effects):
+    if any(used) or effects.must_be_kept(eqn.effects):
         return [True] * len(eqn.invars), eqn
     return [False] * len(eqn.invars), None
 

@@ -12,9 +12,16 @@ from typing import Any
 
 from dovetail_ad import has_tangent, jvp_values, vjp
 from dovetail_base.options import traced_under
-from dovetail_core import ClosedJaxpr, Eqn, Primitive, Traits, jaxpr_as_fun, stage_closed
-from dovetail_core.types.algebra import zeros
-from dovetail_core.types.effects import lasting
+from dovetail_core import (
+    ClosedJaxpr,
+    Eqn,
+    Primitive,
+    Traits,
+    effects,
+    jaxpr_as_fun,
+    stage_closed,
+    zeros_like_aval,
+)
 
 from .checks import is_zero
 from .dce import Reduced, reduction, running
@@ -62,7 +69,9 @@ def _pullback_primitive(rules: FlatRules, program: ClosedJaxpr, mask: Flags, use
     wanted = pick(program.in_avals, mask)
 
     def dense(result: Sequence[Any]) -> list[Any]:
-        return [zeros(a.cotangent_type()) if x is None else x for x, a in zip(result, wanted)]
+        return [
+            zeros_like_aval(a.cotangent_type()) if x is None else x for x, a in zip(result, wanted)
+        ]
 
     body = jaxpr_as_fun(program)
     avals = [*program.in_avals, *(a.cotangent_type() for a in pick(program.out_avals, used))]
@@ -83,7 +92,9 @@ def _pullback_primitive(rules: FlatRules, program: ClosedJaxpr, mask: Flags, use
 
         result = pullback(mapped, mask, used, every[:n], every[n:])
         return [
-            zeros(a.cotangent_type().update(shape=(axis.size, *a.shape))) if x is None else x
+            zeros_like_aval(a.cotangent_type().update(shape=(axis.size, *a.shape)))
+            if x is None
+            else x
             for x, a in zip(result, wanted)
         ], [0] * len(result)
 
@@ -113,7 +124,7 @@ def _reducible_linear(rules: FlatRules, mask: Flags, program: Any) -> Primitive:
     @linear.def_decomposition
     def run(*args: Any) -> list[Any]:
         _, result = under.run(jvp_values, body, args[:n], spread(args[n:], mask))
-        return [zeros(a) if t is None else t for t, a in zip(pick(result, live), types)]
+        return [zeros_like_aval(a) if t is None else t for t, a in zip(pick(result, live), types)]
 
     def transpose(cotangents: Sequence[Any], *args: Any) -> list[Any]:
         given = spread([ct is not None for ct in cotangents], live)
@@ -147,7 +158,7 @@ def _pull_back(
 
 def _dce(rules: FlatRules, mask: Flags, program: Any, live: Sequence[bool]) -> Any:
     def rule(used: list[bool], eqn: Eqn) -> Reduced:
-        if not any(used) and not lasting(eqn.effects):
+        if not any(used) and not effects.must_be_kept(eqn.effects):
             return [False] * len(eqn.invars), None
         if eqn.effects:
             return [True] * len(eqn.invars), eqn

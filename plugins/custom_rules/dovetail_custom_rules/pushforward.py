@@ -30,10 +30,10 @@ from dovetail_core import (
     Traits,
     UnexpectedTracerError,
     Var,
+    effects,
     get_trace,
     typeof,
 )
-from dovetail_core.types.effects import lasting
 
 from .calls import define
 from .dce import Reduced, dce_rule, lean_lowering, reduction, selected
@@ -193,7 +193,7 @@ def pushed_dce_rule(
     this: Any = ref(push)
 
     def rule(used: list[bool], eqn: Eqn) -> Reduced:
-        if not any(used) and not lasting(eqn.effects):
+        if not any(used) and not effects.must_be_kept(eqn.effects):
             return [False] * len(eqn.invars), None
         if eqn.effects:
             return [True] * len(eqn.invars), eqn

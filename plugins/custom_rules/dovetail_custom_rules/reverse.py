@@ -15,13 +15,14 @@ from dovetail_core import (
     TracedValueError,
     Traits,
     UnexpectedTracerError,
+    add_tangents,
     consts_to_inputs,
+    effects,
     eval_jaxpr,
     stage,
     typeof,
+    zeros_like_aval,
 )
-from dovetail_core.types.algebra import add, zeros
-from dovetail_core.types.effects import lasting
 
 from .checks import names_rule
 from .dce import Reduced, dce_rule
@@ -59,7 +60,7 @@ def linear_jvp_rule(primitive: Primitive, transposed: Transposed) -> Callable[..
         linear = transposed.linear
         if any(t is not None for t, f in zip(tangents, linear) if f):
             operands = [
-                x if not f else zeros(typeof(x)) if t is None else t
+                x if not f else zeros_like_aval(typeof(x)) if t is None else t
                 for x, t, f in zip(primals, tangents, linear)
             ]
             totals = list(primitive.bind(*operands, **params))
@@ -67,7 +68,8 @@ def linear_jvp_rule(primitive: Primitive, transposed: Transposed) -> Callable[..
         if any(t is not None for t in rest):
             more = jvp_values(lambda *xs: body(*xs, **params), primals, rest)[1]
             totals = [
-                a if b is None else b if a is None else add(a, b) for a, b in zip(totals, more)
+                a if b is None else b if a is None else add_tangents(a, b)
+                for a, b in zip(totals, more)
             ]
         return outs, totals
 
@@ -145,7 +147,7 @@ def linear_primitive(
     @linear.def_decomposition
     def run(*args: Any) -> list[Any]:
         result = under.run(on_tangents, args)
-        return [zeros(t) if x is None else x for x, t in zip(pick(result, live), types)]
+        return [zeros_like_aval(t) if x is None else x for x, t in zip(pick(result, live), types)]
 
     def transpose(cotangents: Sequence[Any], *args: Any) -> list[Any]:
         cts = vjp.bwd(token, args[:residuals], spread(cotangents, live))
@@ -178,7 +180,7 @@ def forward_primitive(
     k = len(consts)
 
     def dce(used: list[bool], eqn: Eqn) -> Reduced:
-        if not any(used) and not lasting(eqn.effects):
+        if not any(used) and not effects.must_be_kept(eqn.effects):
             return [False] * len(eqn.invars), None
         if any(used[n:]):
             return [True] * len(eqn.invars), eqn

@@ -11,7 +11,7 @@ import pytest
 import dovetail as dt
 import dovetail.numpy as dnp
 from dovetail_core import ClosedJaxpr, check_jaxpr, dce_closed, stage_closed
-from dovetail_core.ir.programs import programs_in
+from dovetail_core.ir.programs import subprograms
 
 XS = np.linspace(0.1, 1.1, 4, dtype=np.float32)
 
@@ -44,7 +44,7 @@ def operations(program: ClosedJaxpr) -> set[str]:
             )
             continue
         result.add(eqn.primitive.name)
-        for inner in programs_in(eqn.params):
+        for inner in subprograms(eqn.params):
             assert isinstance(inner, ClosedJaxpr)
             result |= operations(inner)
     return result

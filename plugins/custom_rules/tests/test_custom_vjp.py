@@ -218,10 +218,10 @@ def test_collectives_in_a_backward_function_know_the_axis() -> None:
 
 def test_optimize_remat_runs_the_function_where_residuals_are_not_needed() -> None:
     def count(program: Any, name: str) -> int:
-        from dovetail_core.ir.programs import open_program, programs_in
+        from dovetail_core.ir.programs import open_program, subprograms
 
         eqns = open_program(program).eqns
-        inner = sum(count(p, name) for e in eqns for p in programs_in(e.params))
+        inner = sum(count(p, name) for e in eqns for p in subprograms(e.params))
         return inner + sum(e.primitive.name == name for e in eqns)
 
     for optimize in (False, True):

@@ -27,7 +27,7 @@ from dovetail_core import (
     registry,
     stage_closed,
 )
-from dovetail_core.ir.programs import programs_in
+from dovetail_core.ir.programs import subprograms
 
 mark_p = Primitive("test_orders.mark")
 mark_p.def_abstract_eval(lambda x, *, rule: x)
@@ -180,7 +180,7 @@ def uses(program: ClosedJaxpr) -> Counter[str]:
             used = [True] * len(opened.out_avals)
             result += uses(dce_closed(opened, used)[0])
         else:
-            for inner in programs_in(eqn.params):
+            for inner in subprograms(eqn.params):
                 assert isinstance(inner, ClosedJaxpr)
                 result += uses(inner)
     return result

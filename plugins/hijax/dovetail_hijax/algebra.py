@@ -9,15 +9,16 @@ from dovetail_ad import SymbolicZero as Zero, instantiate_zeros, is_linear
 from dovetail_core import (
     EVAL,
     HiType,
+    add_tangents as add_arrays,
     algebra,
     current_source,
     describe_source,
     get_trace,
     typeof,
     with_leading,
+    zeros_like_aval,
 )
 from dovetail_core.interpret.lowering import LowerTrace
-from dovetail_core.types.algebra import add as add_arrays, zeros
 from dovetail_tree.util import tree_map
 
 from .primitive import HiPrimitive
@@ -195,7 +196,7 @@ class Pick(HiPrimitive):
         return self.bind(index, *moved), front
 
     def transpose(self, cotangent: Any, index: Any, *cases: Any) -> Any:
-        none = zeros(typeof(cotangent))
+        none = zeros_like_aval(typeof(cotangent))
         result: list[Any] = [None]
         for i, case in enumerate(cases):
             only = [cotangent if i == j else none for j in range(len(cases))]

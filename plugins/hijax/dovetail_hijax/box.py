@@ -14,17 +14,17 @@ from dovetail_core import (
     AbstractValue,
     Primitive,
     ReadEffect,
+    RetypeEffect,
     ShapedArray,
     WriteEffect,
     current_source,
     describe_source,
     is_value,
     register_type,
+    staging,
     typeof,
+    zeros_like_aval,
 )
-from dovetail_core.rules.staging import current_type
-from dovetail_core.types.algebra import zeros
-from dovetail_core.types.effects import RetypeEffect
 from dovetail_core.types.high import missing
 from dovetail_tree.util import tree_flatten, tree_structure, tree_unflatten
 
@@ -186,7 +186,7 @@ def new_box(type: Any = None) -> Any:
     if type is None:
         return new_p.bind(tree=EMPTY, fixed=False)
     leaves, tree = tree_flatten(type)
-    return new_p.bind(*[zeros(_type(x)) for x in leaves], tree=tree, fixed=True)
+    return new_p.bind(*[zeros_like_aval(_type(x)) for x in leaves], tree=tree, fixed=True)
 
 
 def _type(x: Any) -> AbstractValue:
@@ -220,7 +220,7 @@ def box_set(box: Any, value: Any) -> None:
 
 
 def _held(box: Any, what: str) -> BoxType:
-    aval = current_type(box)
+    aval = staging.current_type(box)
     if not isinstance(aval, BoxType):
         raise TypeError(
             f"{what} takes a box, got a value of type {aval.str_short()}"

@@ -22,8 +22,7 @@ from dovetail_ad import (
     transposed_call,
     types_in_turns,
 )
-from dovetail_core import MissingRule, Primitive
-from dovetail_core.types.algebra import add, zeros
+from dovetail_core import MissingRule, Primitive, add_tangents, zeros_like_aval
 from dovetail_tree.util import tree_flatten, tree_unflatten
 
 from .structures import checked, plain
@@ -97,7 +96,7 @@ class GradAccum:
             return
         checked(f"{self._rule} (what it accumulates)", cotangent, self.aval)
         if self.needed:
-            self.value = cotangent if self.value is None else add(self.value, cotangent)
+            self.value = cotangent if self.value is None else add_tangents(self.value, cotangent)
 
 
 def pull_back(
@@ -150,7 +149,7 @@ def _push_forward(*args: Any, op: Operation, tree: Any, nonzero: tuple[bool, ...
             f"transposed: {e} Define jvp, or lin and linearized, of {type(op).__name__}."
         ) from None
     types = _tangent_type(op=op, tree=tree, nonzero=nonzero)
-    return [zeros(a) if t is None else t for t, a in zip(result, types)]
+    return [zeros_like_aval(a) if t is None else t for t, a in zip(result, types)]
 
 
 def _transpose(
@@ -158,7 +157,7 @@ def _transpose(
 ) -> list[Any]:
     n = tree.num_leaves
     types = [a.cotangent_type() for a in op.out_flat if has_tangent(a)]
-    cts = [zeros(a) if ct is None else ct for ct, a in zip(cotangents, types)]
+    cts = [zeros_like_aval(a) if ct is None else ct for ct, a in zip(cotangents, types)]
     result = pull_back(op, tree_unflatten(tree, args[:n]), _full(op, cts), nonzero)
     live = [is_linear(x) for x in args[n:]]
     return [None] * n + [ct if use else None for ct, use in zip(result, live)]

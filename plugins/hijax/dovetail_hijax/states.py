@@ -17,19 +17,19 @@ from dovetail_core import (
     Effect,
     Primitive,
     ReadEffect,
+    RetypeEffect,
     Trace,
     Tracer,
     WriteEffect,
     cached,
     get_trace,
     high_algebra,
+    mutable_values,
     register_type,
     run_under,
+    staging,
     typeof,
 )
-from dovetail_core.interpret.mutable import LocalValue, is_own
-from dovetail_core.rules.staging import current_type
-from dovetail_core.types.effects import RetypeEffect
 
 
 class AvalQDD:
@@ -169,7 +169,7 @@ def cur_qdd(x: Any) -> Any:
     Raises:
         TypeError: the value's type has no states.
     """
-    aval = current_type(x)
+    aval = staging.current_type(x)
     if not isinstance(aval, Stated):
         raise TypeError(f"cur_qdd takes a value whose type has a state, got {aval.str_short()}.")
     return aval.state
@@ -233,7 +233,11 @@ def discharge_with_states(
 ) -> Any:
     """An operation on local values of ``trace``, by ``to_lo`` on values of the user's class."""
     inside = Inside(get_trace())
-    places = {i: x for i, x in enumerate(args) if is_own(trace, x) and isinstance(x.aval, Stated)}
+    places = {
+        i: x
+        for i, x in enumerate(args)
+        if mutable_values.is_local(trace, x) and isinstance(x.aval, Stated)
+    }
 
     def run() -> Any:
         values: list[Any] = list(args)
@@ -251,7 +255,7 @@ def discharge_with_states(
     return _result(trace, inside, result)
 
 
-def _update(place: LocalValue, value: Any) -> None:
+def _update(place: mutable_values.LocalValue, value: Any) -> None:
     """Give a place what a value of the user's class holds."""
     aval: Any = typeof(value)
     place.aval = aval
@@ -264,5 +268,5 @@ def _result(trace: Trace, inside: Trace, x: Any) -> Any:
         return x
     aval: Any = typeof(x)
     if isinstance(aval, Stated):
-        return LocalValue(trace, aval, run_under(inside, aval.take, x))
+        return mutable_values.LocalValue(trace, aval, run_under(inside, aval.take, x))
     return high_algebra().make(aval, aval.lower_val(x)) if aval.is_high else x

@@ -8,7 +8,6 @@ from typing import Any
 from dovetail_ad import SymbolicZero, is_linear
 from dovetail_base.wrapping import alias
 from dovetail_core import current_source, describe_source, float0, typeof
-from dovetail_core.types.avals import is_as_said
 from dovetail_tree.util import (
     keystr,
     tree_differences,
@@ -51,7 +50,7 @@ def checked(
         if x.__class__ is Zero:
             continue
         got = typeof(x)
-        if not is_as_said(got, want):
+        if not got.is_declared_as(want):
             path = keystr(tree_flatten_with_path(wanted)[0][i][0])
             raise TypeError(
                 f"{rule} {said[0]} a value of type {got.str_short()} at {said[1]}{path}{where}; it "

@@ -12,10 +12,10 @@ from dovetail_core import (
     ClosedJaxpr,
     Primitive,
     consts_to_inputs,
+    mutable_values,
+    programs,
     stage,
 )
-from dovetail_core.interpret.mutable import any_mutable
-from dovetail_core.ir.programs import open_program, walk
 from dovetail_core.rules.alive import keeps_only_itself
 from dovetail_tree.errors import explain_arguments
 from dovetail_tree.util import calls, tree_structure
@@ -66,7 +66,9 @@ class _Flat(Callee):
                 return result
         program = self._program_for(*avals)
         tree = ONE if self._is_one else tree_structure([0] * len(program.out_avals))
-        return Program(program, [], tree, 0.0, 0, program, any_mutable(program.in_avals))
+        return Program(
+            program, [], tree, 0.0, 0, program, mutable_values.any_mutable(program.in_avals)
+        )
 
     def keep(self, avals: Sequence[Any], program: Program) -> None:
         self._programs[avals, trace_context()] = program
@@ -199,7 +201,17 @@ def _shared_call(program: ClosedJaxpr, name: str) -> Any:
     each call, and they are compiled once. Not where it would keep alive what a call has made."""
     if not keeps_only_itself(program):
         return _callable(_AtRest(program, name, {}))
-    key = name, program, tuple([e.source for p in walk(program) for e in open_program(p).eqns])
+    key = (
+        name,
+        program,
+        tuple(
+            [
+                e.source
+                for p in programs.walk_programs(program)
+                for e in programs.open_program(p).eqns
+            ]
+        ),
+    )
     try:
         result = _shared.get(key)
     except TypeError:  # an unhashable parameter

@@ -12,8 +12,7 @@ import numpy as np
 from dovetail_base.annotations import annotations_of
 from dovetail_base.arguments import array_of
 from dovetail_base.errors import StandsForArray
-from dovetail_core import EVAL, ClosedJaxpr, Eqn, Operand, Tracer, get_trace
-from dovetail_core.rules.evaluation import evaluates_otherwise
+from dovetail_core import EVAL, ClosedJaxpr, Eqn, Operand, Tracer, evaluation, get_trace
 from dovetail_tree.errors import explain_arguments
 from dovetail_tree.util import calls, tree_leaves, tree_map, tree_unflatten
 from dovetail_xla.arrays import ArrayImpl
@@ -96,7 +95,7 @@ def fused(
 
         def _on_miss(*args: Any, **kwargs: Any) -> Any:
             staged = get_trace() is not EVAL
-            plain = (staged and not shared) or (not staged and evaluates_otherwise())
+            plain = (staged and not shared) or (not staged and evaluation.is_overridden())
             try:
                 if plain or (unless is not None and unless(*args, **kwargs)):
                     return f(*args, **kwargs), None, True

@@ -8,8 +8,7 @@ from typing import Any, final
 from dovetail_backends import Format, Layout, sharding_constraint_p
 from dovetail_base.placements import resolve_placement, stands_for_place
 from dovetail_base.source import short_repr
-from dovetail_core import ShapedArray, here, typeof
-from dovetail_core.types.dividing import divided_as, unreduced_along
+from dovetail_core import ShapedArray, here, type_shardings, typeof
 from dovetail_tree.util import broadcast_prefix, tree_flatten, tree_unflatten
 from dovetail_xla.client import Device
 from dovetail_xla.shardings import SingleDeviceSharding, single_device_sharding
@@ -198,6 +197,6 @@ def _constrained(x: Any, sharding: Any) -> Any:
     if not isinstance(aval, ShapedArray):
         return sharding_constraint_p.bind(x, sharding=sharding)
     wanted = aval.update(sharding=sharding)
-    if not unreduced_along(aval) and not unreduced_along(wanted):
+    if not type_shardings.unreduced_axes(aval) and not type_shardings.unreduced_axes(wanted):
         x = sharding_constraint_p.bind(x, sharding=sharding)
-    return divided_as(x, wanted, aval)
+    return type_shardings.like_type(x, wanted, aval)

@@ -9,8 +9,7 @@ import numpy as np
 
 from dovetail_base.foreign import names_itself
 from dovetail_base.source import called, here, short_repr
-from dovetail_core import ExtendedDType, cached, canonical_dtype, float0, typeof
-from dovetail_core.types.dtypes import dtype_named
+from dovetail_core import ExtendedDType, cached, canonical_dtype, dtype_named, float0, typeof
 
 from .lattice import BFLOAT16, FP4, FP8, SMALL_INTS, WEAK
 from .narrowing import explicit

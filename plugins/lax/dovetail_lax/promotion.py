@@ -16,10 +16,10 @@ from dovetail_core import (
     cached,
     canonical_dtype,
     config,
+    dtype_named,
     enable_x64,
     typeof,
 )
-from dovetail_core.types.dtypes import dtype_named
 
 from .element_types import dtype_of
 from .lattice import FP4, FP8, SMALL_INTS, WEAK, join, node

@@ -10,8 +10,7 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_base import arguments
 from dovetail_base.foreign import names_itself
-from dovetail_core import here
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import here, type_shardings
 
 from .creation.arrays import as_array
 from .creation.ranges import linspace
@@ -38,7 +37,9 @@ def bincount(
         ConcretizationTypeError: ``x`` is traced and ``length`` is not given.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, bincount, x, weights, minlength, length=length)
+        return type_shardings.with_out_sharding(
+            out_sharding, bincount, x, weights, minlength, length=length
+        )
     x = as_array("bincount", x)
     if x.ndim != 1:
         raise ValueError(f"bincount takes a vector, got shape {x.shape}{here()}")

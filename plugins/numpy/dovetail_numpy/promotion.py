@@ -15,9 +15,9 @@ from dovetail_core import (
     canonical_dtype,
     enable_x64,
     is_inexact,
+    staging,
     typeof,
 )
-from dovetail_core.rules.staging import definition_of
 from dovetail_lax import dtypes, scalars
 
 from .asking import asked_by_library
@@ -188,7 +188,7 @@ def broadcast(x: Any, shape: tuple[int, ...]) -> Any:
 def _before_broadcast(x: Any, dims: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
     """What ``x`` was made of where a traced program has it from a broadcast, such as that of
     ``x[:, None]``, and where its axes go: two in a row are one."""
-    result = definition_of(x)
+    result = staging.definition_of(x)
     if result is None:
         return x, dims
     trace, eqn = result

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import here
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import here, type_shardings
 from dovetail_lax import dtypes
 
 from .creation.arrays import as_array
@@ -92,7 +91,7 @@ def _segments(
     unique_indices: bool, bucket_size: Any, mode: Any, out_sharding: Any,
 ) -> Array:  # fmt: skip
     if out_sharding is not None:
-        return divided_result(
+        return type_shardings.with_out_sharding(
             out_sharding,
             _segments,
             name,

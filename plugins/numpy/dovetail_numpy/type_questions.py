@@ -9,8 +9,7 @@ import numpy as np
 from dovetail_base import arguments
 from dovetail_base.foreign import names_itself
 from dovetail_base.source import called, short_repr
-from dovetail_core import here
-from dovetail_core.types.dtypes import dtype_named
+from dovetail_core import dtype_named, here
 from dovetail_lax import dtypes
 
 from .operands import DTypeLike

@@ -11,7 +11,7 @@ import dovetail_numpy as dnp
 import dovetail_random as random
 from dovetail_batching import vmap
 from dovetail_core import lower_to_lo, stage_closed, typeof
-from dovetail_core.ir.programs import open_program, walk
+from dovetail_core.ir.programs import open_program, walk_programs
 from dovetail_jit import jit
 from dovetail_random.rules.backends import FEW, _threefry2x32_reference as with_numpy
 from dovetail_random.threefry import counters, threefry_partitionable
@@ -101,7 +101,7 @@ def test_wide_counters() -> None:
                            [typeof(np.zeros(2, U32))])  # fmt: skip
     program = lower_to_lo(program)
     assert program.out_avals[0].shape == (1 << 17, 1 << 16)  # type: ignore[attr-defined]
-    eqns = [e for p in walk(program) for e in open_program(p).eqns]
+    eqns = [e for p in walk_programs(program) for e in open_program(p).eqns]
     assert any(getattr(v.aval, "dtype", None) == np.uint64 for e in eqns for v in e.outvars)
     assert int(np.asarray(high)) == 0
 

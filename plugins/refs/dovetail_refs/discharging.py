@@ -15,18 +15,9 @@ from dovetail_core import (
     eval_jaxpr,
     generation,
     get_trace,
+    mutable_values,
     run_under,
     stage_closed,
-)
-from dovetail_core.interpret.lending import Lent, lend, read_lent
-from dovetail_core.interpret.mutable import (
-    Discharged,
-    LocalValue,
-    apply_local,
-    concerns,
-    gives_own_to_rules,
-    is_own,
-    refuse_lost_rule,
 )
 
 from .tables import discharge_rules
@@ -46,22 +37,26 @@ class DischargeTrace(Trace):
     def __init__(self, parent: Trace, keeps_rules: bool) -> None:
         super().__init__(parent)
         self.keeps_rules = keeps_rules
-        self.lent: Lent = {}
+        self.lent: mutable_values.StandIns = {}
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if primitive.stateful and self._concerns(primitive, args, params):
-            apply = apply_local if self.keeps_rules else apply_rule
+            apply = mutable_values.apply_local if self.keeps_rules else apply_rule
             return apply(self, primitive, args, params)
         return self.parent.process(primitive, args, params)
 
     def place_of(self, local: Any) -> Any:
-        return NotImplemented if local.borrowed else lend(self.lent, local, list(local.contents))
+        return (
+            NotImplemented
+            if local.borrowed
+            else mutable_values.stand_in(self.lent, local, list(local.contents))
+        )
 
     def read_again(self, local: Any) -> None:
-        read_lent(self.lent, local, self.parent)
+        mutable_values.read_stand_in(self.lent, local, self.parent)
 
     def _concerns(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> bool:
-        if concerns(self, primitive, args):
+        if mutable_values.uses_local(self, primitive, args):
             return True
         if primitive.regions is None:
             return False
@@ -85,20 +80,20 @@ def apply_rule(
 ) -> Any:
     """Apply an operation to the local values of ``trace``, which is current."""
     for x in args:
-        if x.__class__ is LocalValue and x._trace is trace:
+        if x.__class__ is mutable_values.LocalValue and x._trace is trace:
             x.check()
     own = primitive.rules
     own = {} if own is None or discharge_rules.name in own else own
     if isinstance(trace, LiftTrace) and trace.table.name in own:
-        ref = next(x for x in args if is_own(trace, x))
-        refuse_lost_rule(trace, primitive.title(params), ref)
+        ref = next(x for x in args if mutable_values.is_local(trace, x))
+        mutable_values.raise_lost_rule(trace, primitive.title(params), ref)
     rule = discharge_rules.rules.get(primitive) or discharge_rules.miss(primitive)
     return rule(trace, args, params)
 
 
 def discharge_program(
     program: ClosedJaxpr, which: Sequence[bool] | None = None, keeps_rules: bool = False
-) -> Discharged:
+) -> mutable_values.Discharged:
     """The program with contents in place of references; remembered with it.
 
     Args:
@@ -110,14 +105,16 @@ def discharge_program(
         results, then the final contents of those that are written; and which those are.
     """
     flags = [a.is_mutable for a in program.in_avals] if which is None else which
-    keeps = keeps_rules and gives_own_to_rules(program)
+    keeps = keeps_rules and mutable_values.custom_rules_take_local(program)
     key = ("discharge", tuple(flags), keeps, generation.value)
     return program.memo(key, lambda: _discharge(program, key[1], keeps))
 
 
-def _discharge(program: ClosedJaxpr, which: tuple[bool, ...], keeps_rules: bool) -> Discharged:
+def _discharge(
+    program: ClosedJaxpr, which: tuple[bool, ...], keeps_rules: bool
+) -> mutable_values.Discharged:
     if not any(which) and not _has_internal(program):
-        return Discharged(program, ())
+        return mutable_values.Discharged(program, ())
     written: list[int] = []
     types = [a.content_types() if w else (a,) for a, w in zip(program.in_avals, which)]
 
@@ -126,7 +123,9 @@ def _discharge(program: ClosedJaxpr, which: tuple[bool, ...], keeps_rules: bool)
         values: list[Any] = []
         for aval, w, t in zip(program.in_avals, which, types):
             held = [next(given) for _ in t]
-            values.append(LocalValue(trace, aval, held, borrowed=True) if w else held[0])
+            values.append(
+                mutable_values.LocalValue(trace, aval, held, borrowed=True) if w else held[0]
+            )
         first = [list(v.contents) if w else [] for v, w in zip(values, which)]
         outs = list(run_under(trace, eval_jaxpr, program.jaxpr, program.consts, *values))
         trace.ended = True
@@ -138,7 +137,7 @@ def _discharge(program: ClosedJaxpr, which: tuple[bool, ...], keeps_rules: bool)
         return outs + [x for i in written for x in values[i].contents]
 
     made = stage_closed(on_contents, [t for ts in types for t in ts], program.jaxpr.name)
-    return Discharged(made, tuple(written))
+    return mutable_values.Discharged(made, tuple(written))
 
 
 def _same(after: Sequence[Any], before: Sequence[Any]) -> bool:
@@ -147,7 +146,7 @@ def _same(after: Sequence[Any], before: Sequence[Any]) -> bool:
 
 
 class Discharger:
-    """Provides :class:`dovetail_core.interpret.mutable.Discharge`."""
+    """Provides :class:`dovetail_core.interpret.mutable_values.Discharge`."""
 
     def apply(
         self, trace: Trace, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]
@@ -157,7 +156,7 @@ class Discharger:
 
     def program(
         self, program: ClosedJaxpr, which: tuple[bool, ...], keeps_rules: bool = False
-    ) -> Discharged:
+    ) -> mutable_values.Discharged:
         """The program without mutable values, but for inputs not marked in ``which``."""
         return discharge_program(program, which, keeps_rules)
 

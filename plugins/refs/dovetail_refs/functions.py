@@ -9,9 +9,15 @@ import numpy as np
 
 import dovetail_numpy as dnp
 from dovetail_base.source import not_callable, short_repr
-from dovetail_core import ShapedArray, algebra, callable_name, here, typeof
-from dovetail_core.dispatch.axes import manual_axes
-from dovetail_core.types.avals import NOWHERE, varied
+from dovetail_core import (
+    ShapedArray,
+    algebra,
+    axis_names,
+    callable_name,
+    here,
+    manual_axis_types,
+    typeof,
+)
 from dovetail_lax import pvary_p, stop_gradient
 
 from .errors import RefTypeError
@@ -67,13 +73,13 @@ def empty_ref(ty: Any, memory_space: Any = None) -> Any:
             f"empty_ref takes a type with shape and dtype, got {short_repr(ty)}{here()}: {e}"
         ) from None
     AbstractRef(aval, memory_space)
-    aval = varied(aval, aval.vma.union(_unchecked()))
+    aval = aval.with_vma(aval.vma.union(_unchecked()))
     return empty_p.bind(aval=aval.strong())
 
 
 def _unchecked() -> list[Any]:
     """The axes of a mesh along which it is not known what differs, so that anything may."""
-    return [a for a, known in manual_axes().items() if not known]
+    return [a for a, known in axis_names.manual_axes().items() if not known]
 
 
 def _place(what: str, ref: Any, idx: Any) -> tuple[Any, Index]:
@@ -162,10 +168,10 @@ def _fitted(verb: str, ref: Any, value: Any, chain: Any, operands: Any) -> Any:
         own: Any = typeof(value)
     except TypeError as e:
         raise TypeError(f"what is {verb} to a reference{here()} must be an array: {e}") from None
-    over = NOWHERE.union(own.vma, *[typeof(x).vma for x in operands])
+    over = manual_axis_types.NO_AXES.union(own.vma, *[typeof(x).vma for x in operands])
     if over != aval.vma:
         value = _varying_as(verb, aval, value, over)
-    own, wanted = typeof(value), varied(wanted, typeof(value).vma)
+    own, wanted = typeof(value), wanted.with_vma(typeof(value).vma)
     if own == wanted:
         return value
     if own.is_mutable:

@@ -19,12 +19,12 @@ from dovetail_core import (
     HiType,
     ShapedArray,
     ShardingTypeError,
+    add_tangents,
     here,
     stage,
+    type_shardings,
     typeof,
 )
-from dovetail_core.types.algebra import add
-from dovetail_core.types.dividing import divided_as, forgotten
 
 from .errors import RefIndexError
 from .masks import as_array, check_masks, integers, is_plain, known_mask
@@ -194,7 +194,7 @@ def read(x: Any, chain: Chain, operands: Sequence[Any]) -> Any:
     try:
         return at(x)
     except ShardingTypeError:
-        return at(*forgotten([x]))
+        return at(*type_shardings.without_shardings([x]))
 
 
 def write(x: Any, chain: Chain, operands: Sequence[Any], value: Any) -> Any:
@@ -204,7 +204,7 @@ def write(x: Any, chain: Chain, operands: Sequence[Any], value: Any) -> Any:
 
 def accumulate(x: Any, chain: Chain, operands: Sequence[Any], value: Any) -> Any:
     """``x`` with ``value`` added at the index; repeated places receive the sum."""
-    return _update(x, chain, operands, value, lambda at, v: at.add(v), add)
+    return _update(x, chain, operands, value, lambda at, v: at.add(v), add_tangents)
 
 
 def _update(
@@ -220,13 +220,13 @@ def _update(
 
     aval: Any = typeof(x)
     if getattr(aval, "divided", None) is None:
-        return changed(x, chain, *forgotten([value]))
+        return changed(x, chain, *type_shardings.without_shardings([value]))
     try:
         result = changed(x, chain, value)
     except ShardingTypeError:
-        plain, given = forgotten([x, value])
+        plain, given = type_shardings.without_shardings([x, value])
         result = changed(plain, chain, given)
-    return divided_as(result, aval, typeof(result))
+    return type_shardings.like_type(result, aval, typeof(result))
 
 
 def indexed_type(aval: Any, chain: Chain, operands: Sequence[Any]) -> ShapedArray:

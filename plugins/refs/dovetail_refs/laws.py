@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dovetail_core import eval_jaxpr, stage_closed
-from dovetail_core.interpret.mutable import has_mutable
+from dovetail_core import eval_jaxpr, mutable_values, stage_closed
 from dovetail_testing import Sample, law
 
 from .discharging import discharge
@@ -13,7 +12,7 @@ from .discharging import discharge
 
 def _makes_references(sample: Sample) -> bool:
     program = sample.params.get("jaxpr")
-    return program is not None and has_mutable(program)
+    return program is not None and mutable_values.has_mutable(program)
 
 
 @law("discharge", applies=_makes_references, mixed=False)
@@ -22,7 +21,7 @@ def discharge_law(sample: Sample) -> None:
     inner = sample.params["jaxpr"]
     want = eval_jaxpr(inner.jaxpr, inner.consts, *sample.args)
     pure = discharge(stage_closed(sample.flat, sample.avals))
-    assert not has_mutable(pure), pure
+    assert not mutable_values.has_mutable(pure), pure
     result = eval_jaxpr(pure.jaxpr, pure.consts, *sample.args)
     for a, b in zip(want, result, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_core import AccumulateEffect, Primitive, ReadEffect, ShapedArray, WriteEffect
-from dovetail_core.types.avals import undivided
 
 from .indexing import Chain, indexed_type
 from .types import AbstractRef
@@ -47,7 +46,7 @@ def _empty(*, aval: ShapedArray) -> Any:
 
 
 def _check(name: str, ref: Any, value: Any, result: ShapedArray) -> None:
-    if undivided(value.strong()) != undivided(result):
+    if value.strong().without_sharding() != result.without_sharding():
         raise TypeError(
             f"{name} puts a value of type {value.str_short()} where {ref.str_short()} has "
             f"{result.str_short()}"

@@ -22,12 +22,12 @@ from dovetail_core import (
     Trace,
     assemble,
     here,
+    mutable_values,
+    rewriting,
     run_under,
+    type_shardings,
     typeof,
 )
-from dovetail_core.interpret.mutable import Discharged, final_type, is_own
-from dovetail_core.ir.closing import first_operands, with_single_operands
-from dovetail_core.types.dividing import divided_as
 
 from .discharging import DischargeTrace, discharge_program
 from .tables import discharge_rules
@@ -52,12 +52,12 @@ class _Discharge:
     ) -> None:
         self.primitive = primitive
         self.trace = trace
-        self.own = [is_own(trace, x) for x in args]
-        places = first_operands(primitive, args, self.own)
+        self.own = [mutable_values.is_local(trace, x) for x in args]
+        places = rewriting.same_operands(primitive, args, self.own)
         if places is not None:  # a rule reaches a reference by a name of its own
-            params = with_single_operands(primitive, params, places)
+            params = rewriting.merge_operands(primitive, params, places)
             args = [x for i, x in enumerate(args) if places[i] == i]
-            self.own = [is_own(trace, x) for x in args]
+            self.own = [mutable_values.is_local(trace, x) for x in args]
         self.interface: RegionInterface = primitive.regions(params)  # type: ignore[misc]
         self.args = args
         keeps = not isinstance(trace, DischargeTrace) or trace.keeps_rules
@@ -120,7 +120,7 @@ class _Discharge:
         region = self.interface.regions[0]
         if self.interface.is_loop or self.interface.is_choice:
             return self.args[i].aval
-        return final_type(region.program, region.operands.index(i))
+        return mutable_values.final_type(region.program, region.operands.index(i))
 
     def run(self) -> list[Any]:
         """Apply the primitive to contents, and update what is written."""
@@ -140,10 +140,12 @@ class _Discharge:
         for i, final in self.finals.items():
             aval = self.args[i].aval = self._final_type(i)
             held = zip([values[s] for s in final], aval.content_types())
-            self.args[i].contents[:] = [divided_as(x, t, typeof(x)) for x, t in held]
+            self.args[i].contents[:] = [type_shardings.like_type(x, t, typeof(x)) for x, t in held]
         return [values[s] for s in results]
 
-    def _part(self, region: Region, result: Discharged, results: Sequence[Slot]) -> Part:
+    def _part(
+        self, region: Region, result: mutable_values.Discharged, results: Sequence[Slot]
+    ) -> Part:
         ins = [s for i in region.operands for s in self.groups[i]]
         outs = [r if r == CONTROL else results[r] for r in region.results]
         finals = [s for k in result.written for s in self.finals[region.operands[k]]]

@@ -17,9 +17,9 @@ from dovetail_core import (
     get_trace,
     here,
     register_type,
+    staging,
     typeof,
 )
-from dovetail_core.rules.staging import check_within
 from dovetail_jit import jit
 from dovetail_xla.arrays import ArrayImpl
 from dovetail_xla.config import trace_context
@@ -246,5 +246,5 @@ def concrete_ref(x: Any) -> Ref:
     """
     if isinstance(x, Tracer):
         check_alive(x)
-        check_within(x, get_trace())
+        staging.check_in_scope(x, get_trace())
     return x  # type: ignore[return-value]

@@ -19,13 +19,9 @@ from dovetail_core import (
     IOEffect,
     ReadEffect,
     describe_source,
+    mutable_values,
+    programs,
 )
-from dovetail_core.interpret.mutable import (
-    check_aliases,
-    discharge_provider,
-    final_type,
-)
-from dovetail_core.ir.programs import programs_in
 
 from .primitive import remat_p
 
@@ -41,7 +37,7 @@ def bind_with_effects(
         _refuse(program, name)
     if any(a.is_mutable for a in program.in_avals):
         names = [f"input {i}" for i in range(len(operands))]
-        check_aliases(f"checkpoint of {name}", operands, names)
+        mutable_values.check_aliases(f"checkpoint of {name}", operands, names)
     return remat_p.bind(*operands, jaxpr=program, **params)
 
 
@@ -66,7 +62,7 @@ def _once(
     params: dict[str, Any],
 ) -> list[Any]:
     """Read the references, call the program without them, write them."""
-    pure, written = discharge_provider().program(program, mutable, keeps_rules=True)
+    pure, written = mutable_values.discharge_provider().program(program, mutable, keeps_rules=True)
     groups: list[Sequence[Any]] = [
         a.read(x) if m else (x,) for x, a, m in zip(operands, program.in_avals, mutable)
     ]
@@ -79,7 +75,7 @@ def _once(
     n = len(program.out_avals)
     finals = iter(outs[n:])
     for i in written:
-        final: Any = final_type(program, i)
+        final: Any = mutable_values.final_type(program, i)
         final.write(operands[i], [next(finals) for _ in final.content_types()])
     return outs[:n]
 
@@ -113,5 +109,5 @@ def _behind(program: ClosedJaxpr) -> Eqn | None:
     result = next((e for e in program.eqns if any(map(_forbidden, e.effects))), None)
     if result is None:
         return None
-    inner = (_behind(p) for p in programs_in(result.params) if isinstance(p, ClosedJaxpr))
+    inner = (_behind(p) for p in programs.subprograms(result.params) if isinstance(p, ClosedJaxpr))
     return next((e for e in inner if e is not None), result)

@@ -15,7 +15,7 @@ from dovetail_ad.test_util import check_grads
 from dovetail_backends import device_put
 from dovetail_batching import vmap
 from dovetail_core import TracerBoolConversionError, parse_ir, print_ir
-from dovetail_core.ir.programs import programs_in
+from dovetail_core.ir.programs import subprograms
 from dovetail_jit import jit, make_jaxpr
 from dovetail_remat import checkpoint, checkpoint_name, checkpoint_policies as policies, remat
 
@@ -45,7 +45,7 @@ def operations(f: Callable[..., Any], *args: Any) -> Counter[str]:
     while todo:
         for eqn in todo.pop().eqns:
             count[eqn.primitive.name] += 1
-            todo.extend(getattr(p, "jaxpr", p) for p in programs_in(eqn.params))
+            todo.extend(getattr(p, "jaxpr", p) for p in subprograms(eqn.params))
     return count
 
 

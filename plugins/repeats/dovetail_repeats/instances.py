@@ -7,8 +7,7 @@ from itertools import accumulate
 from math import prod
 from typing import Any, NamedTuple, cast
 
-from dovetail_core import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
-from dovetail_core.ir.programs import same_literal
+from dovetail_core import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, programs
 
 from .flattening import renamed
 from .runs import Run
@@ -140,7 +139,9 @@ def varied_literals(instances: Sequence[Sequence[Eqn]]) -> set[Place]:
         for i, eqn in enumerate(first)
         for k, x in enumerate(eqn.invars)
         if isinstance(x, Literal)
-        and not all(same_literal(x, cast("Literal", other[i].invars[k])) for other in others)
+        and not all(
+            programs.equal_literals(x, cast("Literal", other[i].invars[k])) for other in others
+        )
     }
 
 

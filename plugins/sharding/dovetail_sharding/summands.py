@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Set
 from typing import Any
 
-from dovetail_core.types.avals import undivided
-
 from .computation import attributes_of, sharding_text
 from .specs import PartitionSpec
 
@@ -24,12 +22,12 @@ def on_summands(
     outs = b.outs
 
     def body(b: Any, *xs: Any) -> list[Any]:
-        b.outs = tuple([undivided(a) for a in outs])
+        b.outs = tuple([a.without_sharding() for a in outs])
         return emit(b, *xs)
 
     divides, b.module.divides = b.module.divides, False
     try:
-        region = b.region([undivided(a) for a in types], body, "sdy.return", True)
+        region = b.region([a.without_sharding() for a in types], body, "sdy.return", True)
     finally:
         b.module.divides = divides
     own = [a for a in mesh.axis_names if a in axes]

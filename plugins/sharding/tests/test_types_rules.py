@@ -13,7 +13,6 @@ import dovetail.numpy as dnp
 from dovetail import P, lax
 from dovetail.sharding import NamedSharding, set_mesh
 from dovetail_core import Primitive, ShapedArray, ShardingTypeError, typeof
-from dovetail_core.types.avals import undivided
 
 AMBIGUOUS = ShardingTypeError
 
@@ -210,7 +209,7 @@ def test_types(operands, explicit):
     told = ShapedArray((8, 4), "float32", sharding=NamedSharding(explicit, P("x")))
     assert aval is told
     assert aval.sharding.spec == P("x", None) and aval.sharding.mesh is explicit.abstract_mesh
-    assert undivided(aval) is ShapedArray((8, 4), "float32")
+    assert aval.without_sharding() is ShapedArray((8, 4), "float32")
     assert ShapedArray((8,), "int32", sharding=NamedSharding(explicit, P())).divided is None
     auto = explicit.update(axis_types=None)
     assert ShapedArray((8,), "int32", sharding=NamedSharding(auto, P("x"))).divided is None
@@ -222,7 +221,7 @@ def test_types(operands, explicit):
     assert aval.tangent_type() is aval and aval.cotangent_type() is aval
     import pickle
 
-    assert pickle.loads(pickle.dumps(undivided(aval))) is undivided(aval)
+    assert pickle.loads(pickle.dumps(aval.without_sharding())) is aval.without_sharding()
     unreduced = ShapedArray((4,), "float32", sharding=NamedSharding(explicit, P(unreduced={"x"})))
     assert unreduced.str_short() == "f32[4]{U:x}"
     assert unreduced.cotangent_type().str_short() == "f32[4]{R:x}"

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dovetail_backends import backend_of
-from dovetail_core import generation, registry
-from dovetail_core.dispatch.axes import axes_key
+from dovetail_core import axis_names, generation, registry
 from dovetail_core.interpret.passes import STAGES, passes_for
 from dovetail_core.registry.foreign import spell
 from dovetail_core.rules.tables import made_tables
@@ -171,7 +170,7 @@ def _add_context(digest: Digest) -> None:
     """The options that programs depend on, and rules that are nobody's library's."""
     if generation.value:
         raise NotSound("rules were changed in this process after they were first used")
-    if axes_key():
+    if axis_names.axes_key():
         raise NotSound("it is called with named axes around it")
     context: Mapping[str, Any] = context_by_name(trace_context())
     for name in sorted(context):

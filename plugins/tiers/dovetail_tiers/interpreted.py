@@ -10,8 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from dovetail_backends import LoweredModule, evaluate
-from dovetail_core import ClosedJaxpr, float0, lower_to_lo
-from dovetail_core.interpret.mutable import without_mutable
+from dovetail_core import ClosedJaxpr, float0, lower_to_lo, mutable_values
 from dovetail_core.interpret.passes import passes_for, run_passes
 from dovetail_xla import guards
 from dovetail_xla.arrays import ArrayImpl, put
@@ -32,7 +31,7 @@ def of(program: ClosedJaxpr, module: LoweredModule) -> ClosedJaxpr | None:
     # What foreign functions do has several right results: factorizations have signs to choose.
     if "custom_call" in module.text:
         return None
-    program = without_mutable(run_passes("hi", program, module.platform))
+    program = mutable_values.discharge(run_passes("hi", program, module.platform))
     if program.is_high:
         program = lower_to_lo(program)
     program = run_passes("ir", program, module.platform)

@@ -14,8 +14,7 @@ from typing import Any
 
 from dovetail_base.annotations import annotations_of
 from dovetail_base.naming import inside
-from dovetail_core import ClosedJaxpr, Eqn
-from dovetail_core.ir.programs import open_program, programs_in
+from dovetail_core import ClosedJaxpr, Eqn, programs
 
 from ..tables import StablehloRule
 from .attributes import string
@@ -89,13 +88,13 @@ def _entries_text(entries: Mapping[str, str]) -> str:
 def _annotations_in(program: Any) -> tuple[Any, ...]:
     """The annotations of all equations of a program, which distinguish equal programs."""
     if isinstance(program, ClosedJaxpr):
-        return program.memo("annotations", lambda: _annotations_in(open_program(program)))
+        return program.memo("annotations", lambda: _annotations_in(programs.open_program(program)))
     result: list[Any] = []
     for i, eqn in enumerate(program.eqns):
         if annotations := annotations_of(eqn.source):
             result.append((i, tuple(sorted(annotations.items()))))
         if eqn.primitive.regions:
-            within = [_annotations_in(p) for p in programs_in(eqn.params)]
+            within = [_annotations_in(p) for p in programs.subprograms(eqn.params)]
             result += [(i, within_i) for within_i in map(tuple, within) if within_i]
     return tuple(result)
 

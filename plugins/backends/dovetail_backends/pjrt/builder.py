@@ -19,9 +19,9 @@ from dovetail_core import (
     RegistryError,
     Var,
     describe_source,
+    mutable_values,
     typeof,
 )
-from dovetail_core.interpret.mutable import has_mutable, without_mutable
 from dovetail_xla.guards import explicit_get
 
 from ..tables import StablehloRule, stablehlo_rules
@@ -45,8 +45,8 @@ class Builder(Emitter):
         exponentially with the depth of nests in which each level has the next one twice. Mutable
         values that the program makes are discharged.
         """
-        if has_mutable(program):
-            program = run_at(self.source, without_mutable, program)
+        if mutable_values.has_mutable(program):
+            program = run_at(self.source, mutable_values.discharge, program)
         if _nests(program):
             inlined = self.module.inlined
             if id(program) in inlined and not custom_calls.has_order([program]):

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import NO_EFFECTS, AbstractValue, ClosedJaxpr, ShapedArray, float0
-from dovetail_core.types.effects import Effects
+from dovetail_core import NO_EFFECTS, AbstractValue, ClosedJaxpr, Effects, ShapedArray, float0
 
 from .attributes import Attribute, i64_array, spelled
 from .partition import Partition, Parts

@@ -18,9 +18,9 @@ from dovetail_core import (
     ShapedArray,
     dce_jaxpr,
     float0,
+    mutable_values,
     typeof,
 )
-from dovetail_core.interpret.mutable import without_mutable
 from dovetail_xla.arrays import ArrayImpl, to_numpy
 from dovetail_xla.guards import explicit_get
 
@@ -148,7 +148,7 @@ def lower_module(
         layouts: the layouts of its inputs and results, if not the default.
         located: True to write source locations, for a text that is shown.
     """
-    program = without_mutable(program)
+    program = mutable_values.discharge(program)
     jaxpr = program.jaxpr
     donated = list(donated) or [False] * len(jaxpr.invars)
     kept = [True] * len(jaxpr.invars)

@@ -7,7 +7,6 @@ from typing import Any
 from dovetail_base.source import run_at
 from dovetail_core import MissingRule, Primitive, stage_closed
 from dovetail_core.rules.tables import within
-from dovetail_core.types.avals import undivided
 
 from ..pjrt.builder import Builder
 from ..pjrt.emitter import Val
@@ -29,7 +28,9 @@ def _derive(primitive: Primitive) -> StablehloRule | None:
             return list(out) if primitive.multiple_results else [out]
 
         def inlined() -> Any:
-            program = stage_closed(body, [undivided(x.aval) for x in operands], primitive.name)
+            program = stage_closed(
+                body, [x.aval.without_sharding() for x in operands], primitive.name
+            )
             return b.inline(program, operands)
 
         try:

@@ -14,8 +14,16 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_base.source import BackwardSource, Source, get_override
-from dovetail_core import CONTROL, ClosedJaxpr, Eqn, Interpreter, RegionInterface, stage, typeof
-from dovetail_core.interpret.mutable import without_mutable
+from dovetail_core import (
+    CONTROL,
+    ClosedJaxpr,
+    Eqn,
+    Interpreter,
+    RegionInterface,
+    mutable_values,
+    stage,
+    typeof,
+)
 from dovetail_jit import jit
 
 from .finding import Finding, Loop
@@ -172,7 +180,7 @@ def search(
     Args:
         source: the line of all its operations, instead of their own.
     """
-    program = without_mutable(program)  # what a reference holds is an operand then
+    program = mutable_values.discharge(program)  # what a reference holds is an operand then
     lister = _Lister()
     stage(lambda *xs: lister.run(program, xs), program.in_avals)
     loops = lister.counts[0]

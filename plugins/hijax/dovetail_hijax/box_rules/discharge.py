@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core import Trace, typeof
-from dovetail_core.interpret.mutable import LocalValue
+from dovetail_core import Trace, mutable_values, typeof
 from dovetail_refs import discharge_rules
 
 from ..box import BoxType, get_p, new_p, set_p
@@ -17,8 +16,10 @@ def _box_type(leaves: Sequence[Any], tree: Any, fixed: bool) -> BoxType:
 
 
 @discharge_rules.register(new_p)
-def _new_local(trace: Trace, args: Sequence[Any], params: dict[str, Any]) -> LocalValue:
-    return LocalValue(trace, _box_type(args, params["tree"], params["fixed"]), args)
+def _new_local(
+    trace: Trace, args: Sequence[Any], params: dict[str, Any]
+) -> mutable_values.LocalValue:
+    return mutable_values.LocalValue(trace, _box_type(args, params["tree"], params["fixed"]), args)
 
 
 @discharge_rules.register(get_p)

@@ -8,13 +8,13 @@ from typing import Any, NoReturn, TypeVar
 
 from dovetail_core import (
     AbstractValue,
+    Inferred,
     Primitive as KernelPrimitive,
     eval_rules,
     get_trace,
     here,
     registry,
 )
-from dovetail_core.dispatch.primitive import Inferred
 
 from .classes import Covering
 from .functions import program_function

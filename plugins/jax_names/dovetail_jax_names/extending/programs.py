@@ -16,9 +16,9 @@ from dovetail_core import (
     Primitive,
     Var,
     eval_jaxpr as _eval_jaxpr,
+    programs,
 )
 from dovetail_core.ir.debug_info import DebugInfo
-from dovetail_core.ir.programs import open_program, programs_in
 
 from .classes import Covering
 
@@ -98,7 +98,7 @@ def jaxpr_as_fun(closed_jaxpr: ClosedJaxpr, *args: Any) -> Any:
 def jaxprs_in_params(params: Mapping[str, Any]) -> Iterator[KernelJaxpr]:
     """The sub-programs in an equation's parameters."""
     for value in params.values():
-        yield from map(open_program, programs_in(value))
+        yield from map(programs.open_program, programs.subprograms(value))
 
 
 def subjaxprs(jaxpr: KernelJaxpr) -> Iterator[KernelJaxpr]:

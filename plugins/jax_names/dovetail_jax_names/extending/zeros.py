@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import dovetail_core
 from dovetail_ad import SymbolicZero
 from dovetail_core import AbstractValue, float0, typeof
-from dovetail_core.types.algebra import add, zeros
 from dovetail_tree.util import register_pytree_node
 
 
@@ -28,7 +28,7 @@ class Zero:
 
     def instantiate(self) -> Any:
         """The zero as a value."""
-        return zeros(self.aval)
+        return dovetail_core.zeros_like_aval(self.aval)
 
     def __repr__(self) -> str:
         return f"Zero({self.aval.str_short()})"
@@ -68,19 +68,19 @@ def instantiate_zeros(tangent: Any) -> Any:
 
 def zeros_like_aval(aval: AbstractValue) -> Any:
     """The zero of a type."""
-    return zeros(aval)
+    return dovetail_core.zeros_like_aval(aval)
 
 
 def add_jaxvals(x: Any, y: Any) -> Any:
     """The sum of two tangents or cotangents of one type."""
-    return add(x, y)
+    return dovetail_core.add_tangents(x, y)
 
 
 def add_tangents(x: Any, y: Any) -> Any:
     """The sum of two tangents, of which each may be a :class:`Zero`."""
     if is_zero(x):
         return y
-    return x if is_zero(y) else add(x, y)
+    return x if is_zero(y) else dovetail_core.add_tangents(x, y)
 
 
 def engine_tangent(x: Any) -> Any:

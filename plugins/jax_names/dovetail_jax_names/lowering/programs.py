@@ -6,8 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_backends import Builder, ModuleText, Val, module_text
-from dovetail_core import ClosedJaxpr, Jaxpr, callable_name, lower_to_lo, stage_closed
-from dovetail_core.interpret.mutable import without_mutable
+from dovetail_core import (
+    ClosedJaxpr,
+    Jaxpr,
+    callable_name,
+    lower_to_lo,
+    mutable_values,
+    stage_closed,
+)
 from dovetail_xla import mlir_functions as bindings
 
 from .contexts import LoweringResult, LoweringRuleContext, ModuleContext, TokenSet
@@ -16,7 +22,7 @@ from .values import flatten_ir_values
 
 def ready(program: ClosedJaxpr) -> ClosedJaxpr:
     """A program as the builder takes it: of arrays, without mutable values."""
-    return without_mutable(lower_to_lo(program))
+    return mutable_values.discharge(lower_to_lo(program))
 
 
 class LoweredFunction:

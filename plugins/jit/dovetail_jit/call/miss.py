@@ -18,9 +18,9 @@ from dovetail_core import (
     check_alive,
     current_source,
     describe_source,
+    mutable_values,
     typeof,
 )
-from dovetail_core.interpret.mutable import check_aliases
 from dovetail_tree.util import tree_unflatten
 from dovetail_xla.shardings import SingleDeviceSharding
 
@@ -145,7 +145,7 @@ class Callee:
     def refuse_aliases(self, call: Call, program: Program) -> None:
         """Raise ValueError where one mutable value is two operands."""
         given = call.arguments.leaves
-        check_aliases(self.name, given, [f"operand {i}" for i in range(len(given))])
+        mutable_values.check_aliases(self.name, given, [f"operand {i}" for i in range(len(given))])
 
     def target(
         self, operands: Sequence[Any], program: ClosedJaxpr, consts: int, wanted: Wanted | None

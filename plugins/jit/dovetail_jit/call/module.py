@@ -16,8 +16,14 @@ from dovetail_backends import (
     lower_module,
 )
 from dovetail_base.source import warn_here
-from dovetail_core import ClosedJaxpr, RegistryError, generation, low_types, lower_to_lo
-from dovetail_core.interpret.mutable import without_mutable
+from dovetail_core import (
+    ClosedJaxpr,
+    RegistryError,
+    generation,
+    low_types,
+    lower_to_lo,
+    mutable_values,
+)
 from dovetail_core.interpret.passes import run_passes
 from dovetail_hooks import has_hooks, manager
 
@@ -63,7 +69,7 @@ def lower(
     start, source, divided = time.perf_counter(), program, partition is not None
     program = run_passes("hi", program, platform, divided)
     if program.is_high:
-        program = without_mutable(program)  # what holds high values must go before they do
+        program = mutable_values.discharge(program)  # what holds high values must go before they do
         donated = _donated_arrays(donated, program)
         program = lower_to_lo(program)
     program = run_passes("ir", program, platform, divided)

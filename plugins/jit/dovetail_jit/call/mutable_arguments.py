@@ -12,13 +12,7 @@ from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 from dovetail_backends import InPlace
-from dovetail_core import ClosedJaxpr, Tracer, typeof
-from dovetail_core.interpret.mutable import (
-    any_mutable,
-    check_aliases,
-    discharge_provider,
-    final_type,
-)
+from dovetail_core import ClosedJaxpr, Tracer, mutable_values, typeof
 from dovetail_tree.util import keystr, tree_flatten_with_path
 
 from .executable import run
@@ -100,11 +94,11 @@ def boundary_of(program: ClosedJaxpr) -> Boundary | None:
 
 def _make_boundary(program: ClosedJaxpr) -> Boundary | None:
     avals = tuple(program.in_avals)
-    if not any_mutable(avals):
+    if not mutable_values.any_mutable(avals):
         return None
     flags = tuple(a.is_mutable for a in avals)
-    pure, written = discharge_provider().program(program, flags)
-    finals = tuple(final_type(program, i) for i in written)
+    pure, written = mutable_values.discharge_provider().program(program, flags)
+    finals = tuple(mutable_values.final_type(program, i) for i in written)
     return Boundary(pure, written, avals, len(program.out_avals), finals)
 
 
@@ -170,4 +164,4 @@ def refuse_aliases(
         paths = where.get(id(x), [])
         if paths:
             names[len(consts) + i] = paths.pop(0)
-    check_aliases(f"jit of {name}", [*consts, *leaves], names)
+    mutable_values.check_aliases(f"jit of {name}", [*consts, *leaves], names)

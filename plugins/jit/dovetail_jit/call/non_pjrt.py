@@ -17,9 +17,9 @@ from dovetail_core import (
     here,
     lower_to_lo,
     lower_values,
+    mutable_values,
     raise_values,
 )
-from dovetail_core.interpret.mutable import without_mutable
 from dovetail_core.interpret.passes import run_passes
 
 from .mutable_arguments import boundary_of
@@ -65,7 +65,7 @@ def _compiled(backend: Any, program: ClosedJaxpr, name: str) -> tuple[ClosedJaxp
     """
     program = run_passes("hi", program, backend.platform)
     if program.is_high:
-        program = lower_to_lo(without_mutable(program))
+        program = lower_to_lo(mutable_values.discharge(program))
     program = run_passes("ir", program, backend.platform)
     refuse_unsupported_dtypes(backend, program, name)
     compile_program = getattr(backend, "compile", None)

@@ -7,9 +7,16 @@ from typing import Any, NamedTuple
 
 from dovetail_backends import AbsentDevices, Partition, target_device
 from dovetail_base.placements import surroundings
-from dovetail_core import ClosedJaxpr, Tracer, here, low_types, lower_values, typeof
-from dovetail_core.ir.programs import open_program, walk
-from dovetail_core.types.dividing import unreduced_along
+from dovetail_core import (
+    ClosedJaxpr,
+    Tracer,
+    here,
+    low_types,
+    lower_values,
+    programs,
+    type_shardings,
+    typeof,
+)
 from dovetail_xla.arrays import ArrayImpl
 from dovetail_xla.client import Device
 from dovetail_xla.shardings import SingleDeviceSharding, single_device_sharding
@@ -160,8 +167,8 @@ def shardings_in(program: ClosedJaxpr) -> tuple[Any, ...]:
 
 def _shardings_in(program: ClosedJaxpr) -> tuple[Any, ...]:
     result: dict[Any, None] = {}
-    for p in walk(program):
-        for eqn in open_program(p).eqns:
+    for p in programs.walk_programs(program):
+        for eqn in programs.open_program(p).eqns:
             if (places := eqn.primitive.traits.places) is not None:
                 result.update(dict.fromkeys(places(eqn.params)))
     return tuple([s for s in result if not is_absent(s)])
@@ -324,7 +331,7 @@ def _check_summed(name: str, i: int, asked: Any, aval: Any) -> None:
     """Raise ValueError where a result is to be a sum that is left to be done, and is none: XLA
     would take what each device has as its summand."""
     left = getattr(getattr(asked, "spec", None), "unreduced", None)
-    if left and left != unreduced_along(aval):
+    if left and left != type_shardings.unreduced_axes(aval):
         raise ValueError(
             f"{name}{here()}: out_shardings of result {i} is {asked!r}, and the result is of type "
             f"{aval.str_short()}, which is no sum along {sorted(map(str, left))}. Reshard it in "

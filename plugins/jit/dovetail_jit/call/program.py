@@ -14,9 +14,16 @@ import numpy as np
 from dovetail_backends import asarray_in, asarray_on, host_constant, target_device
 from dovetail_base.caches import Cache, WeakTable
 from dovetail_base.placements import surroundings
-from dovetail_core import ClosedJaxpr, Jaxpr, Tracer, consts_to_inputs, stage, typeof
-from dovetail_core.dispatch.axes import axes_key
-from dovetail_core.interpret.mutable import any_mutable
+from dovetail_core import (
+    ClosedJaxpr,
+    Jaxpr,
+    Tracer,
+    axis_names,
+    consts_to_inputs,
+    mutable_values,
+    stage,
+    typeof,
+)
 from dovetail_core.rules.traced import anew, tracing
 from dovetail_hooks import has_hooks, manager
 from dovetail_tree.util import tree_flatten
@@ -74,7 +81,7 @@ def trace_function(f: Callable[..., Any], arguments: Arguments, avals: Sequence[
     """
     known = _remembered(f)
     signature = Signature(
-        arguments.statics, arguments.in_tree, tuple(avals), trace_context(), axes_key()
+        arguments.statics, arguments.in_tree, tuple(avals), trace_context(), axis_names.axes_key()
     )
     result = known.get(signature)
     if result is not None and not _is_outdated(result):
@@ -96,7 +103,7 @@ def trace_function(f: Callable[..., Any], arguments: Arguments, avals: Sequence[
     seconds = time.perf_counter() - start
     call, passed = _with_passed_constants(jaxpr, consts)
     closed = ClosedJaxpr(jaxpr, consts) if jaxpr.constvars else call
-    number, is_mutable = next(_numbers), any_mutable(call.in_avals)
+    number, is_mutable = next(_numbers), mutable_values.any_mutable(call.in_avals)
     result = Program(call, passed, out_tree[0], seconds, number, closed, is_mutable)
     if has_hooks("dovetail_traced"):
         manager().hook.dovetail_traced(

@@ -7,8 +7,7 @@ from math import prod
 from typing import Any
 
 from dovetail_base import arguments
-from dovetail_core import axis_size_of
-from dovetail_core.dispatch.axes import manual_axes
+from dovetail_core import axis_names, axis_size_of
 
 from ..primitives._elementwise import place
 from ..primitives.collectives import vary_over
@@ -42,7 +41,7 @@ def each_axis(axis_name: Names) -> list[dict[str, Any]]:
 def apart(params: dict[str, Any]) -> list[dict[str, Any]]:
     """Parameters for the names that are mapped, and for those that are axes of a mesh: what of
     them there is."""
-    manual = manual_axes()
+    manual = axis_names.manual_axes()
     pairs = list(zip(*params.values(), strict=True))
     groups = [[p for p in pairs if p[0] not in manual], [p for p in pairs if p[0] in manual]]
     return [
@@ -52,7 +51,7 @@ def apart(params: dict[str, Any]) -> list[dict[str, Any]]:
 
 def varied_over(v: Any, axes: Sequence[Any]) -> Any:
     """``v``, varying over those of the axes that are a mesh's."""
-    manual = manual_axes()
+    manual = axis_names.manual_axes()
     return vary_over(v, [a for a in axes if a in manual]) if manual else v
 
 
@@ -68,7 +67,7 @@ def grouped(what: str, axis_name: Names, groups: Any) -> dict[str, Any]:
         return params
     result = tuple([tuple([int(i) for i in g]) for g in groups])
     size, alone = prod(params["axis_sizes"]), len(params["axes"]) == 1
-    mapped = not alone or params["axes"][0] not in manual_axes()
+    mapped = not alone or params["axes"][0] not in axis_names.manual_axes()
     partition = sorted(i for g in result for i in g) == list(range(size))
     if alone and not (partition and (mapped or len(set(map(len, result))) == 1)):
         raise ValueError(

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_base import arguments
-from dovetail_core import get_trace
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import get_trace, type_shardings
 
 from ..primitives._elementwise import place
 from ..primitives.shape import broadcast_in_dim_p
@@ -43,7 +42,9 @@ def broadcast_in_dim(
     sizes = ints("broadcast_in_dim", "shape", shape)
     dims = ints("broadcast_in_dim", "broadcast_dimensions", broadcast_dimensions)
     if out_sharding is not None:
-        return divided_result(out_sharding, broadcast_in_dim, operand, shape, broadcast_dimensions)
+        return type_shardings.with_out_sharding(
+            out_sharding, broadcast_in_dim, operand, shape, broadcast_dimensions
+        )
     if (
         dims in ((), tuple(range(len(sizes))))
         and shape_of(operand) == sizes

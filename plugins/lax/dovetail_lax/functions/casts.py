@@ -10,9 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_base.foreign import names_itself
-from dovetail_core import typeof
-from dovetail_core.dispatch.axes import manual_axes
-from dovetail_core.types.roles import Reduced, reduced_in, unreduced_in
+from dovetail_core import axis_names, manual_axis_types, typeof
 from dovetail_tree.util import tree_map
 
 from ..primitives._elementwise import place
@@ -67,7 +65,7 @@ _CASTS = {
 
 
 def _cast(v: Any, axes: tuple[Any, ...], to: str) -> Any:
-    manual = manual_axes()
+    manual = axis_names.manual_axes()
     checked = all(manual.get(a) for a in axes)
     if not checked and to != "unreduced":  # nothing is known there, or the axis is mapped
         return varied_over(v, axes)
@@ -82,7 +80,7 @@ def _cast(v: Any, axes: tuple[Any, ...], to: str) -> Any:
             "'varying'."
         )
     if to == "reduced":
-        return pvary_p.bind(v, axes=tuple(map(Reduced, axes)))
+        return pvary_p.bind(v, axes=tuple(map(manual_axis_types.Reduced, axes)))
     return varied_over(v, axes) if to == "varying" else pcast_p.bind(v, axes=axes, to=to)
 
 
@@ -90,6 +88,6 @@ def _kind(v: Any, axis: Any) -> str:
     vma = typeof(v).vma
     if axis in vma:
         return "varying"
-    if axis in unreduced_in(vma):
+    if axis in manual_axis_types.unreduced_in(vma):
         return "unreduced"
-    return "reduced" if axis in reduced_in(vma) else "invarying"
+    return "reduced" if axis in manual_axis_types.reduced_in(vma) else "invarying"

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_base.foreign import names_itself
-from dovetail_core import Primitive, is_inexact, typeof
-from dovetail_core.dispatch.axes import manual_axes
+from dovetail_core import Primitive, axis_names, is_inexact, typeof
 from dovetail_tree.util import tree_map
 
 from ..primitives._elementwise import place
@@ -43,7 +42,9 @@ def _summed(v: Any, params: dict[str, Any]) -> Any:
     if "groups" in params:
         return psum_p.bind(varied_over(v, params["axes"]), **params)
     for part in apart(params):
-        if manual_axes().get(part["axes"][0]) and all(map(manual_axes().get, part["axes"])):
+        if axis_names.manual_axes().get(part["axes"][0]) and all(
+            map(axis_names.manual_axes().get, part["axes"])
+        ):
             v = sum_over(v, part["axes"])
         else:
             v = psum_p.bind(varied_over(v, part["axes"]), **part)

@@ -8,7 +8,7 @@ from typing import Any
 from dovetail_base import arguments
 from dovetail_base.arguments import integers
 from dovetail_base.foreign import names_itself
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import type_shardings
 
 from ..dtypes import as_dtype
 from ..primitives._elementwise import place
@@ -58,7 +58,7 @@ def conv_general_dilated(
         ValueError: sizes and groups do not fit.
     """
     if out_sharding is not None:
-        return divided_result(
+        return type_shardings.with_out_sharding(
             out_sharding,
             conv_general_dilated,
             lhs,

@@ -20,9 +20,9 @@ from dovetail_core import (
     get_trace,
     here,
     high_algebra,
+    manual_axis_types,
+    type_shardings,
 )
-from dovetail_core.types.dividing import divided_result
-from dovetail_core.types.roles import varying_in
 from dovetail_xla.arrays import ArrayImpl, put_equal
 from dovetail_xla.shardings import NamedSharding, Sharding
 
@@ -48,7 +48,9 @@ def broadcasted_iota(
     if dtype is None:
         raise ValueError(f"broadcasted_iota: dtype must be specified{here()}")
     if out_sharding is not None:
-        return divided_result(out_sharding, broadcasted_iota, dtype, shape, dimension)
+        return type_shardings.with_out_sharding(
+            out_sharding, broadcasted_iota, dtype, shape, dimension
+        )
     return iota_p.bind(dtype=as_dtype(dtype), shape=sizes(shape), dimension=index(dimension))
 
 
@@ -65,7 +67,11 @@ def full(
             dtype = check("full", fill_value).dtype  # what is put somewhere is not weakly typed
         dims, rest = sizes(shape), (fill_value, dtype)
         result = _in_parts(sharding, dims, lambda part: full(part, *rest))
-        return divided_result(sharding, full, dims, *rest) if result is None else result
+        return (
+            type_shardings.with_out_sharding(sharding, full, dims, *rest)
+            if result is None
+            else result
+        )
     if fill_value.__class__ is int and dtype is not None:
         fill_value = integer_as(fill_value, as_dtype(dtype))
     aval = check("full", fill_value)
@@ -98,7 +104,7 @@ def full_like(
 ) -> Array:
     """An array like ``x`` in type and shape (unless given), filled with a scalar."""
     if sharding is not None:
-        return divided_result(sharding, full_like, x, fill_value, dtype, shape)
+        return type_shardings.with_out_sharding(sharding, full_like, x, fill_value, dtype, shape)
     aval: Any = check("full_like", x)
     if not isinstance(aval, ShapedArray):  # a high value that stands for an array
         aval = getattr(x, "aval", aval)
@@ -124,7 +130,7 @@ def full_like(
 
 def _varying(x: Array, aval: ShapedArray) -> Array:
     """``x``, known no better along axes of a mesh than values of type ``aval``."""
-    return vary_over(x, sorted(varying_in(aval.vma), key=str)) if aval.vma else x
+    return vary_over(x, sorted(manual_axis_types.varying_in(aval.vma), key=str)) if aval.vma else x
 
 
 _LARGE = 1 << 16
@@ -168,7 +174,7 @@ def place_like(x: Any, aval: ShapedArray, dtype: Any, shape: Sequence[int] | Non
 def empty(shape: Sequence[int] | int, dtype: Any, *, out_sharding: Any = None) -> Array:
     """An array whose values do not matter (they are zeros)."""
     if out_sharding is not None:
-        return divided_result(out_sharding, empty, shape, dtype)
+        return type_shardings.with_out_sharding(out_sharding, empty, shape, dtype)
     return full(shape, 0, dtype)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core import Cache
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import Cache, type_shardings
 
 from ..dtypes import as_dtype
 from ..primitives._elementwise import place
@@ -45,7 +44,7 @@ def dot_general(
         TypeError: axes do not fit the operands or each other; names the types and axes.
     """
     if out_sharding is not None:
-        return divided_result(
+        return type_shardings.with_out_sharding(
             out_sharding,
             dot_general,
             lhs,

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_base.foreign import names_itself
-from dovetail_core import typeof
-from dovetail_core.dispatch.axes import manual_axes
-from dovetail_core.types.roles import Unreduced
+from dovetail_core import axis_names, manual_axis_types, typeof
 from dovetail_tree.util import tree_map
 
 from ..primitives._elementwise import place
@@ -143,7 +141,7 @@ def _check_to(to: str, axis_name: Names, groups: Any) -> None:
             f"all_gather: to={to!r} is unknown{place()}. It may be 'varying', 'invarying' or "
             "'reduced'."
         )
-    manual = all(name in manual_axes() for name in named_axes(axis_name)["axes"])
+    manual = all(name in axis_names.manual_axes() for name in named_axes(axis_name)["axes"])
     if to != "varying" and not manual:
         raise NotImplementedError(
             f"all_gather: to={to!r} is for programs on several devices, and a mapped axis is "
@@ -319,7 +317,7 @@ def psum_scatter(
         rest = [shape[dim] // n] if tiled else []
         v = reshaped(v, (*shape[:dim], *sizes, *rest, *shape[dim + 1 :]))
         for params in each:
-            is_sum = Unreduced(params["axes"][0]) in typeof(v).vma
+            is_sum = manual_axis_types.Unreduced(params["axes"][0]) in typeof(v).vma
             ready = v if is_sum and not axis_index_groups else varied_over(v, params["axes"])
             v = reduce_scatter_p.bind(ready, **params, axis=dim)
         return v

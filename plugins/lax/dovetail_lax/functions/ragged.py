@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import type_shardings
 
 from ..dtypes import as_dtype
 from ..primitives._elementwise import place
@@ -71,7 +71,7 @@ def ragged_dot_general(
             given.
     """
     if out_sharding is not None:
-        return divided_result(
+        return type_shardings.with_out_sharding(
             out_sharding,
             ragged_dot_general,
             lhs,

@@ -15,10 +15,10 @@ from dovetail_core import (
     Tracer,
     callable_name,
     stage_closed,
+    type_shardings,
     typeof,
 )
 from dovetail_core.rules import traced
-from dovetail_core.types.dividing import divided_result
 from dovetail_tree.util import tree_flatten, tree_unflatten
 
 from ..dtypes import as_dtype
@@ -51,7 +51,7 @@ def reduce_sum(operand: ArrayLike, axes: Sequence[int], *, out_sharding: Any = N
             option ``allow_f16_reductions`` is off.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, reduce_sum, operand, axes)
+        return type_shardings.with_out_sharding(out_sharding, reduce_sum, operand, axes)
     check_sum(operand)
     return unary_with(reduce_sum_p, operand, {"axes": ints("reduce_sum", "axes", axes)})
 
@@ -128,7 +128,9 @@ def reduce(
         ValueError: shapes differ, or a dimension is out of bounds or repeated.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, reduce, operands, init_values, computation, dimensions)
+        return type_shardings.with_out_sharding(
+            out_sharding, reduce, operands, init_values, computation, dimensions
+        )
     arrays, tree = tree_flatten(operands)
     inits = initial_values("reduce", arrays, tree, init_values)
     dims = ints("reduce", "dimensions", dimensions)

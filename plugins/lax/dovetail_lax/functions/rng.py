@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_base.foreign import names_itself
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import type_shardings
 
 from ..dtypes import as_dtype
 from ..primitives.rng import RandomAlgorithm, rng_bit_generator_p, rng_uniform_p
@@ -34,7 +34,7 @@ def rng_bit_generator(
         key, shape=sizes(shape), dtype=as_dtype(dtype), algorithm=RandomAlgorithm(algorithm)
     )
     if out_sharding is not None:
-        bits = divided_result(out_sharding, lambda x: x, bits)
+        bits = type_shardings.with_out_sharding(out_sharding, lambda x: x, bits)
     return state, bits
 
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from dovetail_core import get_trace
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import get_trace, type_shardings
 
 from ..primitives._elementwise import place
 from ..primitives.shape import reshape_p, rev_p, squeeze_p, transpose_p
@@ -33,7 +32,9 @@ def reshape(
     """
     sizes = ints("reshape", "new_sizes", new_sizes)
     if out_sharding is not None:
-        return divided_result(out_sharding, reshape, operand, new_sizes, dimensions)
+        return type_shardings.with_out_sharding(
+            out_sharding, reshape, operand, new_sizes, dimensions
+        )
     if dimensions is not None:
         operand = transpose(operand, dimensions)
     if shape_of(operand) == sizes and not on_host(operand):

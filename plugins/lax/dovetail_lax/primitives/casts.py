@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core import typeof
-from dovetail_core.types.roles import Reduced, Unreduced, axis_of
+from dovetail_core import manual_axis_types, typeof
 
 from ..scalars import scalar
 from .arithmetic import div_p
@@ -21,7 +20,7 @@ def with_roles(x: Any, vma: frozenset[Any]) -> Any:
     now = typeof(x).vma
     if now == vma:
         return x
-    axes = sorted({axis_of(r) for r in now | vma}, key=str)
+    axes = sorted({manual_axis_types.axis_of(r) for r in now | vma}, key=str)
     summed = [a for a in axes if _is_summed(a, now, vma)]
     if summed:
         x = sum_over(x, summed)
@@ -32,19 +31,19 @@ def with_roles(x: Any, vma: frozenset[Any]) -> Any:
 
 
 def _is_summed(axis: Any, now: frozenset[Any], vma: frozenset[Any]) -> bool:
-    if Unreduced(axis) in now:
-        return Unreduced(axis) not in vma
-    return axis in now and axis not in vma and Unreduced(axis) not in vma
+    if manual_axis_types.Unreduced(axis) in now:
+        return manual_axis_types.Unreduced(axis) not in vma
+    return axis in now and axis not in vma and manual_axis_types.Unreduced(axis) not in vma
 
 
 def _cast(x: Any, axis: Any, now: frozenset[Any], vma: frozenset[Any]) -> Any:
     """``x`` with another role along one axis, where no sum is needed for it."""
-    if Unreduced(axis) in vma and Unreduced(axis) not in now:
+    if manual_axis_types.Unreduced(axis) in vma and manual_axis_types.Unreduced(axis) not in now:
         return pcast_p.bind(x if axis in now else _shared(x, axis), axes=(axis,), to="unreduced")
-    if Reduced(axis) in now and Reduced(axis) not in vma:
+    if manual_axis_types.Reduced(axis) in now and manual_axis_types.Reduced(axis) not in vma:
         return pcast_p.bind(x, axes=(axis,), to="varying" if axis in vma else "invarying")
-    if Reduced(axis) in vma and Reduced(axis) not in now:
-        return pvary_p.bind(x, axes=(Reduced(axis),))
+    if manual_axis_types.Reduced(axis) in vma and manual_axis_types.Reduced(axis) not in now:
+        return pvary_p.bind(x, axes=(manual_axis_types.Reduced(axis),))
     return vary_over(x, (axis,)) if axis in vma else x
 
 

@@ -17,16 +17,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_base.source import here
-from dovetail_core import Primitive, ShapedArray, typeof
-from dovetail_core.types.roles import (
-    Reduced,
-    Unreduced,
-    has_roles,
-    names_of,
-    reduced_in,
-    unreduced_in,
-    varying_in,
-)
+from dovetail_core import Primitive, ShapedArray, manual_axis_types, typeof
 
 from .traits import describe
 
@@ -82,8 +73,10 @@ def _more(varies: frozenset[Any], params: dict[str, Any]) -> frozenset[Any]:
 def _cast(varies: frozenset[Any], params: dict[str, Any]) -> frozenset[Any]:
     axes, to = params["axes"], params["to"]
     if to == "unreduced":
-        return varies.difference(axes).union(map(Unreduced, axes))
-    known = varies.difference(map(Reduced, axes), map(Unreduced, axes))
+        return varies.difference(axes).union(map(manual_axis_types.Unreduced, axes))
+    known = varies.difference(
+        map(manual_axis_types.Reduced, axes), map(manual_axis_types.Unreduced, axes)
+    )
     return known.union(axes if to == "varying" else ())
 
 
@@ -103,32 +96,37 @@ def vary_over(x: Any, axes: Iterable[Any]) -> Any:
     more = tuple([a for a in axes if a not in now])
     if not more:
         return x
-    if has_roles(now) or has_roles(frozenset(more)):
+    if manual_axis_types.has_roles(now) or manual_axis_types.has_roles(frozenset(more)):
         x, more = _ready_to_vary(x, now, more)
     return pvary_p.bind(x, axes=more) if more else x
 
 
 def _ready_to_vary(x: Any, now: frozenset[Any], more: tuple[Any, ...]) -> tuple[Any, Any]:
     """``x`` without roles along these axes, and those over which it is to vary still."""
-    sums = unreduced_in(now)
-    if wrong := [*unreduced_in(frozenset(more)), *(a for a in more if a in sums)]:
+    sums = manual_axis_types.unreduced_in(now)
+    if wrong := [*manual_axis_types.unreduced_in(frozenset(more)), *(a for a in more if a in sums)]:
         raise ValueError(
             f"a value of type {typeof(x).str_short()}{here()} is to be one, along {wrong[0]!r}, "
             "with others that are, or are not, sums left to be done. Sum it (lax.psum), or make "
             "it a summand like the others: lax.pcast(x, axis, to='unreduced')."
         )
-    varying, known = varying_in(now), reduced_in(now)
+    varying, known = manual_axis_types.varying_in(now), manual_axis_types.reduced_in(now)
     if known := tuple(a for a in more if a in known):
         x = pcast_p.bind(x, axes=known, to="varying")
-    roles = [Reduced(a) for a in varying]
+    roles = [manual_axis_types.Reduced(a) for a in varying]
     return x, tuple(a for a in more if a not in known and a not in roles)
 
 
 def sum_over(x: Any, axes: Iterable[Any]) -> Any:
     """The sum over axes of a mesh: equal on all devices along these."""
     axes = tuple(axes)
-    if axes and has_roles(now := typeof(x).vma):
-        axes = tuple([Unreduced(a) if Unreduced(a) in now else a for a in axes])
+    if axes and manual_axis_types.has_roles(now := typeof(x).vma):
+        axes = tuple(
+            [
+                manual_axis_types.Unreduced(a) if manual_axis_types.Unreduced(a) in now else a
+                for a in axes
+            ]
+        )
         over = [a for a in axes if a not in now]
         return psum_invariant_p.bind(vary_over(x, over) if over else x, axes=axes)
     return psum_invariant_p.bind(vary_over(x, axes), axes=axes) if axes else x
@@ -165,14 +163,16 @@ def _all_gather(
 all_gather_invariant_p = Primitive("all_gather_invariant").def_traits(varies=_less)
 all_gather_invariant_p.def_abstract_eval(_all_gather)
 all_gather_reduced_p = Primitive("all_gather_reduced").def_traits(
-    varies=lambda varies, params: _less(varies, params).union(map(Reduced, params["axes"]))
+    varies=lambda varies, params: _less(varies, params).union(
+        map(manual_axis_types.Reduced, params["axes"])
+    )
 )
 all_gather_reduced_p.def_abstract_eval(_all_gather)
 
 
 def _scattered(varies: frozenset[Any], params: dict[str, Any]) -> frozenset[Any]:
     axes = params["axes"]
-    sums = varies.intersection(map(Unreduced, axes))
+    sums = varies.intersection(map(manual_axis_types.Unreduced, axes))
     return varies.difference(sums).union(axes) if sums else varies
 
 
@@ -208,7 +208,7 @@ for _p in (
     psum_p, psum_invariant_p, pmax_p, pmin_p, ppermute_p, all_gather_p, all_gather_invariant_p,
     all_gather_reduced_p, reduce_scatter_p, all_to_all_p,
 ):  # fmt: skip
-    _p.def_traits(meets=lambda params: names_of(params["axes"]))
+    _p.def_traits(meets=lambda params: manual_axis_types.axes_of(params["axes"]))
 for _p in (
     psum_p, psum_invariant_p, pvary_p, ppermute_p, all_gather_p, all_gather_invariant_p,
     all_gather_reduced_p, reduce_scatter_p, all_to_all_p,

@@ -12,9 +12,9 @@ from dovetail_core import (
     Primitive,
     Region,
     RegionInterface,
+    manual_axis_types,
     with_leading,
 )
-from dovetail_core.types.avals import NOWHERE, varied
 
 from ._effects import effects_of
 from .traits import describe
@@ -36,7 +36,9 @@ cond_p = Primitive("cond", multiple_results=True)
 def _cond_type(index: Any, *operands: Any, branches: tuple[ClosedJaxpr, ...]) -> Any:
     # A branch that returns a constant may know that of a result which varies in another one.
     all_outs = [b.out_avals for b in branches]
-    outs = [varied(a[0], NOWHERE.union(*[x.vma for x in a])) for a in zip(*all_outs)]
+    outs = [
+        a[0].with_vma(manual_axis_types.NO_AXES.union(*[x.vma for x in a])) for a in zip(*all_outs)
+    ]
     return outs, effects_of(cond_p, {"branches": branches}, *branches)
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core import algebra, typeof
-from dovetail_core.types.dividing import dividing, unreduced_along
-from dovetail_core.types.roles import Unreduced, unreduced_in
+from dovetail_core import algebra, manual_axis_types, type_shardings, typeof
 
 from ..scalars import scalar
 from .joining import concatenate_p, pad_p
@@ -95,9 +93,9 @@ def _zero_beside(x: Any) -> Any:
     where ``x`` is: padding is linear in both together."""
     aval: Any = typeof(x)
     zero = scalar(0, aval.dtype)
-    if aval.vma and (sums := unreduced_in(aval.vma)):
-        zero = algebra().with_roles(zero, frozenset(map(Unreduced, sums)))
-    if left := unreduced_along(aval):
+    if aval.vma and (sums := manual_axis_types.unreduced_in(aval.vma)):
+        zero = algebra().with_roles(zero, frozenset(map(manual_axis_types.Unreduced, sums)))
+    if left := type_shardings.unreduced_axes(aval):
         spec = aval.divided.spec.update(partitions=(), unreduced=left, reduced=frozenset())
-        zero = dividing().put(zero, aval.divided.update(spec=spec))
+        zero = type_shardings.sharding_provider().put(zero, aval.divided.update(spec=spec))
     return zero

@@ -19,8 +19,8 @@ from dovetail_core import (
     Primitive,
     Region,
     RegionInterface,
+    rewriting,
 )
-from dovetail_core.ir.rewriting import rearranged
 
 from ._effects import effects_of
 from .traits import describe
@@ -95,7 +95,7 @@ def _used(program: ClosedJaxpr, n: int) -> tuple[int, ...]:
 def _taking(program: ClosedJaxpr, consts: Sequence[int], n: int) -> ClosedJaxpr:
     """The program without the others of its first ``n`` inputs."""
     inputs = (*consts, *range(n, len(program.in_avals)))
-    return rearranged(program, inputs, tuple(range(len(program.out_avals))))
+    return rewriting.rearrange(program, inputs, tuple(range(len(program.out_avals))))
 
 
 def _together(params: Params) -> tuple[ClosedJaxpr, ClosedJaxpr, int]:
@@ -106,9 +106,9 @@ def _together(params: Params) -> tuple[ClosedJaxpr, ClosedJaxpr, int]:
     nc, nb = params["cond_nconsts"], params["body_nconsts"]
     of_condition, of_body = condition.in_avals[:nc], body.in_avals[:nb]
     carry = range(nc, len(condition.in_avals))
-    wide = rearranged(condition, (*range(nc), *of_body, *carry), (0,))
+    wide = rewriting.rearrange(condition, (*range(nc), *of_body, *carry), (0,))
     inputs, outputs = (*of_condition, *range(len(body.in_avals))), range(len(body.out_avals))
-    return wide, rearranged(body, inputs, tuple(outputs)), nc + nb
+    return wide, rewriting.rearrange(body, inputs, tuple(outputs)), nc + nb
 
 
 while_p = While("while", multiple_results=True)

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import ShapedArray
-from dovetail_core.types.algebra import zeros
+from dovetail_core import ShapedArray, zeros_like_aval
 
 from ..primitives.arithmetic import add_p
 from ..primitives.discrete import eq_p, ne_p
@@ -49,6 +48,8 @@ def kept_updates(
     """
     count = iota_p.bind(dtype=_INT32, shape=(prod(updates),), dimension=0)
     numbers = reshaped(add_p.bind(count, np.int32(1)), updates)
-    written = scatter_p.bind(zeros(ShapedArray(operand, _INT32)), indices, numbers, **params)
+    written = scatter_p.bind(
+        zeros_like_aval(ShapedArray(operand, _INT32)), indices, numbers, **params
+    )
     result = gather_p.bind(written, indices, **reading(operand, updates, params))
     return ne_p.bind(written, np.int32(0)), eq_p.bind(result, numbers)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dovetail_core import ExtendedDType, ShapedArray, enable_x64, typeof
-from dovetail_core.types.algebra import algebra, zeros
+from dovetail_core.types.algebra import algebra, zeros_like_aval
 from dovetail_jit import jit
 from dovetail_lax import dtypes
 
@@ -102,5 +102,5 @@ def test_what_is_filled_is_of_the_type_asked_for(shape: Any, dtype: Any, weak: b
     aval = ShapedArray(shape, dtype, weak)
     x = algebra().full(aval, 2)
     assert typeof(x) is aval and (np.asarray(x) == 2).all()
-    f = jit(lambda: (algebra().full(aval, 2), zeros(aval)))
+    f = jit(lambda: (algebra().full(aval, 2), zeros_like_aval(aval)))
     assert [typeof(y) for y in f()] == [aval, aval]

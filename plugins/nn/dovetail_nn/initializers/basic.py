@@ -7,7 +7,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import dovetail_numpy as dnp
 import dovetail_random as random
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import type_shardings
 from dovetail_lax import dtypes
 
 Array = Any
@@ -33,7 +33,7 @@ def zeros(
 ) -> Array:
     """Zeros; the key is not used."""
     if out_sharding is not None:
-        return divided_result(out_sharding, zeros, key, shape, dtype)
+        return type_shardings.with_out_sharding(out_sharding, zeros, key, shape, dtype)
     return dnp.zeros(shape, as_dtype(dtype))
 
 
@@ -42,7 +42,7 @@ def ones(
 ) -> Array:
     """Ones; the key is not used."""
     if out_sharding is not None:
-        return divided_result(out_sharding, ones, key, shape, dtype)
+        return type_shardings.with_out_sharding(out_sharding, ones, key, shape, dtype)
     return dnp.ones(shape, as_dtype(dtype))
 
 
@@ -54,7 +54,7 @@ def constant(value: Any, dtype: DTypeLike = None) -> Initializer:
         key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
     ) -> Array:
         if out_sharding is not None:
-            return divided_result(out_sharding, init, key, shape, dtype)
+            return type_shardings.with_out_sharding(out_sharding, init, key, shape, dtype)
         return dnp.full(shape, value, as_dtype(dtype))
 
     return init
@@ -68,7 +68,7 @@ def uniform(scale: Any = 1e-2, dtype: DTypeLike = None) -> Initializer:
         key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
     ) -> Array:
         if out_sharding is not None:
-            return divided_result(out_sharding, init, key, shape, dtype)
+            return type_shardings.with_out_sharding(out_sharding, init, key, shape, dtype)
         return scaled(random.uniform(key, shape, as_dtype(dtype)), scale)
 
     return init
@@ -82,7 +82,7 @@ def normal(stddev: Any = 1e-2, dtype: DTypeLike = None) -> Initializer:
         key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
     ) -> Array:
         if out_sharding is not None:
-            return divided_result(out_sharding, init, key, shape, dtype)
+            return type_shardings.with_out_sharding(out_sharding, init, key, shape, dtype)
         return scaled(random.normal(key, shape, as_dtype(dtype)), stddev)
 
     return init
@@ -102,7 +102,7 @@ def truncated_normal(
         key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
     ) -> Array:
         if out_sharding is not None:
-            return divided_result(out_sharding, init, key, shape, dtype)
+            return type_shardings.with_out_sharding(out_sharding, init, key, shape, dtype)
         result = as_dtype(dtype)
         return scaled(random.truncated_normal(key, lower, upper, shape, result), stddev)
 

@@ -9,8 +9,7 @@ from typing import Any
 import dovetail_numpy as dnp
 import dovetail_random as random
 from dovetail_base import arguments
-from dovetail_core import here
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import here, type_shardings
 
 from .basic import Array, DTypeLike, Initializer, as_dtype, scaled
 
@@ -32,7 +31,7 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: DTypeLike = None)
         key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
     ) -> Array:
         if out_sharding is not None:
-            return divided_result(out_sharding, init, key, shape, dtype)
+            return type_shardings.with_out_sharding(out_sharding, init, key, shape, dtype)
         shape = arguments.integers("shape", shape)
         if len(shape) < 2:
             raise ValueError(
@@ -69,7 +68,7 @@ def delta_orthogonal(
         key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
     ) -> Array:
         if out_sharding is not None:
-            return divided_result(out_sharding, init, key, shape, dtype)
+            return type_shardings.with_out_sharding(out_sharding, init, key, shape, dtype)
         shape = arguments.integers("shape", shape)
         if len(shape) not in (3, 4, 5):
             raise ValueError(

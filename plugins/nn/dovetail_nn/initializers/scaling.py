@@ -13,8 +13,7 @@ import dovetail_numpy as dnp
 import dovetail_random as random
 from dovetail_base import arguments
 from dovetail_base.arguments import items
-from dovetail_core import here
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import here, type_shardings
 
 from .basic import Array, DTypeLike, Initializer, as_dtype
 
@@ -57,7 +56,7 @@ def variance_scaling(
         key: Any, shape: Sequence[int], dtype: DTypeLike = default, out_sharding: Any = None
     ) -> Array:
         if out_sharding is not None:
-            return divided_result(out_sharding, init, key, shape, dtype)
+            return type_shardings.with_out_sharding(out_sharding, init, key, shape, dtype)
         result = as_dtype(dtype)
         fan = _fan(items("shape", shape), mode, in_axis, out_axis, batch_axis)
         draw = _DRAWS.get(distribution)

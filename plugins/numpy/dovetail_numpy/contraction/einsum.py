@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import dovetail_lax as lax
 from dovetail_base.arguments import array_of
 from dovetail_base.foreign import names_itself
-from dovetail_core import Cache
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import Cache, type_shardings
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
@@ -49,7 +48,7 @@ def einsum(
         ValueError: subscripts and operands do not fit together; names the subscript and operand.
     """
     if out_sharding is not None:
-        return divided_result(
+        return type_shardings.with_out_sharding(
             out_sharding,
             einsum,
             subscripts,

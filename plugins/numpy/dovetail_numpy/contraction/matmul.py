@@ -7,8 +7,7 @@ from functools import partial
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_core import Cache, ShapedArray, config, typeof
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import Cache, ShapedArray, config, type_shardings, typeof
 
 from ..fusion import fused_when_evaluated, of_two_arrays
 from ..operands import Array, ArrayLike, ShapeError, here, operand, stands_for_array
@@ -176,7 +175,7 @@ def matmul(
         TypeError: sizes do not match; names the shapes.
     """
     if out_sharding is not None:
-        return divided_result(
+        return type_shardings.with_out_sharding(
             out_sharding,
             matmul,
             a,

@@ -7,7 +7,7 @@ from typing import Any
 
 import dovetail_lax as lax
 from dovetail_base.foreign import names_itself
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import type_shardings
 
 from ..creation.arrays import as_array
 from ..fusion import fused, of_two_arrays, one_call
@@ -48,7 +48,7 @@ def dot(
         TypeError: the sizes of those axes differ.
     """
     if out_sharding is not None:
-        return divided_result(
+        return type_shardings.with_out_sharding(
             out_sharding,
             dot,
             a,
@@ -162,7 +162,7 @@ def tensordot(
         TypeError: axes do not exist or have different sizes.
     """
     if out_sharding is not None:
-        return divided_result(
+        return type_shardings.with_out_sharding(
             out_sharding,
             tensordot,
             a,

@@ -10,8 +10,7 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_base import arguments
 from dovetail_base.errors import integer_too_large
-from dovetail_core import ShapedArray, canonical_dtype, here, typeof
-from dovetail_core.types.dtypes import dtype_named
+from dovetail_core import ShapedArray, canonical_dtype, dtype_named, here, typeof
 from dovetail_lax import dtypes
 from dovetail_tree.errors import too_deep
 

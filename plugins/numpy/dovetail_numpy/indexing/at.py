@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_core import here
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import here, type_shardings
 
 from ..operands import short_repr
 from . import reading, writing
@@ -78,7 +77,7 @@ class IndexUpdateRef:
         )
         if out_sharding is not None:
             given = self.array, self.index, options
-            return divided_result(out_sharding, reading.getitem, *given)
+            return type_shardings.with_out_sharding(out_sharding, reading.getitem, *given)
         return reading.getitem(self.array, self.index, options)
 
     def _update(
@@ -88,7 +87,7 @@ class IndexUpdateRef:
         options = _write_options(mode, indices_are_sorted, unique_indices, wrap_negative_indices)
         if out_sharding is not None:
             given = self.array, self.index, kind, values, options
-            return divided_result(out_sharding, writing.update, *given)
+            return type_shardings.with_out_sharding(out_sharding, writing.update, *given)
         return writing.update(self.array, self.index, kind, values, options)
 
     def set(
@@ -108,7 +107,7 @@ class IndexUpdateRef:
         options = _write_options(mode, indices_are_sorted, unique_indices, wrap_negative_indices)
         if out_sharding is not None:
             given = self.array, self.index, func, options
-            return divided_result(out_sharding, writing.apply, *given)
+            return type_shardings.with_out_sharding(out_sharding, writing.apply, *given)
         return writing.apply(self.array, self.index, func, options)
 
     def add(

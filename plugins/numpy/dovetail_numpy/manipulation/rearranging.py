@@ -8,8 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_base import arguments
-from dovetail_core import ConcretizationTypeError, Tracer
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import ConcretizationTypeError, Tracer, type_shardings
 
 from ..creation.arrays import as_array
 from ..fusion import fused, one_call
@@ -139,7 +138,7 @@ def repeat(
         ConcretizationTypeError: ``repeats`` is traced and ``total_repeat_length`` is not given.
     """
     if out_sharding is not None:
-        return divided_result(
+        return type_shardings.with_out_sharding(
             out_sharding, repeat, a, repeats, axis, total_repeat_length=total_repeat_length
         )
     a = as_array("repeat", a)

@@ -11,8 +11,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_base.arguments import items
-from dovetail_core import ShapedArray
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import ShapedArray, type_shardings
 from dovetail_xla.arrays import ArrayImpl
 
 from ..creation.arrays import as_array, asarray
@@ -90,7 +89,7 @@ def reshape(
         ValueError: those of a NumPy array do not.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, reshape, a, shape, order)
+        return type_shardings.with_out_sharding(out_sharding, reshape, a, shape, order)
     if isinstance(a, (np.ndarray, np.generic)):
         return _of_numpy(a, shape, order, copy)
     a = as_array("reshape", a)
@@ -113,7 +112,7 @@ def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Any = None) -> Array:
         ValueError: another order.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, ravel, a, order)
+        return type_shardings.with_out_sharding(out_sharding, ravel, a, order)
     if order not in ("C", "F", "A"):
         error = NotImplementedError if order == "K" else ValueError
         raise error(f"ravel: order must be 'C' or 'F', got {order!r}{here()}")
@@ -251,7 +250,7 @@ def broadcast_to(array: ArrayLike, shape: Any, *, out_sharding: Any = None) -> A
         ValueError: it does not broadcast to ``shape``.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, broadcast_to, array, shape)
+        return type_shardings.with_out_sharding(out_sharding, broadcast_to, array, shape)
     x = as_array("broadcast_to", array)
     dims = shape_tuple("broadcast_to", shape)
     own = x.shape

@@ -8,8 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_base.foreign import names_itself
-from dovetail_core import here, is_inexact
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import here, is_inexact, type_shardings
 
 from ..creation.arrays import as_array
 from ..fusion import fused, one_call
@@ -231,7 +230,7 @@ def percentile(
 ) -> Array:  # fmt: skip
     """Percentiles ``q`` (from 0 to 100) over ``axis`` (see :func:`quantile`)."""
     if out_sharding is not None:
-        return divided_result(
+        return type_shardings.with_out_sharding(
             out_sharding,
             percentile,
             a,

@@ -8,7 +8,7 @@ from struct import unpack
 from typing import Any, NamedTuple
 
 from dovetail_base.source import short_repr
-from dovetail_core.dispatch.axes import axes_text
+from dovetail_core import axis_names
 from dovetail_jit import Signature
 from dovetail_tree.errors import tree_differences
 from dovetail_tree.util import keystr, tree_flatten_with_path, tree_unflatten
@@ -115,7 +115,14 @@ def differences(function: Any, now: Signature, before: Signature) -> list[Differ
             else:
                 result.append(Difference(known, "option", repr(value), repr(there.get(name))))
     if now.axes != before.axes:
-        result.append(Difference("the call", "axes", axes_text(now.axes), axes_text(before.axes)))
+        result.append(
+            Difference(
+                "the call",
+                "axes",
+                axis_names.describe_axes_key(now.axes),
+                axis_names.describe_axes_key(before.axes),
+            )
+        )
     if not result and now != before:
         result.append(Difference("a static argument", "arguments"))
     return result

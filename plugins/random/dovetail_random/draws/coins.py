@@ -7,8 +7,7 @@ from typing import Any
 import ml_dtypes
 
 import dovetail_lax as lax
-from dovetail_core import here
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import here, type_shardings
 
 from ..arguments import (
     Shape,
@@ -39,7 +38,7 @@ def bernoulli(
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, bernoulli, key, p, shape, mode)
+        return type_shardings.with_out_sharding(out_sharding, bernoulli, key, p, shape, mode)
     key = check_key("bernoulli", key)
     check_mode("bernoulli", mode)
     (p,) = arrays("bernoulli", p)

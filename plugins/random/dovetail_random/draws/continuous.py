@@ -8,7 +8,7 @@ from typing import Any
 import ml_dtypes
 
 import dovetail_lax as lax
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import type_shardings
 
 from ..arguments import (
     Shape,
@@ -32,7 +32,7 @@ def _simple(name: str, what: str, draw: Any) -> Any:
 
     def function(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Any:
         if out_sharding is not None:
-            return divided_result(out_sharding, function, key, shape, dtype)
+            return type_shardings.with_out_sharding(out_sharding, function, key, shape, dtype)
         result = float_dtype(name, dtype)
         return run(check_key(name, key), shape=shape_of(name, shape), dtype=result)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import type_shardings
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -139,7 +139,7 @@ def geometric(
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, geometric, key, p, shape, dtype)
+        return type_shardings.with_out_sharding(out_sharding, geometric, key, p, shape, dtype)
     result = int_dtype("geometric", dtype)
     key = check_key("geometric", key)
     (p,) = arrays("geometric", p)

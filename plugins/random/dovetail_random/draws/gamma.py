@@ -7,8 +7,7 @@ from typing import Any
 
 import dovetail_lax as lax
 from dovetail_batching import vmap
-from dovetail_core import Primitive, ShapedArray, here
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import Primitive, ShapedArray, here, type_shardings
 
 from ..arguments import Shape, arrays, check_key, common_shape, float_dtype, open_key
 from ..fusing import fused
@@ -160,7 +159,9 @@ def _checked(
     name: str, key: Any, a: Any, shape: Any, dtype: Any, sharding: Any, log_space: bool
 ) -> Any:
     if sharding is not None:
-        return divided_result(sharding, _checked, name, key, a, shape, dtype, None, log_space)
+        return type_shardings.with_out_sharding(
+            sharding, _checked, name, key, a, shape, dtype, None, log_space
+        )
     key = check_key(name, key)
     (a,) = arrays(name, a)
     result = float_dtype(name, dtype)

@@ -9,8 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_base.options import as_bool
-from dovetail_core import Option, config
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import Option, config, type_shardings
 
 from ..arguments import Shape, check_key, float_dtype, open_key, shape_of
 from ..fusing import fused
@@ -56,7 +55,7 @@ def gumbel(
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, gumbel, key, shape, dtype, mode)
+        return type_shardings.with_out_sharding(out_sharding, gumbel, key, shape, dtype, mode)
     mode = default_mode() if mode is None else mode
     check_mode("gumbel", mode, MODES)
     result = float_dtype("gumbel", dtype)

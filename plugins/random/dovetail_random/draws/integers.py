@@ -9,8 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_base.errors import integer_too_large
-from dovetail_core import Cache, enable_x64, here
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import Cache, enable_x64, here, type_shardings
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -51,7 +50,9 @@ def randint(
         OverflowError: a bound is a Python integer that neither the dtype nor 32 bits can hold.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, randint, key, shape, minval, maxval, dtype)
+        return type_shardings.with_out_sharding(
+            out_sharding, randint, key, shape, minval, maxval, dtype
+        )
     key = check_key("randint", key)
     if minval.__class__ is int is maxval.__class__ and shape.__class__ is tuple:
         given = minval, maxval, shape, dtype, enable_x64.state.value

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import cached
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import cached, type_shardings
 
 from ..arguments import (
     Shape,
@@ -40,7 +39,7 @@ def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = 
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, normal, key, shape, dtype)
+        return type_shardings.with_out_sharding(out_sharding, normal, key, shape, dtype)
     result = float_dtype("normal", dtype, complex_too=True)
     return _normal(check_key("normal", key), shape=shape_of("normal", shape), dtype=result)
 
@@ -88,7 +87,9 @@ def truncated_normal(
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, truncated_normal, key, lower, upper, shape, dtype)
+        return type_shardings.with_out_sharding(
+            out_sharding, truncated_normal, key, lower, upper, shape, dtype
+        )
     lower, upper = arrays("truncated_normal", lower, upper)
     result = float_dtype("truncated_normal", dtype)
     wanted = common_shape("truncated_normal", shape, lower, upper)
@@ -141,7 +142,9 @@ def drawn(
 ) -> Any:
     """``run`` on checked arguments: parameters are arrays or numbers, and give shape and dtype."""
     if sharding is not None:
-        return divided_result(sharding, drawn, run, name, key, params, shape, dtype, None)
+        return type_shardings.with_out_sharding(
+            sharding, drawn, run, name, key, params, shape, dtype, None
+        )
     key = check_key(name, key)
     params = tuple(arrays(name, *params))
     result = float_dtype(name, dtype)

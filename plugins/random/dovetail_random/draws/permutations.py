@@ -12,8 +12,7 @@ import dovetail_numpy as dnp
 from dovetail_base import arguments
 from dovetail_base.errors import integer_too_large
 from dovetail_base.source import short_repr
-from dovetail_core import here
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import here, type_shardings
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -42,7 +41,9 @@ def permutation(
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, permutation, key, x, axis, independent)
+        return type_shardings.with_out_sharding(
+            out_sharding, permutation, key, x, axis, independent
+        )
     key = check_key("permutation", key)
     x = given("permutation", x)
     if not np.ndim(x):

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import here
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import here, type_shardings
 
 from ..arguments import (
     Shape,
@@ -40,7 +39,7 @@ def poisson(
         NotImplementedError: the key is not one of threefry's.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, poisson, key, lam, shape, dtype)
+        return type_shardings.with_out_sharding(out_sharding, poisson, key, lam, shape, dtype)
     key = check_key("poisson", key)
     (lam,) = arrays("poisson", lam)
     result = int_dtype("poisson", dtype)

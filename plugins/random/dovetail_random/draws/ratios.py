@@ -6,8 +6,7 @@ from typing import Any
 
 import dovetail_lax as lax
 from dovetail_base.arguments import integers
-from dovetail_core import here
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import here, type_shardings
 from dovetail_lax.numerics import exponents
 
 from ..arguments import Shape, arrays, check_key, common_shape, float_dtype, open_key, parameter
@@ -26,7 +25,7 @@ def beta(
     Arguments and errors are those of :func:`gamma`.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, beta, key, a, b, shape, dtype)
+        return type_shardings.with_out_sharding(out_sharding, beta, key, a, b, shape, dtype)
     key = check_key("beta", key)
     a, b = arrays("beta", a, b)
     result = float_dtype("beta", dtype)
@@ -57,7 +56,7 @@ def dirichlet(
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, dirichlet, key, alpha, shape, dtype)
+        return type_shardings.with_out_sharding(out_sharding, dirichlet, key, alpha, shape, dtype)
     key = check_key("dirichlet", key)
     (alpha,) = arrays("dirichlet", alpha)
     if not getattr(alpha, "shape", ()):
@@ -92,7 +91,7 @@ def chisquare(
     Arguments and errors are those of :func:`gamma`.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, chisquare, key, df, shape, dtype)
+        return type_shardings.with_out_sharding(out_sharding, chisquare, key, df, shape, dtype)
     key = check_key("chisquare", key)
     (df,) = arrays("chisquare", df)
     result = float_dtype("chisquare", dtype)
@@ -117,7 +116,7 @@ def t(key: Any, df: Any, shape: Any = None, dtype: Any = None, *, out_sharding: 
     Arguments and errors are those of :func:`gamma`.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, t, key, df, shape, dtype)
+        return type_shardings.with_out_sharding(out_sharding, t, key, df, shape, dtype)
     key = check_key("t", key)
     (df,) = arrays("t", df)
     result = float_dtype("t", dtype)
@@ -142,7 +141,7 @@ def f(
     Arguments and errors are those of :func:`gamma`.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, f, key, dfnum, dfden, shape, dtype)
+        return type_shardings.with_out_sharding(out_sharding, f, key, dfnum, dfden, shape, dtype)
     key = check_key("f", key)
     dfnum, dfden = arrays("f", dfnum, dfden)
     result = float_dtype("f", dtype)

@@ -9,8 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_core import here
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import here, type_shardings
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -157,7 +156,9 @@ def categorical(
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, categorical, key, logits, axis, shape, replace, mode)
+        return type_shardings.with_out_sharding(
+            out_sharding, categorical, key, logits, axis, shape, replace, mode
+        )
     key = check_key("categorical", key)
     logits = dnp.asarray(logits)
     mode = default_mode() if mode is None else mode

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import here
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import here, type_shardings
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -68,7 +67,7 @@ def rademacher(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: An
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, rademacher, key, shape, dtype)
+        return type_shardings.with_out_sharding(out_sharding, rademacher, key, shape, dtype)
     result = dtypes.as_dtype(int if dtype is None else dtype)
     key = check_key("rademacher", key)
     return _rademacher(key, shape=shape_of("rademacher", shape), dtype=result)
@@ -96,7 +95,9 @@ def generalized_normal(
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, generalized_normal, key, p, shape, dtype)
+        return type_shardings.with_out_sharding(
+            out_sharding, generalized_normal, key, p, shape, dtype
+        )
     result = float_dtype("generalized_normal", dtype)
     key = check_key("generalized_normal", key)
     (p,) = arrays("generalized_normal", p)
@@ -139,7 +140,7 @@ def ball(
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, ball, key, d, p, shape, dtype)
+        return type_shardings.with_out_sharding(out_sharding, ball, key, d, p, shape, dtype)
     result = float_dtype("ball", dtype)
     key = check_key("ball", key)
     wanted = (*shape_of("ball", shape), *shape_of("ball", (d,)))

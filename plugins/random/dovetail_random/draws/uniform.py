@@ -8,8 +8,7 @@ import ml_dtypes
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import cached, canonical_dtype, enable_x64, here
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import cached, canonical_dtype, enable_x64, here, type_shardings
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -44,7 +43,7 @@ def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = No
         TypeError, ValueError: ``key`` is not one key, ``shape`` no shape, ``dtype`` not unsigned.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, bits, key, shape, dtype)
+        return type_shardings.with_out_sharding(out_sharding, bits, key, shape, dtype)
     result = canonical_dtype(np.uint64) if dtype is None else dtypes.as_dtype(dtype)
     if result not in UINTS.values():
         raise ValueError(f"bits: dtype must be an unsigned integer dtype, got {result}{here()}")
@@ -89,7 +88,9 @@ def uniform(
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, uniform, key, shape, dtype, minval, maxval)
+        return type_shardings.with_out_sharding(
+            out_sharding, uniform, key, shape, dtype, minval, maxval
+        )
     key = check_key("uniform", key)
     result = float_dtype("uniform", dtype)
     if minval.__class__ in NUMBERS and maxval.__class__ in NUMBERS:

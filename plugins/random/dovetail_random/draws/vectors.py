@@ -9,8 +9,7 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_base import arguments
-from dovetail_core import here
-from dovetail_core.types.dividing import divided_result
+from dovetail_core import here, type_shardings
 
 from ..arguments import (
     Shape,
@@ -52,7 +51,7 @@ def multivariate_normal(
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
     if out_sharding is not None:
-        return divided_result(
+        return type_shardings.with_out_sharding(
             out_sharding, multivariate_normal, key, mean, cov, shape, dtype, method
         )
     key = check_key("multivariate_normal", key)
@@ -127,7 +126,7 @@ def orthogonal(
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
     if out_sharding is not None:
-        return divided_result(out_sharding, orthogonal, key, n, shape, dtype, m)
+        return type_shardings.with_out_sharding(out_sharding, orthogonal, key, n, shape, dtype, m)
     key = check_key("orthogonal", key)
     result = float_dtype("orthogonal", dtype, complex_too=True)
     rows, columns = shape_of("orthogonal", (n, n if m is None else m))

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_core import Trace, algebra, here, typeof
-from dovetail_core.interpret.mutable import LocalValue
+from dovetail_core import Trace, algebra, here, mutable_values, typeof
 
 from ..indexing import accumulate, read, write
 from ..primitives import (
@@ -34,13 +33,15 @@ def _as(x: Any, aval: Any) -> Any:
 @discharge_rules.register(new_p)
 def _new(trace: Trace, args: Sequence[Any], params: dict[str, Any]) -> Any:
     aval = AbstractRef(typeof(args[0]), None, params.get("kind"))
-    return LocalValue(trace, aval, [_as(args[0], aval.inner_aval)])
+    return mutable_values.LocalValue(trace, aval, [_as(args[0], aval.inner_aval)])
 
 
 @discharge_rules.register(empty_p)
 def _empty(trace: Trace, args: Sequence[Any], params: dict[str, Any]) -> Any:
     aval: Any = params["aval"]
-    return LocalValue(trace, AbstractRef(aval), [lax.full(aval.shape, 0, aval.dtype)])
+    return mutable_values.LocalValue(
+        trace, AbstractRef(aval), [lax.full(aval.shape, 0, aval.dtype)]
+    )
 
 
 @discharge_rules.register(get_p)
@@ -85,7 +86,7 @@ def _free(trace: Trace, args: Sequence[Any], params: dict[str, Any]) -> list[Any
     return []
 
 
-def _close(ref: LocalValue, how: str) -> None:
+def _close(ref: mutable_values.LocalValue, how: str) -> None:
     place = here()
     if ref.borrowed:
         raise ValueError(

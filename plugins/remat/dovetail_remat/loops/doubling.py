@@ -14,8 +14,8 @@ from dovetail_core import (
     jaxpr_as_fun,
     stage_closed,
     typeof,
+    zeros_like_aval,
 )
-from dovetail_core.types.algebra import zeros
 
 from .description import Loop
 from .steps import Flags
@@ -69,7 +69,7 @@ def _double_body(body: ClosedJaxpr, lifted: Flags, nc: int, nk: int) -> tuple[Cl
         for x, t, w in zip(outs, dots, wanted + dotted_outputs(body, nk)):
             flat.append(x)
             if w:
-                flat.append(zeros(typeof(x).tangent_type()) if t is None else t)
+                flat.append(zeros_like_aval(typeof(x).tangent_type()) if t is None else t)
         return flat
 
     program = stage_closed(step, types, body.jaxpr.name)

@@ -16,9 +16,9 @@ from dovetail_core import (
     InputEffect,
     IOEffect,
     dce_closed,
+    effects,
     here,
 )
-from dovetail_core.types.effects import silenced
 
 from .description import Loop
 
@@ -38,7 +38,7 @@ def silent(loop: Loop) -> Loop:
 
 
 def _silent(program: ClosedJaxpr) -> ClosedJaxpr:
-    return silenced(dce_closed, program, [True] * len(program.out_avals), True)[0]
+    return effects.ignoring_io(dce_closed, program, [True] * len(program.out_avals), True)[0]
 
 
 def check_effects(what: str, loop: Loop) -> None:

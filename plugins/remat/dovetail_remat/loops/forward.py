@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core.types.algebra import zeros
+from dovetail_core import zeros_like_aval
 
 from . import integers as i
 from .description import Loop
@@ -21,8 +21,8 @@ def run_forward(loop: Loop, stored: Sequence[bool], operands: Sequence[Any]) -> 
     """Carries, ``ys``, buffers of the ``stored`` carries and the control integers of a loop."""
     consts, carry, xs = loop.parts(operands)
     avals = loop.parts(loop.body.in_avals)[1]
-    ys = [zeros(a) for a in loop.out_types[loop.num_carry :]]
-    kept = [zeros(loop.buffer(a)) for a in pick(avals, stored)]
+    ys = [zeros_like_aval(a) for a in loop.out_types[loop.num_carry :]]
+    kept = [zeros_like_aval(loop.buffer(a)) for a in pick(avals, stored)]
     pass_over = run_online if isinstance(loop.scheme, Online) else _run_sized
     carry, ys, kept, control = pass_over(loop, stored, consts, xs, carry, ys, kept)
     return [*carry, *ys, *kept, control]

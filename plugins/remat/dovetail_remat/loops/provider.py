@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core import ClosedJaxpr, here
-from dovetail_core.interpret.mutable import without_mutable, without_own_mutable
+from dovetail_core import ClosedJaxpr, here, mutable_values
 
 from .description import Loop
 from .effects import check_effects
@@ -70,8 +69,8 @@ def _bind(what: str, loop: Loop, operands: Sequence[Any]) -> list[Any]:
 def _bind_plain(loop: Loop, operands: Sequence[Any]) -> list[Any]:
     """Bind a loop over arrays; references that a step makes are contents from here on, but where
     rules of derivatives are given them."""
-    condition = loop.condition and without_mutable(loop.condition)
-    body = without_own_mutable(loop.body)
+    condition = loop.condition and mutable_values.discharge(loop.condition)
+    body = mutable_values.discharge_local(loop.body)
     plain = loop.with_body(body, loop.num_consts, loop.num_carry, condition=condition)
     return loop_p.bind(*operands, **plain.params)
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core import ClosedJaxpr, InputEffect, current_source, describe_source
-from dovetail_core.interpret.mutable import discharge_provider
+from dovetail_core import ClosedJaxpr, InputEffect, current_source, describe_source, mutable_values
 
 from .description import Loop
 from .machine import pick
@@ -58,7 +57,7 @@ def _discharged(loop: Loop, is_ref: Sequence[bool]) -> tuple[Loop, list[int], Se
     """The loop on contents, its operands as numbers of the old ones, and which of these it writes:
     those that are constants become carried, of those that are sliced it returns slices."""
     nc, nk = loop.num_consts, loop.num_carry
-    result = discharge_provider().program(loop.body, tuple(is_ref), keeps_rules=True)
+    result = mutable_values.discharge_provider().program(loop.body, tuple(is_ref), keeps_rules=True)
     moving = [k for k in result.written if k < nc]
     consts = [k for k in range(nc) if k not in moving]
     order = [*consts, *range(nc, nc + nk), *moving, *range(nc + nk, len(is_ref))]
@@ -68,7 +67,11 @@ def _discharged(loop: Loop, is_ref: Sequence[bool]) -> tuple[Loop, list[int], Se
     body = _permuted(result.program, order, [*range(nk), *finals[:m], *range(nk, n), *finals[m:]])
     condition = loop.condition
     if condition is not None:
-        test = discharge_provider().program(condition, (*is_ref[:nc], *[False] * nk)).program
+        test = (
+            mutable_values.discharge_provider()
+            .program(condition, (*is_ref[:nc], *[False] * nk))
+            .program
+        )
         condition = _permuted(test, [k for k in order if k < nc + nk], [0])
     return loop.with_body(body, len(consts), nk + m, condition=condition), order, result.written
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_core.types.algebra import zeros
+from dovetail_core import zeros_like_aval
 
 from . import integers as i
 from .description import Loop
@@ -52,8 +52,8 @@ class Reversal:
         carry_cts, y_cts = cts[: self.num_live], cts[self.num_live :]
         consts, _, xs = loop.parts(loop.in_types)
         flags = loop.parts(self.unknown)
-        sums = [zeros(a.cotangent_type()) for a in pick(consts, flags[0])]
-        x_cts = [zeros(a.cotangent_type()) for a in pick(xs, flags[2])]
+        sums = [zeros_like_aval(a.cotangent_type()) for a in pick(consts, flags[0])]
+        x_cts = [zeros_like_aval(a.cotangent_type()) for a in pick(xs, flags[2])]
         first = (i.read(last, 0), i.read(last, 1), table, list(kept), sums, list(carry_cts), x_cts)
 
         def back(state: Any) -> Any:

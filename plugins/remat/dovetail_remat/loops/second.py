@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core import Primitive, typeof
-from dovetail_core.types.algebra import zeros
+from dovetail_core import Primitive, typeof, zeros_like_aval
 
 from .description import Loop
 from .doubling import doubled
@@ -42,7 +41,7 @@ def run_second(operands: Sequence[Any], params: dict[str, Any]) -> list[Any]:
     flat_given: list[bool] = []
     live = sum(loop.parts(unknown)[1])
     for x, t in cts[:live]:
-        flat_cts += [zeros(typeof(x)) if t is None else t, x]
+        flat_cts += [zeros_like_aval(typeof(x)) if t is None else t, x]
     some = iter(cts[live:])
     for g in given:
         x, t = next(some) if g else (None, None)
@@ -60,7 +59,7 @@ def _flat(pairs: Sequence[tuple[Any, Any]], lifted: Sequence[bool]) -> list[Any]
     for (x, t), dot in zip(pairs, lifted, strict=True):
         result.append(x)
         if dot:
-            result.append(zeros(typeof(x).tangent_type()) if t is None else t)
+            result.append(zeros_like_aval(typeof(x).tangent_type()) if t is None else t)
     return result
 
 

@@ -8,15 +8,16 @@ from typing import Any
 from dovetail_ad import LinearTrace, backward_pass, split_program
 from dovetail_core import (
     ClosedJaxpr,
+    add_tangents,
     dce_closed,
+    dead_code,
     generation,
     get_trace,
+    mutable_values,
     run_under,
     stage_closed,
+    zeros_like_aval,
 )
-from dovetail_core.interpret.mutable import without_own_mutable
-from dovetail_core.rules.dce import needed_by, reduced_params, reduced_programs
-from dovetail_core.types.algebra import add, zeros
 
 from .description import Loop, regions_of
 from .machine import pick, run
@@ -76,14 +77,15 @@ def _backward_step(loop: Loop, unknown: Flags, given: Flags) -> ClosedJaxpr:
         cts += [next(ys) if g else None for g in given]
         result = _cotangents(loop.body, unknown, args[: at[0]], cts)
         n = len(sums)
-        total = [s if ct is None else add(s, ct) for s, ct in zip(sums, result)]
+        total = [s if ct is None else add_tangents(s, ct) for s, ct in zip(sums, result)]
         rest = pick(avals, unknown)[n:]
         return total + [
-            zeros(a.cotangent_type()) if ct is None else ct for a, ct in zip(rest, result[n:])
+            zeros_like_aval(a.cotangent_type()) if ct is None else ct
+            for a, ct in zip(rest, result[n:])
         ]
 
     types = [*known, *consts, *carry, *y_cts]
-    whole = without_own_mutable(stage_closed(step, types, loop.body.jaxpr.name))
+    whole = mutable_values.discharge_local(stage_closed(step, types, loop.body.jaxpr.name))
     return dce_closed(whole, [True] * len(whole.out_avals), True)[0]
 
 
@@ -106,6 +108,6 @@ def reduced_loop(
     Returns it, which operands are left, and which results (a carry that another needs is one).
     """
     interface = regions_of(loop.params)
-    needed, left = needed_by(interface, used, keep)
-    programs = reduced_programs(interface, needed, left)
-    return Loop.of(reduced_params(interface, needed, programs)), needed, left
+    needed, left = dead_code.needed_operands(interface, used, keep)
+    programs = dead_code.reduced_programs(interface, needed, left)
+    return Loop.of(dead_code.reduced_params(interface, needed, programs)), needed, left

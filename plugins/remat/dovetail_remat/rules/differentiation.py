@@ -17,10 +17,7 @@ from dovetail_ad import (
     transpose_program,
     transpose_rules,
 )
-from dovetail_core import ClosedJaxpr, run_under
-from dovetail_core.interpret.mutable import given_to_rules, gives_own_to_rules
-from dovetail_core.ir.closing import mutable_constants
-from dovetail_core.ir.rewriting import bind_rebuilt
+from dovetail_core import ClosedJaxpr, mutable_values, rewriting, run_under
 
 from ..effects import bind_discharged, touched
 from ..parts import Parts, barriers, joined
@@ -40,8 +37,10 @@ def _remat_partial_eval(
     unknown = tuple(trace.owns(x) for x in args)
     program: ClosedJaxpr = params["jaxpr"]
     now = split_program(program, unknown).known
-    given = gives_own_to_rules(now) or (given_to_rules(program) and touched(now))
-    if mutable_constants(now) or given:
+    given = mutable_values.custom_rules_take_local(now) or (
+        mutable_values.inputs_of_custom_rules(program) and touched(now)
+    )
+    if rewriting.mutable_constants(now) or given:
         return partial_eval_rules.fallback(remat_p)(trace, args, params)
     if params.get("effects") != "replay" and touched(program):
         rest = {k: v for k, v in params.items() if k != "jaxpr"}
@@ -51,7 +50,7 @@ def _remat_partial_eval(
     known_barrier = tuple(b for b, u in zip(barrier, unknown) if not u)
     parts = parts_of(params["jaxpr"], unknown, params["policy"], params.get("effects") == "replay")
     forward = {**params, "jaxpr": parts.forward, "prevent_cse": joined(known_barrier)}
-    result = bind_rebuilt(remat_p, known, forward)
+    result = rewriting.bind_rewritten(remat_p, known, forward)
     n = parts.num_results
     if not any(parts.out_unknown):
         return result[:n]
@@ -84,7 +83,7 @@ def _remat_transpose(
     late = any(b for b, live in zip(flags, linear) if live)
     barrier = [b for b, live in zip(flags, linear) if not live] + [late] * len(cts)
     params = {**params, "jaxpr": transposed, "prevent_cse": joined(barrier)}
-    result = iter(bind_rebuilt(remat_p, [*values, *cts], params))
+    result = iter(rewriting.bind_rewritten(remat_p, [*values, *cts], params))
     have = iter(nonzero)
     return [next(result) if live and next(have) else None for live in linear]
 

@@ -13,9 +13,9 @@ from dovetail_core import (
     Literal,
     RegionInterface,
     Var,
+    evaluation,
     stage_closed,
 )
-from dovetail_core.rules.evaluation import at_their_types
 
 from ..primitive import remat_p
 from ..verdicts import Policy, Recompute, verdict
@@ -85,7 +85,7 @@ def _keeps(eqn: Eqn, policy: Policy) -> bool:
 
 
 def _run(program: ClosedJaxpr, args: Sequence[Any], wanted: Wanted) -> list[Any]:
-    jaxpr, consts = at_their_types(program.jaxpr, program.consts)
+    jaxpr, consts = evaluation.with_typed_constants(program.jaxpr, program.consts)
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
     env.update(zip(jaxpr.invars, args))
     inherited = get_override()

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_backends import Array, device_put, evaluate, reference_rules, stablehlo_rules
-from dovetail_core import ClosedJaxpr, def_impl
-from dovetail_core.rules.evaluation import eval_sparingly
+from dovetail_core import ClosedJaxpr, def_impl, evaluation
 
 from ..primitive import place_p, remat_p
 
@@ -41,7 +40,7 @@ def _remat_stablehlo(
 @def_impl(remat_p)
 def _remat_now(*args: Any, jaxpr: ClosedJaxpr, **params: Any) -> list[Any]:
     """Operation by operation: a program that is new in every call would be compiled in each."""
-    return eval_sparingly(jaxpr, *args)
+    return evaluation.eval_freeing(jaxpr, *args)
 
 
 @reference_rules.register(remat_p)

@@ -19,8 +19,8 @@ from dovetail_core import (
     jaxpr_as_fun,
     slots_of,
     stage_closed,
+    zeros_like_aval,
 )
-from dovetail_core.types.algebra import zeros
 
 from ..parts import without
 from ..primitive import name_p
@@ -135,7 +135,9 @@ def _returning(kept: Kept, among: Sequence[Kept]) -> ClosedJaxpr:
 
     def filled(*args: Any) -> list[Any]:
         outs = jaxpr_as_fun(program)(*args)
-        rows = [outs[n:] if k is kept else [zeros(v.aval) for v in k.values] for k in among]
+        rows = [
+            outs[n:] if k is kept else [zeros_like_aval(v.aval) for v in k.values] for k in among
+        ]
         return [*outs[:n], *(x for row in rows for x in row)]
 
     return stage_closed(filled, program.in_avals, jaxpr.name)

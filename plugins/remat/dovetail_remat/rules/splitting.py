@@ -11,9 +11,9 @@ from dovetail_core import (
     dce_closed,
     eval_jaxpr,
     generation,
+    rewriting,
     stage_closed,
 )
-from dovetail_core.ir.rewriting import rearranged
 
 from ..budget.limit import Limit
 from ..budget.plan import listener, planned
@@ -62,7 +62,7 @@ def _make(
         whole = _rest(split, kept_values, replay)
     else:  # nothing happens now: the program itself, with what is remembered of it
         inputs = sorted(range(len(unknown)), key=unknown.__getitem__)
-        whole = rearranged(program, tuple(inputs), tuple(range(len(split.out_unknown))))
+        whole = rewriting.rearrange(program, tuple(inputs), tuple(range(len(split.out_unknown))))
     m, num_known = len(saved), len(known.in_avals)
     keep = [False] * (m + num_known) + [True] * (len(whole.in_avals) - m - num_known)
     rest, needed = dce_closed(whole, [True] * len(whole.out_avals), keep)

@@ -12,7 +12,7 @@ import dovetail_lax as lax
 from dovetail_ad import grad, jvp
 from dovetail_batching import vmap
 from dovetail_core import HiType, register_hitype, typeof
-from dovetail_core.types.algebra import algebra, zeros
+from dovetail_core.types.algebra import algebra, zeros_like_aval
 from dovetail_hijax import HiPrimitive, instantiate_zeros
 from dovetail_jit import jit
 from dovetail_remat import Binomial, Online, Periodic
@@ -97,7 +97,7 @@ class Part(HiPrimitive):
         return part(primals[0], which), part(tangents[0], which)
 
     def transpose(self, cotangent: Any, pair: Any, *, which: int) -> Any:
-        parts = [zeros(t) for t in pair.aval.cotangent_type().lo_ty()]
+        parts = [zeros_like_aval(t) for t in pair.aval.cotangent_type().lo_ty()]
         parts[which] = cotangent
         return [make_p.bind(*parts)]
 

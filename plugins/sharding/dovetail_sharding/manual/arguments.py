@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_core import typeof
-from dovetail_core.types.dividing import dividing
+from dovetail_core import type_shardings, typeof
 
 from ..grids import NamedSharding
 from ..specs import PartitionSpec, axes_of
@@ -25,7 +24,7 @@ def as_specified(mapping: Any, x: Any, spec: Any) -> Any:
     if told is None:
         return x
     if not mapping.mesh.explicit_axes and not mapping.mesh.manual_axes:
-        return dividing().forget(x)
+        return type_shardings.sharding_provider().forget(x)
     own, roles = set(mapping.axes), spec.unreduced | spec.reduced
     alike = told.mesh.axis_names == mapping.mesh.axis_names
     if own == set(mapping.mesh.axis_names) or roles or not alike:
@@ -40,7 +39,7 @@ def as_specified(mapping: Any, x: Any, spec: Any) -> Any:
     ]
     own_roles = {"unreduced": told.spec.unreduced, "reduced": told.spec.reduced}
     wanted = NamedSharding(told.mesh, PartitionSpec(*both, **own_roles))
-    return dividing().put(x, wanted)
+    return type_shardings.sharding_provider().put(x, wanted)
 
 
 def is_told(mapping: Any, spec: Any) -> bool:

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from math import prod
 from typing import Any, NoReturn
 
-from dovetail_core import here, typeof
-from dovetail_core.types.roles import reduced_in, unreduced_in
+from dovetail_core import here, manual_axis_types, typeof
 from dovetail_lax import pcast_p, pvary_p
 
 from ..settings import remove_size_one_mesh_axis_from_type
@@ -53,7 +52,7 @@ def _in_role(mapping: Any, x: Any, spec: PartitionSpec, name: str) -> Any:
         ValueError: that is not what it is.
     """
     vma = typeof(x).vma
-    sums, reduced = unreduced_in(vma), reduced_in(vma)
+    sums, reduced = manual_axis_types.unreduced_in(vma), manual_axis_types.reduced_in(vma)
     if more := spec.unreduced - sums:
         if not more <= vma:
             _refuse(mapping, x, spec, name, "varies over, or is a sum along,", more - vma or more)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_base.source import describe
-from dovetail_core import ClosedJaxpr
-from dovetail_core.ir.programs import open_program, walk
+from dovetail_core import ClosedJaxpr, programs
 
 
 def check_matching(name: str, program: ClosedJaxpr) -> None:
@@ -15,8 +14,8 @@ def check_matching(name: str, program: ClosedJaxpr) -> None:
     Raises:
         ValueError: names the operation, its line and the operands' types.
     """
-    for part in walk(program):
-        for eqn in open_program(part).eqns:
+    for part in programs.walk_programs(program):
+        for eqn in programs.open_program(part).eqns:
             traits = eqn.primitive.traits
             if eqn.primitive.regions is not None or traits.varies is not None:
                 continue

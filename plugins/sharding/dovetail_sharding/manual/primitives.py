@@ -12,8 +12,15 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from dovetail_core import ClosedJaxpr, Kind, Operand, Primitive, Region, RegionInterface
-from dovetail_core.types.roles import vma_of
+from dovetail_core import (
+    ClosedJaxpr,
+    Kind,
+    Operand,
+    Primitive,
+    Region,
+    RegionInterface,
+    manual_axis_types,
+)
 
 from .. import texts as texts  # so that programs with these can be printed and parsed
 from ..grids import NamedSharding
@@ -37,7 +44,7 @@ def counts(mesh: Any, spec: PartitionSpec, ndim: int) -> list[int]:
 
 def roles(spec: PartitionSpec) -> frozenset[Any]:
     """What a spec says of parts: the axes over which they vary, and those of other roles."""
-    return vma_of(named(spec), spec.unreduced, spec.reduced)
+    return manual_axis_types.vma_of(named(spec), spec.unreduced, spec.reduced)
 
 
 def has_parts(spec: PartitionSpec) -> bool:

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dovetail_core import here, typeof
-from dovetail_core.interpret.mutable import check_aliases
+from dovetail_core import here, mutable_values, typeof
 
 from .specs import Mapping
 
@@ -23,7 +22,7 @@ def held(mapping: Mapping, leaves: Sequence[Any], name: Callable[[int], str]) ->
     from dovetail_refs import AbstractRef, get
 
     what = f"shard_map of {mapping.name}"
-    check_aliases(what, leaves, [name(i) for i in range(len(leaves))])
+    mutable_values.check_aliases(what, leaves, [name(i) for i in range(len(leaves))])
     result: list[Any] = []
     for i, x in enumerate(leaves):
         aval: Any = typeof(x)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from dovetail_core import HiType, register_hitype
-from dovetail_core.types.roles import axis_of, names_of
+from dovetail_core import HiType, manual_axis_types, register_hitype
 
 
 class Stack:
@@ -57,7 +56,7 @@ register_hitype(Stack, lambda x: x.aval)
 def stacked_over(aval: Any, axes: Sequence[Any]) -> tuple[Any, ...]:
     """The axes over which an input or output of a program is a stack, in the mesh's order: those
     along which devices have different values or summands, or their cotangents are such."""
-    told = names_of(aval.vma)
+    told = manual_axis_types.axes_of(aval.vma)
     return tuple(a for a in axes if a in told)
 
 
@@ -70,6 +69,6 @@ def outside(aval: Any, mesh: Any, axes: Sequence[Any]) -> Any:
     over = stacked_over(aval, axes)
     if not over:
         return aval
-    left = frozenset([r for r in aval.vma if axis_of(r) not in over])
+    left = frozenset([r for r in aval.vma if manual_axis_types.axis_of(r) not in over])
     size = prod(mesh.shape[a] for a in over)
     return aval.update(shape=(size, *aval.shape), vma=left)

@@ -7,8 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from dovetail_base.source import here
-from dovetail_core.dispatch.axes import manual_axes
-from dovetail_core.types.roles import reduced_in, unreduced_in, varying_in
+from dovetail_core import axis_names, manual_axis_types
 
 Axes = frozenset[Any]
 
@@ -80,7 +79,9 @@ def of_type(aval: Any) -> ManualAxisType:
 
     Nothing of those that are not checked: along these all that is computed counts as varying."""
     vma = aval.vma
-    unchecked = {name for name, checked in manual_axes().items() if not checked}
+    unchecked = {name for name, checked in axis_names.manual_axes().items() if not checked}
     return ManualAxisType(
-        varying_in(vma) - unchecked, unreduced_in(vma) - unchecked, reduced_in(vma) - unchecked
+        manual_axis_types.varying_in(vma) - unchecked,
+        manual_axis_types.unreduced_in(vma) - unchecked,
+        manual_axis_types.reduced_in(vma) - unchecked,
     )

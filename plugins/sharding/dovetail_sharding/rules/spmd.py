@@ -17,10 +17,10 @@ from dovetail_core import (
     algebra,
     eval_jaxpr,
     here,
+    programs,
     stage_closed,
     typeof,
 )
-from dovetail_core.ir.programs import open_program, walk
 
 from ..contexts import get_abstract_mesh
 from ..manual.primitives import from_parts_p, named, shard_map_p, to_parts_p
@@ -81,7 +81,7 @@ def _divides(axis: Any, names: Any, jaxpr: ClosedJaxpr, mesh: Any, manual: Any) 
 def _used(jaxpr: ClosedJaxpr) -> set[Any]:
     """The axes of the mesh that specs and collectives of a program name."""
     result: set[Any] = set()
-    for eqn in (e for p in walk(jaxpr) for e in open_program(p).eqns):
+    for eqn in (e for p in programs.walk_programs(jaxpr) for e in programs.open_program(p).eqns):
         spec = eqn.params.get("spec")
         used = named(spec) if isinstance(spec, PartitionSpec) else eqn.params.get("axes", ())
         result.update(used if isinstance(used, tuple) else ())

@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Set
 from typing import Any
 
-from dovetail_core import EVAL, ShardingTypeError, Trace, get_trace, run_under, typeof
-from dovetail_core.types.dividing import forgotten
+from dovetail_core import (
+    EVAL,
+    ShardingTypeError,
+    Trace,
+    get_trace,
+    run_under,
+    type_shardings,
+    typeof,
+)
 from dovetail_jit import jit
 
 from ..grids import NamedSharding
@@ -34,7 +41,9 @@ class LeavingTrace(Trace):
         place = NamedSharding(mesh_of(args), PartitionSpec(*parts, unreduced=frozenset(self.axes)))
 
         def summed(*xs: Any) -> Any:
-            return left_unreduced(primitive.bind(*forgotten(xs), **params), place)
+            return left_unreduced(
+                primitive.bind(*type_shardings.without_shardings(xs), **params), place
+            )
 
         # At rest as one program: what it leaves must not be computed before.
         run = jit(summed) if self.parent is EVAL else summed

@@ -21,7 +21,7 @@ from ..specs import UNCONSTRAINED, PartitionSpec, axes_of, without_single
 
 
 class Saying:
-    """See ``dovetail_core.types.dividing.Dividing``."""
+    """See ``dovetail_core.types.type_shardings.Dividing``."""
 
     def around(self, ndim: int) -> NamedSharding:
         """Copies on the mesh that is set."""

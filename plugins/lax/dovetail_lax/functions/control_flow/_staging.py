@@ -16,17 +16,17 @@ from dovetail_core import (
     PluginError,
     ShapedArray,
     Var,
+    axis_names,
     callable_name,
     describe_source,
     here,
+    manual_axis_types,
+    programs,
     registry,
     stage,
     typeof,
 )
-from dovetail_core.dispatch.axes import manual_axes, seen_over
-from dovetail_core.ir.programs import open_program, walk
 from dovetail_core.rules import traced
-from dovetail_core.types.avals import NOWHERE, varied
 from dovetail_tree.util import (
     keystr,
     tree_differences,
@@ -128,7 +128,7 @@ def with_varying(staged: Sequence[Staged]) -> list[Staged]:
     changed: dict[int, Any] = {}
     for c, v in ((c, v) for s in staged for c, v in zip(s.consts, s.jaxpr.constvars)):
         more = v.aval.vma - typeof(c).vma
-        more = more - seen_over(c) if more else more
+        more = more - axis_names.outer_varying_axes(c) if more else more
         if more and id(c) not in changed:
             changed[id(c)] = pvary_p.bind(c, axes=tuple(sorted(more, key=str)))
     return [s._replace(consts=[changed.get(id(c), c) for c in s.consts]) for s in staged]
@@ -136,9 +136,14 @@ def with_varying(staged: Sequence[Staged]) -> list[Staged]:
 
 def refuse_meeting(what: str, staged: Sequence[Staged], vma: frozenset[Any], choice: str) -> None:
     """Raise ValueError where a program that some devices run waits for those that do not."""
-    checked = {a for a in vma if manual_axes().get(a)}
+    checked = {a for a in vma if axis_names.manual_axes().get(a)}
     for s in staged:
-        for eqn in (e for p in walk(s.jaxpr) for e in open_program(p).eqns if checked):
+        for eqn in (
+            e
+            for p in programs.walk_programs(s.jaxpr)
+            for e in programs.open_program(p).eqns
+            if checked
+        ):
             meets = eqn.primitive.traits.meets
             axes = checked.intersection(meets(eqn.params)) if meets else ()
             if axes:
@@ -178,7 +183,9 @@ def paths(tree_def: Any, what: str) -> list[str]:
 
 def same_but_weak(a: Any, b: Any) -> bool:
     """Whether two types differ at most in weak typing, and in what they vary over."""
-    return a is b or varied(a.strong(), NOWHERE) == varied(b.strong(), NOWHERE)
+    return a is b or a.strong().with_vma(manual_axis_types.NO_AXES) == b.strong().with_vma(
+        manual_axis_types.NO_AXES
+    )
 
 
 def check_structure(context: str, a_name: str, a_tree: Any, b_name: str, b_tree: Any) -> None:
@@ -221,8 +228,8 @@ def strengthen(x: Any, aval: Any) -> Any:
     own: Any = typeof(x)
     if aval.vma - own.vma:
         x = vary_over(x, sorted(aval.vma, key=str))
-        own = varied(own, own.vma | aval.vma)
-    if own == varied(aval, own.vma):
+        own = own.with_vma(own.vma | aval.vma)
+    if own == aval.with_vma(own.vma):
         return x
     return convert_element_type_p.bind(x, new_dtype=aval.dtype, weak_type=aval.weak_type)
 
@@ -264,7 +271,7 @@ def with_strong_inputs(s: Staged, wanted: Sequence[Any]) -> Staged:
 
 def join_weak(a: Any, b: Any) -> Any:
     """The type that two types share that differ in weak typing, or in what they vary over."""
-    return a if a == b else varied(a.strong(), a.vma | b.vma)
+    return a if a == b else a.strong().with_vma(a.vma | b.vma)
 
 
 def stage_carry(
@@ -314,7 +321,7 @@ def _raised(a: Any, b: Any) -> Any:
     """The type of a carry that starts as ``a`` and comes back as ``b``: where it starts weakly
     typed and comes back of another dtype, or varies over fewer axes than what comes back."""
     if b.vma - a.vma:
-        return varied(a, a.vma | b.vma)
+        return a.with_vma(a.vma | b.vma)
     if not getattr(a, "weak_type", False):
         return a
     if isinstance(b, ShapedArray) and a.shape == b.shape and a.dtype != b.dtype:

@@ -9,11 +9,18 @@ from typing import Any
 import numpy as np
 
 from dovetail_base.options import disable_jit
-from dovetail_core import EVAL, ClosedJaxpr, ShapedArray, Tracer, float0, get_trace, typeof
-from dovetail_core.dispatch.axes import varying_around
-from dovetail_core.interpret.mutable import check_aliases
+from dovetail_core import (
+    EVAL,
+    ClosedJaxpr,
+    ShapedArray,
+    Tracer,
+    axis_names,
+    float0,
+    get_trace,
+    mutable_values,
+    typeof,
+)
 from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
-from dovetail_core.types.avals import varied
 from dovetail_tree.util import tree_flatten, tree_structure, tree_unflatten
 
 from ...primitives.collectives import vary_over
@@ -103,18 +110,18 @@ def _bind(what: str, index: Any, functions: Sequence[Any], operands: Sequence[An
         leaves = [x if typeof(x).is_mutable else vary_over(x, sorted(vma, key=str)) for x in leaves]
     avals = operand_types(leaves, in_tree, f"{what}: operands")
     if vma:
-        with varying_around(vma, get_trace()):
+        with axis_names.outer_values_vary(vma, get_trace()):
             staged = _staged(what, functions, in_tree, avals)
         refuse_meeting(what, staged, vma, "the index" if what == "switch" else "the predicate")
         # Results differ where the choice does.
-        wanted = [varied(a, vma | a.vma) for a in staged[0].out_avals]
+        wanted = [a.with_vma(vma | a.vma) for a in staged[0].out_avals]
         staged = [with_strong_outputs(s, wanted) for s in with_varying(staged)]
     else:
         staged = _staged(what, functions, in_tree, avals)
     programs, consts = close_together(staged)
     if any(a.is_mutable for a in avals):
         names = ["a value that a branch closes over"] * len(consts)
-        check_aliases(what, [*consts, *leaves], names + paths(in_tree, "operands"))
+        mutable_values.check_aliases(what, [*consts, *leaves], names + paths(in_tree, "operands"))
     given = [*consts, *leaves]
     through = _passed_through(programs, given)
     if through:

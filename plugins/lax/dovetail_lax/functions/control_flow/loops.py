@@ -8,12 +8,19 @@ from typing import Any
 import numpy as np
 
 from dovetail_base.options import disable_jit
-from dovetail_core import EVAL, ConcretizationTypeError, Tracer, algebra, get_trace, typeof
-from dovetail_core.dispatch.axes import varying_around
-from dovetail_core.interpret.mutable import writes
+from dovetail_core import (
+    EVAL,
+    ConcretizationTypeError,
+    Tracer,
+    algebra,
+    axis_names,
+    get_trace,
+    manual_axis_types,
+    mutable_values,
+    typeof,
+)
 from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
 from dovetail_core.rules.traced import stands_for
-from dovetail_core.types.avals import NOWHERE
 from dovetail_tree.util import tree_flatten, tree_map, tree_structure, tree_unflatten
 
 from ...dtypes import kind_of
@@ -94,9 +101,12 @@ def while_of(
             pass
     leaves, tree = tree_flatten(init_val)
     in_tree = tree_flatten((init_val,))[1]
-    over, outer = NOWHERE, get_trace()  # the axes over which the number of rounds varies
+    over, outer = (
+        manual_axis_types.NO_AXES,
+        get_trace(),
+    )  # the axes over which the number of rounds varies
     while True:
-        with varying_around(over, outer):
+        with axis_names.outer_values_vary(over, outer):
             leaves, body = stage_carry(what, body_fun, in_tree, tree, leaves, lambda s: s.out_tree)
             condition = stage_function(cond_fun, in_tree, [typeof(x) for x in leaves])
         _check_predicate(cond_fun, condition)
@@ -158,7 +168,7 @@ def _plain_loop(condition: Staged, body: Staged, leaves: Sequence[Any]) -> list[
 
 
 def _check_predicate(cond_fun: Any, condition: Staged) -> None:
-    written = writes(condition.jaxpr.effects)
+    written = mutable_values.write_effects(condition.jaxpr.effects)
     if written:
         aval = typeof(condition.consts[written[0].input_index])
         raise TypeError(

@@ -8,8 +8,7 @@ from typing import Any
 
 from dovetail_base import arguments
 from dovetail_base.options import disable_jit
-from dovetail_core import EVAL, get_trace, leading_size, typeof, without_leading
-from dovetail_core.interpret.mutable import check_aliases
+from dovetail_core import EVAL, get_trace, leading_size, mutable_values, typeof, without_leading
 from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
 from dovetail_tree.util import (
     keystr,
@@ -126,7 +125,7 @@ def _apart(what: str, consts: Sequence[Any], x_leaves: Sequence[Any], x_tree: An
     """``x_leaves``, if no reference of which a step has its slice is reached by another name."""
     if any(typeof(x).is_mutable for x in x_leaves):
         names = [*["a value that the function closes over"] * len(consts), *paths(x_tree, "xs")]
-        check_aliases(what, [*consts, *x_leaves], names)
+        mutable_values.check_aliases(what, [*consts, *x_leaves], names)
     return x_leaves
 
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_ad import jvp_rules
-from dovetail_core import Primitive, typeof
-from dovetail_core.types.algebra import zeros
+from dovetail_core import Primitive, typeof, zeros_like_aval
 
 from ...primitives._elementwise import place
 from ...primitives.arithmetic import add_p, div_p, mul_p
@@ -99,7 +98,7 @@ def _scatter_mul_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: 
                 f"{place()}: pass it if no two windows overlap, or multiply by each update "
                 "separately."
             )
-        spread = scatter_add_p.bind(zeros(typeof(operand)), indices, d_updates, **params)
+        spread = scatter_add_p.bind(zeros_like_aval(typeof(operand)), indices, d_updates, **params)
         part = mul_p.bind(operand, spread)
         total = part if total is None else add_p.bind(total, part)
     return out, fit(total, out)

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_ad import jvp_rules
-from dovetail_core import Primitive, typeof
-from dovetail_core.types.algebra import zeros
+from dovetail_core import Primitive, typeof, zeros_like_aval
 
 from ...primitives.joining import concatenate_p, pad_p, split_p, stack_p, tile_p, unstack_p
 from ...primitives.shape import (
@@ -50,7 +49,7 @@ def _dynamic_update_slice_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -
 
 def filled(primal: Any, tangent: Any) -> Any:
     """The tangent of ``primal``, as an array also where it is zero."""
-    return zeros(typeof(primal).tangent_type()) if tangent is None else tangent
+    return zeros_like_aval(typeof(primal).tangent_type()) if tangent is None else tangent
 
 
 def _jointly_linear(primitive: Primitive) -> None:

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_backends import gathered_values, position_along, reference_rules
-from dovetail_core import Primitive
-from dovetail_core.types.roles import names_of
+from dovetail_core import Primitive, manual_axis_types
 
 from ...primitives.collectives import (
     all_gather_invariant_p,
@@ -49,7 +48,7 @@ def _sum(values: Sequence[Array]) -> Array:
 
 def _reduction(primitive: Primitive, join: Callable[[Sequence[Array]], Array]) -> None:
     def rule(x: Array, *, axes: Any, groups: Any = (), **params: Any) -> Array:
-        return np.asarray(join(_group(x, names_of(axes), groups)[0]), x.dtype)
+        return np.asarray(join(_group(x, manual_axis_types.axes_of(axes), groups)[0]), x.dtype)
 
     reference_rules.set(primitive, rule)
 

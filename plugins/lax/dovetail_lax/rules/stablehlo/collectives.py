@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_backends import stablehlo_rules
-from dovetail_core import Primitive, describe_source
-from dovetail_core.types.roles import names_of
+from dovetail_core import Primitive, describe_source, manual_axis_types
 
 from ...primitives.collectives import (
     all_gather_invariant_p,
@@ -68,7 +67,7 @@ def _reshape(b: Any, x: Any, shape: Sequence[int]) -> Any:
 
 def _reduction(primitive: Primitive, kind: str, kind_of_booleans: str) -> None:
     def rule(b: Any, x: Any, *, axes: Any, groups: Any = (), **params: Any) -> Any:
-        axes = names_of(axes)
+        axes = manual_axis_types.axes_of(axes)
         if all(len(row) == 1 for row in _rows(b, axes, groups)):
             return x  # of two of them, alone with themselves, XLA's CPU compiler makes nonsense
         how = kind_of_booleans if x.aval.dtype.kind == "b" else kind

@@ -9,7 +9,6 @@ import numpy as np
 
 from dovetail_backends import stablehlo_rules
 from dovetail_core import ShapedArray, stage_closed
-from dovetail_core.types.avals import undivided
 
 from ...dtypes import finfo
 from ...numerics.scaling import inverse_power, times
@@ -68,7 +67,9 @@ def _eig(
 
 def _inlined(b: Any, f: Any, *operands: Any) -> list[Any]:
     """What a function of arrays computes, in place."""
-    return b.inline(stage_closed(f, [undivided(x.aval) for x in operands], f.__name__), operands)
+    return b.inline(
+        stage_closed(f, [x.aval.without_sharding() for x in operands], f.__name__), operands
+    )
 
 
 def _within_range(x: Any) -> list[Any]:

@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_ad import is_linear, transpose_rules, transposed_type
-from dovetail_core import typeof
-from dovetail_core.types.algebra import zeros
-from dovetail_core.types.roles import Reduced, Unreduced, cotangent_vma, dual, names_of
+from dovetail_core import manual_axis_types, typeof, zeros_like_aval
 
 from ...primitives.casts import with_roles
 from ...primitives.collectives import (
@@ -44,12 +42,12 @@ def _psum(ct: Any, x: Any, **params: Any) -> list[Any]:
 @transpose_rules.register(psum_invariant_p)
 def _psum_invariant(ct: Any, x: Any, *, axes: Any) -> list[Any]:
     # There is one output, and one cotangent: each instance's input has that.
-    return [vary_over(ct, dual(axes))]
+    return [vary_over(ct, manual_axis_types.dual(axes))]
 
 
 @transpose_rules.register(pvary_p)
 def _pvary(ct: Any, x: Any, *, axes: Any) -> list[Any]:
-    return [sum_over(ct, names_of(axes))]
+    return [sum_over(ct, manual_axis_types.axes_of(axes))]
 
 
 @transpose_rules.register(pcast_p)
@@ -70,14 +68,14 @@ def _all_gather(ct: Any, x: Any, *, axis: int, **params: Any) -> list[Any]:
 
 @transpose_rules.register(all_gather_reduced_p)
 def _all_gather_reduced(ct: Any, x: Any, *, axis: int, **params: Any) -> list[Any]:
-    ct = with_roles(ct, cotangent_vma(typeof(x).vma.difference(params["axes"])
-        .union(map(Reduced, params["axes"]))))  # fmt: skip
+    ct = with_roles(ct, manual_axis_types.cotangent_vma(typeof(x).vma.difference(params["axes"])
+        .union(map(manual_axis_types.Reduced, params["axes"]))))  # fmt: skip
     return [reduce_scatter_p.bind(ct, **params, axis=axis)]
 
 
 @transpose_rules.register(reduce_scatter_p)
 def _reduce_scatter(ct: Any, x: Any, *, axis: int, **params: Any) -> list[Any]:
-    is_sum = Unreduced(params["axes"][0]) in typeof(x).vma
+    is_sum = manual_axis_types.Unreduced(params["axes"][0]) in typeof(x).vma
     gather = all_gather_reduced_p if is_sum else all_gather_p
     return [gather.bind(ct, **params, axis=axis)]
 
@@ -103,10 +101,10 @@ def _ragged_all_to_all(
     places_here = exchanged(places, axis)
     cts: list[Any] = [None] * 6
     if is_linear(x):
-        blank = vary_over(zeros(transposed_type(typeof(x))), axis["axes"])
+        blank = vary_over(zeros_like_aval(transposed_type(typeof(x))), axis["axes"])
         back = exchanged(starts, axis)
         cts[0] = ragged_all_to_all_p.bind(ct, blank, places_here, here, back, sizes, **axis)
     if is_linear(out):
         replaced = received(ct, places_here, here) > np.int32(0)
-        cts[1] = rows_where(replaced, vary_over(zeros(typeof(ct)), axis["axes"]), ct)
+        cts[1] = rows_where(replaced, vary_over(zeros_like_aval(typeof(ct)), axis["axes"]), ct)
     return cts

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_ad import is_linear, transpose_rules, transposed_type
-from dovetail_core import Primitive, typeof
-from dovetail_core.types.algebra import zeros
+from dovetail_core import Primitive, typeof, zeros_like_aval
 
 from ...primitives._elementwise import place
 from ...primitives.arithmetic import mul_p, neg_p
@@ -36,7 +35,9 @@ def _gather_transpose(
     **params: Any,
 ) -> list[Any]:
     dn = as_scatter(dimension_numbers)
-    back = scatter_add_p.bind(zeros(operand.aval), indices, ct, dimension_numbers=dn, **params)
+    back = scatter_add_p.bind(
+        zeros_like_aval(operand.aval), indices, ct, dimension_numbers=dn, **params
+    )
     return [back, None]
 
 
@@ -69,7 +70,9 @@ def _scatter_transpose(
     given: Any = typeof(updates)
     from_operand = from_updates = None
     if is_linear(operand):
-        from_operand = scatter_p.bind(ct, indices, zeros(transposed_type(given)), **params)
+        from_operand = scatter_p.bind(
+            ct, indices, zeros_like_aval(transposed_type(given)), **params
+        )
     if is_linear(updates):
         from_updates = _read(ct, indices, updates, params)
         if not params["unique_indices"]:

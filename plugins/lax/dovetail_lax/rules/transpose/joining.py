@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_ad import is_linear, transpose_rules
-from dovetail_core import ShapedArray, typeof
-from dovetail_core.types.algebra import zeros
+from dovetail_core import ShapedArray, typeof, zeros_like_aval
 
 from ...primitives.joining import Padding, concatenate_p, pad_p, split_p, stack_p, unstack_p
 from ...primitives.moves import along, full, joined, padded
@@ -36,7 +35,7 @@ def _stack_transpose(ct: Any, *operands: Any, axis: int) -> list[Any]:
 
 
 def _dense(cts: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Any]:
-    return [zeros(a) if ct is None else ct for ct, a in zip(cts, avals)]
+    return [zeros_like_aval(a) if ct is None else ct for ct, a in zip(cts, avals)]
 
 
 @transpose_rules.register(split_p)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_ad import is_linear, transpose_rules, transposed_type
-from dovetail_core import typeof
-from dovetail_core.types.algebra import zeros
+from dovetail_core import typeof, zeros_like_aval
 
 from ...primitives.moves import padded, reshaped, transposed
 from ...primitives.reductions import reduce_sum_p
@@ -78,7 +77,7 @@ def _slice_transpose(
 
 @transpose_rules.register(dynamic_slice_p)
 def _dynamic_slice_transpose(ct: Any, operand: Any, *starts: Any, slice_sizes: Shape) -> list[Any]:
-    back = dynamic_update_slice_p.bind(zeros(operand.aval), ct, *starts)
+    back = dynamic_update_slice_p.bind(zeros_like_aval(operand.aval), ct, *starts)
     return [back, *[None] * len(starts)]
 
 
@@ -87,7 +86,7 @@ def _dynamic_update_slice_transpose(ct: Any, operand: Any, update: Any, *starts:
     from_operand = from_update = None
     given: Any = typeof(update)
     if is_linear(operand):
-        blank = zeros(transposed_type(given))
+        blank = zeros_like_aval(transposed_type(given))
         from_operand = dynamic_update_slice_p.bind(ct, blank, *starts)
     if is_linear(update):
         from_update = dynamic_slice_p.bind(ct, *starts, slice_sizes=given.shape)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dovetail_core import Eqn, dce_rules
-from dovetail_core.rules.dce import narrowed
-from dovetail_core.types.effects import lasting
+from dovetail_core import Eqn, dce_rules, dead_code, effects
 
 from ..description import Loop
 from ..machine import pick
@@ -18,7 +16,7 @@ Reduced = tuple[list[bool], Eqn | None]
 @dce_rules.register(forward_p)
 def _forward_dce(used: list[bool], eqn: Eqn) -> Reduced:
     """Without its kept states it is a loop."""
-    if not any(used) and not lasting(eqn.effects):
+    if not any(used) and not effects.must_be_kept(eqn.effects):
         return [False] * len(eqn.invars), None
     loop, stored = Loop.of(eqn.params), eqn.params["stored"]
     n = len(loop.out_types)
@@ -31,7 +29,7 @@ def _forward_dce(used: list[bool], eqn: Eqn) -> Reduced:
     reduced, needed, left = reduced_loop(loop, used[:n], keep)
     params = {**reduced.params, "stored": tuple(pick(stored, left[:nk]))}
     results = [*left, *[True] * (len(eqn.outvars) - n)]
-    return needed, narrowed(eqn, needed, results, params)
+    return needed, dead_code.restrict_eqn(eqn, needed, results, params)
 
 
 @dce_rules.register(second_p)

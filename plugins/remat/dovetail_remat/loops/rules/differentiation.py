@@ -13,8 +13,7 @@ from dovetail_ad import (
     split_regions,
     transpose_rules,
 )
-from dovetail_core import run_under
-from dovetail_core.types.algebra import zeros
+from dovetail_core import run_under, zeros_like_aval
 
 from ..description import Loop, regions_of
 from ..doubling import dotted_outputs, doubled
@@ -104,7 +103,7 @@ def _forward_jvp(
     for x, t, a, dot in zip(primals, tangents, loop.in_types, lifted):
         operands.append(x)
         if dot:
-            operands.append(zeros(a.tangent_type()) if t is None else t)
+            operands.append(zeros_like_aval(a.tangent_type()) if t is None else t)
     carry = loop.parts(lifted)[1]
     keep = [f for s, dot in zip(stored, carry) for f in ((s, False) if dot else (s,))]
     result = iter(forward_p.bind(*operands, **two.params, stored=tuple(keep)))
@@ -126,7 +125,8 @@ def _linear_transpose(
     states, args = operands[: 1 + live.count(False)], operands[1 + live.count(False) :]
     carry = pick(loop.parts(loop.in_types)[1], live)
     carry_cts = [
-        zeros(a.cotangent_type()) if ct is None else ct for a, ct in zip(carry, cotangents)
+        zeros_like_aval(a.cotangent_type()) if ct is None else ct
+        for a, ct in zip(carry, cotangents)
     ]
     y_cts = cotangents[len(carry) :]
     result = iter(

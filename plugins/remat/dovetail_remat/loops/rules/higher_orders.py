@@ -13,8 +13,7 @@ from dovetail_ad import (
     transpose_rules,
     vjp,
 )
-from dovetail_core import run_under
-from dovetail_core.types.algebra import zeros
+from dovetail_core import run_under, zeros_like_aval
 
 from ..description import Loop
 from ..machine import pick
@@ -29,7 +28,7 @@ def _reverse_jvp(
     start, middle, _ = operands_of(params, primals)
     if all(t is None for t in tangents[start:middle]):  # linear in the cotangents
         cts = [
-            zeros(a.cotangent_type()) if t is None else t
+            zeros_like_aval(a.cotangent_type()) if t is None else t
             for a, t in zip(_ct_types(params), tangents[middle:])
         ]
         return (
@@ -58,7 +57,7 @@ def _reverse_transpose(cotangents: Sequence[Any], *operands: Any, **params: Any)
     loop, unknown = Loop.of(params), params["unknown"]
     _, middle, _ = operands_of(params, operands)
     types = [a.cotangent_type() for a in pick(loop.in_types, unknown)]
-    directions = [zeros(a) if ct is None else ct for a, ct in zip(types, cotangents)]
+    directions = [zeros_like_aval(a) if ct is None else ct for a, ct in zip(types, cotangents)]
     outs = _along(params, operands, directions)
     cts = [ct if is_linear(x) else None for x, ct in zip(operands[middle:], outs)]
     return [None] * middle + cts
@@ -77,7 +76,7 @@ def _reverse_partial_eval(
     if not any(trace.owns(x) for x in args[:middle]):
         return trace.record(reverse_p, args, params)
     dotted = tuple(trace.owns(x) for x in args[start:])
-    at = [zeros(x.aval) if trace.owns(x) else x for x in args]
+    at = [zeros_like_aval(x.aval) if trace.owns(x) else x for x in args]
     dots = [x for x in args[start:] if trace.owns(x)]
     return trace.record(second_p, [*at, *dots], {**params, "dotted": dotted, "rest": True})
 
@@ -116,7 +115,7 @@ def _second_transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) 
     loop, unknown = Loop.of(params), params["unknown"]
     start, middle, end = operands_of(params, operands)
     types = [a.cotangent_type() for a in pick(loop.in_types, unknown)]
-    directions = [zeros(a) if ct is None else ct for a, ct in zip(types, cotangents)]
+    directions = [zeros_like_aval(a) if ct is None else ct for a, ct in zip(types, cotangents)]
     dotted = params["dotted"]
     known = [k for k in range(start, middle) if dotted[k - start]]
 

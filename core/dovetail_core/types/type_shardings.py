@@ -14,8 +14,19 @@ from dovetail_base.errors import ShardingTypeError
 
 from ..registry.discovery import registry
 
+__all__ = (
+    "TypeShardings",
+    "is_ambiguous",
+    "like_type",
+    "sharding_provider",
+    "sharding_provider_or_none",
+    "unreduced_axes",
+    "with_out_sharding",
+    "without_shardings",
+)
 
-class Dividing(Protocol):
+
+class TypeShardings(Protocol):
     """The protocol of the provider, a plugin that has meshes. Dimensions are counted from 0."""
 
     def around(self, ndim: int) -> Any:
@@ -82,11 +93,11 @@ class Dividing(Protocol):
     def result(
         self, sharding: Any, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
     ) -> Any:
-        """See :func:`divided_result`."""
+        """See :func:`with_out_sharding`."""
         ...
 
 
-def dividing() -> Dividing:
+def sharding_provider() -> TypeShardings:
     """The provider ``type_sharding``.
 
     Raises:
@@ -95,41 +106,41 @@ def dividing() -> Dividing:
     return registry().provider("type_sharding")
 
 
-def dividing_or_none() -> Dividing | None:
+def sharding_provider_or_none() -> TypeShardings | None:
     """The provider, or None if no installed plugin has meshes."""
     return registry().provider("type_sharding", default=None)
 
 
-def divided_as(x: Any, aval: Any, now: Any) -> Any:
+def like_type(x: Any, aval: Any, now: Any) -> Any:
     """``x``, of type ``now``, with the division of ``aval``; values of other types as they are."""
     wanted = aval.divided
-    return x if now.divided is wanted else dividing().put(x, wanted)
+    return x if now.divided is wanted else sharding_provider().put(x, wanted)
 
 
 def is_ambiguous(error: Exception, values: Sequence[Any]) -> bool:
     """Return whether an error may be due to divisions in the types of ``values``: a rule that does
-    not handle them may be tried without (see :func:`forgotten`)."""
+    not handle them may be tried without (see :func:`without_shardings`)."""
     if isinstance(error, ShardingTypeError):
         return True
     return isinstance(error, TypeError) and any(_divided(x) is not None for x in values)
 
 
-def unreduced_along(aval: Any) -> Set[Any]:
+def unreduced_axes(aval: Any) -> Set[Any]:
     """The axes along which values of a type are unreduced sums over devices."""
     divided = getattr(aval, "divided", None)
     return frozenset() if divided is None else divided.spec.unreduced
 
 
-def forgotten(values: Sequence[Any]) -> list[Any]:
+def without_shardings(values: Sequence[Any]) -> list[Any]:
     """The values without divisions in their types, so that no operation on them is ambiguous."""
-    return [x if _divided(x) is None else dividing().forget(x) for x in values]
+    return [x if _divided(x) is None else sharding_provider().forget(x) for x in values]
 
 
 def _divided(x: Any) -> Any:
     return getattr(getattr(x, "aval", None), "divided", None)
 
 
-def divided_result(sharding: Any, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+def with_out_sharding(sharding: Any, f: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """``f(*args, **kwargs)``, divided by ``sharding``, for functions with an argument
     ``out_sharding``.
 
@@ -138,4 +149,4 @@ def divided_result(sharding: Any, f: Callable[..., Any], /, *args: Any, **kwargs
     Raises:
         PluginError: no installed plugin has meshes.
     """
-    return dividing().result(sharding, f, args, kwargs)
+    return sharding_provider().result(sharding, f, args, kwargs)

@@ -12,8 +12,19 @@ from ..ir.programs import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from ..ir.regions import CONTROL, Operand, RegionInterface
 from ..ir.verification import check_jaxpr
 from ..types.avals import AbstractValue
-from ..types.effects import is_silenced, lasting
+from ..types.effects import is_ignoring_io, must_be_kept
 from .tables import RuleTable, generation
+
+__all__ = (
+    "DceRule",
+    "dce_closed",
+    "dce_jaxpr",
+    "dce_rules",
+    "needed_operands",
+    "reduced_params",
+    "reduced_programs",
+    "restrict_eqn",
+)
 
 
 class DceRule(Protocol):
@@ -32,7 +43,7 @@ dce_rules: RuleTable[DceRule] = RuleTable(
 
 def default_rule(used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
     """Keep an equation whole if a result is used or it has an effect but reading, else drop it."""
-    keep = any(used) or (bool(eqn.effects) and lasting(eqn.effects))
+    keep = any(used) or (bool(eqn.effects) and must_be_kept(eqn.effects))
     return [keep] * len(eqn.invars), eqn if keep else None
 
 
@@ -51,7 +62,7 @@ def _unnamed(primitive: Primitive) -> DceRule:
     return default_rule if primitive.regions is None else dce_rules.miss(primitive)
 
 
-def needed_by(
+def needed_operands(
     interface: RegionInterface, used: Sequence[bool], keep: Sequence[bool] | None = None
 ) -> tuple[list[bool], list[bool]]:
     """The operands that the used results need, and the results that stay, as booleans.
@@ -80,7 +91,7 @@ def needed_by(
 def reduced_programs(
     interface: RegionInterface, needed: Sequence[bool], left: Sequence[bool]
 ) -> list[ClosedJaxpr]:
-    """The regions' programs for some of the operands and results (see :func:`needed_by`)."""
+    """The regions' programs for some of the operands and results (see :func:`needed_operands`)."""
     programs: list[ClosedJaxpr] = []
     for region in interface.regions:
         wanted = [r == CONTROL or left[r] for r in region.results]
@@ -99,18 +110,20 @@ def reduced_params(
 
 def reduce_regions(used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
     """Reduce regions to what the used results and lasting effects need."""
-    if not any(used) and not lasting(eqn.effects):
+    if not any(used) and not must_be_kept(eqn.effects):
         return [False] * len(eqn.invars), None
     assert eqn.primitive.regions is not None
     interface: RegionInterface = eqn.primitive.regions(eqn.params)
-    needed, left = needed_by(interface, used)
+    needed, left = needed_operands(interface, used)
     programs = reduced_programs(interface, needed, left)
     if all(needed) and all(p is r.program for p, r in zip(programs, interface.regions)):
         return needed, eqn
-    return needed, narrowed(eqn, needed, left, reduced_params(interface, needed, programs))
+    return needed, restrict_eqn(eqn, needed, left, reduced_params(interface, needed, programs))
 
 
-def narrowed(eqn: Eqn, needed: Sequence[bool], used: Sequence[bool], params: dict[str, Any]) -> Eqn:
+def restrict_eqn(
+    eqn: Eqn, needed: Sequence[bool], used: Sequence[bool], params: dict[str, Any]
+) -> Eqn:
     """The equation with the operands and results that are marked, and some parameters replaced.
 
     Effects that name an operand name it at its new position.
@@ -171,7 +184,7 @@ def dce_closed(
     Remembered with the program.
     """
     keep = keep_inputs if isinstance(keep_inputs, bool) else tuple(keep_inputs)
-    key = ("dce", tuple(used_outputs), keep, is_silenced(), generation.value)
+    key = ("dce", tuple(used_outputs), keep, is_ignoring_io(), generation.value)
     reduced, left = closed.memo(key, lambda: _reduced(closed, used_outputs, keep_inputs))
     return reduced, list(left)
 

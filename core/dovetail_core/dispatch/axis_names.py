@@ -10,6 +10,18 @@ from dovetail_base.scopes import Scope
 from dovetail_base.source import called
 from dovetail_xla.config import trace_context
 
+__all__ = (
+    "axes_key",
+    "axis_env",
+    "axis_size_of",
+    "bound_axis",
+    "describe_axes_key",
+    "manual_axes",
+    "outer_values_vary",
+    "outer_varying_axes",
+    "trace_key",
+)
+
 _none: dict[Hashable, int] = {}
 _sizes: ContextVar[dict[Hashable, int]] = ContextVar("dovetail_axes", default=_none)
 _unmapped: dict[Hashable, bool] = {}
@@ -76,7 +88,7 @@ def trace_key() -> tuple[Any, ...]:
     return trace_context(), axes_key()
 
 
-def axes_text(key: tuple[Any, ...]) -> str:
+def describe_axes_key(key: tuple[Any, ...]) -> str:
     """A result of :func:`axes_key` in words: ``'i' of size 3, 'x' of size 2 (of a mesh)``."""
     if not key:
         return "none"
@@ -94,7 +106,7 @@ def manual_axes() -> dict[Hashable, bool]:
     return _manual.get()
 
 
-class varying_around(Scope):  # lower case: used as a function
+class outer_values_vary(Scope):  # lower case: used as a function
     """Context manager in which programs see values of outer traces as varying over axes of a mesh.
 
     A program that is traced in it runs on some of the devices along these axes only, so that none
@@ -125,7 +137,7 @@ class varying_around(Scope):  # lower case: used as a function
         _around.set(outer)
 
 
-def seen_over(tracer: Any) -> frozenset[Hashable]:
+def outer_varying_axes(tracer: Any) -> frozenset[Hashable]:
     """The axes over which a traced value is seen as varying, beside those of its type."""
     result: frozenset[Hashable] = frozenset()
     for axes, traces in _around.get():

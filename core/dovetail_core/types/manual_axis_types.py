@@ -15,7 +15,23 @@ from typing import Any
 from dovetail_base.errors import ShardingTypeError
 from dovetail_base.source import here
 
+__all__ = (
+    "NO_AXES",
+    "Reduced",
+    "Unreduced",
+    "axis_of",
+    "cotangent_vma",
+    "dual",
+    "has_roles",
+    "reduced_in",
+    "unreduced_in",
+    "varying_in",
+    "vma_of",
+)
+
 Axes = frozenset[Any]
+NO_AXES: Axes = frozenset()
+"""The ``vma`` of values that are no parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +53,7 @@ def axis_of(role: Any) -> Any:
     return role.axis if role.__class__ in _DUAL else role
 
 
-def names_of(roles: Iterable[Any]) -> tuple[Any, ...]:
+def axes_of(roles: Iterable[Any]) -> tuple[Any, ...]:
     """The axes of members of ``vma``."""
     return tuple([axis_of(r) for r in roles])
 

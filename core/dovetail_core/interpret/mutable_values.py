@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol
 
 from dovetail_base.source import current_source, describe, here
 
-from ..dispatch.primitive import Primitive, Trace, get_trace, set_trace
+from ..dispatch.primitive import Primitive, Trace, get_trace, run_under, set_trace
 from ..dispatch.tracer import Tracer
 from ..ir.closing import mutable_constants
 from ..ir.programs import ClosedJaxpr
@@ -22,6 +22,31 @@ from ..registry.discovery import registry
 from ..types.avals import AbstractValue
 from ..types.effects import Effect, InputEffect, ReadEffect
 from ..types.typeof import typeof
+
+__all__ = (
+    "Borrow",
+    "Discharge",
+    "Discharged",
+    "LocalValue",
+    "StandIns",
+    "any_mutable",
+    "apply_local",
+    "check_aliases",
+    "check_borrowed",
+    "custom_rules_take_local",
+    "discharge",
+    "discharge_local",
+    "discharge_provider",
+    "final_type",
+    "has_mutable",
+    "inputs_of_custom_rules",
+    "is_local",
+    "raise_lost_rule",
+    "read_stand_in",
+    "stand_in",
+    "uses_local",
+    "write_effects",
+)
 
 
 class LocalValue(Tracer[Trace]):
@@ -83,7 +108,7 @@ class Borrow:
         return any(a is not b for a, b in zip(local.contents, self._first))
 
 
-def refuse_borrowed(borrows: Sequence[Borrow], args: Sequence[Any], what: str) -> None:
+def check_borrowed(borrows: Sequence[Borrow], args: Sequence[Any], what: str) -> None:
     """Raise ValueError where an operation uses the original of a borrow."""
     for borrow in borrows:
         for x in args:
@@ -93,6 +118,29 @@ def refuse_borrowed(borrows: Sequence[Borrow], args: Sequence[Any], what: str) -
                     f"also used directly{describe(current_source())}: a write through one name "
                     "would not show in the other. Use the argument only."
                 )
+
+
+StandIns = dict[int, tuple[LocalValue, Any]]
+"""Local values, and the parent's values that stand for them, by the ids of the former. Custom rules
+are used after a trace has ended, too, and need a mutable value then."""
+
+
+def stand_in(stand_ins: StandIns, local: LocalValue, held: Sequence[Any]) -> Any:
+    """The value that stands for a local one, made if there is none yet, with contents ``held``.
+
+    Called under the trace that it belongs to.
+    """
+    if id(local) not in stand_ins:
+        stand_ins[id(local)] = local, local.aval.make(held)
+    else:
+        local.aval.write(stand_ins[id(local)][1], held)
+    return stand_ins[id(local)][1]
+
+
+def read_stand_in(stand_ins: StandIns, local: LocalValue, owner: Any) -> None:
+    """Set a local value's contents to those of the value of ``owner`` that stands for it."""
+    _, made = stand_ins[id(local)]
+    local.contents[:] = run_under(owner, local.aval.read, made)
 
 
 class Discharged(NamedTuple):
@@ -134,12 +182,12 @@ def discharge_provider() -> Discharge:
     return registry().provider("discharge")
 
 
-def is_own(trace: Trace, x: Any) -> bool:
+def is_local(trace: Trace, x: Any) -> bool:
     """Return whether ``x`` is a mutable value that belongs to ``trace``."""
     return x.__class__ is LocalValue and x._trace is trace
 
 
-def concerns(trace: Trace, primitive: Primitive, args: Sequence[Any]) -> bool:
+def uses_local(trace: Trace, primitive: Primitive, args: Sequence[Any]) -> bool:
     """Return whether a stateful operation makes or uses a mutable value of ``trace``."""
     if primitive.allocates:
         return True
@@ -150,8 +198,8 @@ def apply_local(
     trace: Trace, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]
 ) -> Any:
     """Carry out an operation on mutable values of ``trace``, with it as the current trace."""
-    own = [i for i, x in enumerate(args) if is_own(trace, x)]
-    if operands_of_rules(primitive, params, own):
+    own = [i for i, x in enumerate(args) if is_local(trace, x)]
+    if operands_of_custom_rules(primitive, params, own):
         result = _lend(trace, primitive, args, params, own)
         if result is not NotImplemented:
             return result
@@ -180,9 +228,9 @@ def _lend(
         set_trace(outer)
     if any(x is NotImplemented for x in places.values()):
         table = getattr(trace, "table", None)
-        lost = [] if table is None else operands_of_rules(primitive, params, own, table.name)
+        lost = [] if table is None else operands_of_custom_rules(primitive, params, own, table.name)
         if lost and not primitive.anonymous:
-            refuse_lost_rule(trace, primitive.title(params), args[lost[0]])
+            raise_lost_rule(trace, primitive.title(params), args[lost[0]])
         return NotImplemented
     _refuse_unknown_choice(trace, primitive, args, params, args[own[0]])
     out = trace.process(primitive, tuple([places.get(i, x) for i, x in enumerate(args)]), params)
@@ -205,7 +253,7 @@ def _refuse_unknown_choice(
         )
 
 
-def refuse_lost_rule(trace: Trace, title: str, ref: Any) -> NoReturn:
+def raise_lost_rule(trace: Trace, title: str, ref: Any) -> NoReturn:
     """Raise the error for a function whose rule for a transformation would be lost, or be wrong."""
     raise TypeError(
         f"{title} has a rule of its own for {trace.what}, and is given {ref.aval.str_short()}"
@@ -241,7 +289,7 @@ def _eqn_has_mutable(eqn: Any) -> bool:
     return any(has_mutable(r.program) for r in eqn.primitive.regions(eqn.params).regions)
 
 
-def given_to_rules(program: ClosedJaxpr, table: str = "") -> frozenset[int]:
+def inputs_of_custom_rules(program: ClosedJaxpr, table: str = "") -> frozenset[int]:
     """The mutable inputs that functions with custom rules get, or close over; remembered with the
     program. Without these values the rules would be those of another function.
 
@@ -260,11 +308,11 @@ def _given_to_rules(program: ClosedJaxpr, table: str) -> Iterator[int]:
             if v in at:
                 given[i] = at[v]  # type: ignore[index]
         if given:
-            kept = operands_of_rules(eqn.primitive, eqn.params, list(given), table)
+            kept = operands_of_custom_rules(eqn.primitive, eqn.params, list(given), table)
             yield from (given[i] for i in kept)
 
 
-def operands_of_rules(
+def operands_of_custom_rules(
     primitive: Primitive, params: dict[str, Any], mutable: Sequence[int], table: str = ""
 ) -> list[int]:
     """The ``mutable`` operands of an application that functions with custom rules get."""
@@ -273,11 +321,11 @@ def operands_of_rules(
     if primitive.regions is None:
         return []
     regions = primitive.regions(params).regions
-    kept = {r.operands[k] for r in regions for k in given_to_rules(r.program, table)}
+    kept = {r.operands[k] for r in regions for k in inputs_of_custom_rules(r.program, table)}
     return [i for i in mutable if i in kept]
 
 
-def gives_own_to_rules(program: ClosedJaxpr) -> bool:
+def custom_rules_take_local(program: ClosedJaxpr) -> bool:
     """Return whether functions with custom rules get mutable values that are made in the program;
     remembered with it. Without these values the rules would be those of another function."""
     return program.memo("gives_own_to_rules", lambda: any(_given_own(program)))
@@ -289,12 +337,12 @@ def _given_own(program: ClosedJaxpr) -> Iterator[bool]:
         made.update(v for v in eqn.outvars if v.aval.is_mutable)
         if eqn.primitive.regions is not None:
             regions = eqn.primitive.regions(eqn.params).regions
-            yield from (gives_own_to_rules(r.program) for r in regions)
+            yield from (custom_rules_take_local(r.program) for r in regions)
         given = [i for i, v in enumerate(eqn.invars) if v in made] if made else []
-        yield bool(given and operands_of_rules(eqn.primitive, eqn.params, given))
+        yield bool(given and operands_of_custom_rules(eqn.primitive, eqn.params, given))
 
 
-def without_own_mutable(program: ClosedJaxpr) -> ClosedJaxpr:
+def discharge_local(program: ClosedJaxpr) -> ClosedJaxpr:
     """The program in which mutable values are discharged, except those that functions with custom
     rules get: it may still be transformed."""
     if not has_mutable(program):
@@ -303,7 +351,7 @@ def without_own_mutable(program: ClosedJaxpr) -> ClosedJaxpr:
     return discharge_provider().program(program, inputs, keeps_rules=True).program
 
 
-def without_mutable(program: ClosedJaxpr) -> ClosedJaxpr:
+def discharge(program: ClosedJaxpr) -> ClosedJaxpr:
     """A program without mutable inputs, in which mutable values are discharged.
 
     Raises:
@@ -326,7 +374,7 @@ def any_mutable(avals: Iterable[AbstractValue]) -> bool:
     return any(a.is_mutable for a in avals)
 
 
-def writes(effects: Iterable[Effect]) -> list[InputEffect]:
+def write_effects(effects: Iterable[Effect]) -> list[InputEffect]:
     """The effects that change an input."""
     return [e for e in effects if isinstance(e, InputEffect) and not isinstance(e, ReadEffect)]
 

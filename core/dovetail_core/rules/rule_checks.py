@@ -8,12 +8,22 @@ from typing import Any, NoReturn, cast
 from dovetail_base.source import current_source, describe
 
 from ..dispatch.primitive import Primitive
-from ..types.avals import AbstractValue, is_as_said
+from ..types.avals import AbstractValue
 from ..types.typeof import is_value, typeof
 from .tables import RuleTable
 
+__all__ = (
+    "check_count",
+    "check_results",
+    "describe_result",
+    "raise_wrong_result",
+    "type_of_result",
+)
 
-def refuse_result(table: RuleTable[Any], primitive: Primitive, said: str, wanted: str) -> NoReturn:
+
+def raise_wrong_result(
+    table: RuleTable[Any], primitive: Primitive, said: str, wanted: str
+) -> NoReturn:
     """Raise TypeError: a rule returned ``said``; names the rule, its line and the user's line."""
     raise TypeError(
         f"{table.spell_rule(primitive)} returned {said}{describe(current_source())}; {wanted}."
@@ -30,9 +40,9 @@ def check_count(
             return
         said = f"{n} {what}{'' if n == 1 else 's'}"
     else:
-        said = kind_of(result)
+        said = describe_result(result)
     number = "" if count is None else f" of {count}"
-    refuse_result(table, primitive, said, f"it must return a list{number}, one per {what}")
+    raise_wrong_result(table, primitive, said, f"it must return a list{number}, one per {what}")
 
 
 def type_of_result(
@@ -40,7 +50,9 @@ def type_of_result(
 ) -> AbstractValue:
     """The type of a value that a rule returned as ``what``; raises TypeError if it is no value."""
     if not is_value(result):
-        refuse_result(table, primitive, f"{kind_of(result)} as {what}", "that must be a value")
+        raise_wrong_result(
+            table, primitive, f"{describe_result(result)} as {what}", "that must be a value"
+        )
     return typeof(result)
 
 
@@ -60,13 +72,13 @@ def check_results(
         got = type_of_result(table, primitive, x, f"result {i}")
         if got is want or got.strong() == want.strong():
             continue
-        if primitive.is_high is None or not is_as_said(got, want):
+        if primitive.is_high is None or not got.is_declared_as(want):
             said = f"a value of type {got.str_short()} as result {i}"
             wish = f"the type rule says {want.str_short()}"
-            refuse_result(table, primitive, said, wish)
+            raise_wrong_result(table, primitive, said, wish)
 
 
-def kind_of(result: Any) -> str:
+def describe_result(result: Any) -> str:
     """A description of a rule's result that is not of the wanted kind, for messages."""
     if is_value(result):
         return f"a value of type {typeof(result).str_short()}"
