@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections import Counter
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -40,6 +42,18 @@ def test_the_section_of_a_name_says_something_and_uses_it(name: str) -> None:
     lines = [x for b in blocks for x in b.split("\n") if not re.match(r"(from|import) ", x)]
     assert any(re.search(rf"\b{name}\b", x) for x in lines), "an example that uses it"
     assert len([x for x in blocks[0].split("\n") if x.strip()]) <= 20, "an example is short"
+
+
+MODULES = [n for n in dovetail_core.__all__ if type(getattr(dovetail_core, n)) is ModuleType]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_section_of_a_public_module_says_what_each_of_its_names_is(name: str) -> None:
+    words = SECTIONS[name].partition("```python\n")[0]
+    named = {*re.findall(r"`(\w+)`", words)}
+    module = getattr(dovetail_core, name)
+    assert named >= {*module.__all__} - {*dovetail_core.__all__}
+    assert all(inspect.getdoc(getattr(module, n)) for n in module.__all__ if n != "NO_AXES")
 
 
 def test_the_index_links_to_every_section() -> None:

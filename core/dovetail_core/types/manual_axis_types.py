@@ -19,6 +19,7 @@ __all__ = (
     "NO_AXES",
     "Reduced",
     "Unreduced",
+    "axes_of",
     "axis_of",
     "cotangent_vma",
     "dual",
