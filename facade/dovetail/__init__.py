@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from dovetail_random.threefry import threefry_partitionable as threefry_partitionable
     from dovetail_refs.public import *
     from dovetail_remat.public import *
+    from dovetail_services.public import *
     from dovetail_sharding.public import *
-    from dovetail_warming.public import *
 
     from . import (
         ad as ad,

@@ -28,8 +28,8 @@ from dovetail_jit import (
 from dovetail_jit.options import interpret_first_calls
 from dovetail_jit.plugin import MANIFEST
 from dovetail_refs import new_ref
+from dovetail_services.plugin import MANIFEST as SERVICES
 from dovetail_testing.fresh import with_plugins
-from dovetail_tiers.plugin import MANIFEST as TIERS
 
 X = np.linspace(0.1, 1.0, 6, dtype=np.float32).reshape(2, 3)
 PREFIX = "jit.executables."
@@ -66,10 +66,10 @@ def nothing_remembered() -> Iterator[None]:
 @pytest.mark.parametrize("left_out", [*OWN, "tiers"])
 def test_each_can_be_left_out(left_out: str, tmp_path: Path) -> None:
     own = {k: v for k, v in MANIFEST.members.items() if k != PREFIX + left_out}
-    tiers = {} if left_out == "tiers" else TIERS.members
+    services = {} if left_out == "tiers" else SERVICES.members
     mode = "off" if left_out == "disk_cache" else "always"  # whose process writes to the cache
     with (
-        with_plugins(replace(MANIFEST, members=own), replace(TIERS, members=tiers)),
+        with_plugins(replace(MANIFEST, members=own), replace(SERVICES, members=services)),
         interpret_first_calls(2),
         cache_dir(str(tmp_path / "cache")),
         config.option("tiered")(mode),
@@ -82,7 +82,7 @@ def test_each_can_be_left_out(left_out: str, tmp_path: Path) -> None:
 
 
 def test_all_can_be_left_out() -> None:
-    with with_plugins(replace(MANIFEST, members={}), replace(TIERS, members={})):
+    with with_plugins(replace(MANIFEST, members={}), replace(SERVICES, members={})):
         calls()
 
 
@@ -192,7 +192,8 @@ import dovetail as dv
 
 x = np.ones(3, np.float32)
 print(dv.jit(lambda x: dv.numpy.sin(x) * 2)(x).shape)
-names = ("tiers.tiers", "tiers.compiler", "jit.disk_cache.provider", "jit.disk_cache.store",
+names = ("services.tiers.provider", "services.tiers.process",
+         "jit.disk_cache.provider", "jit.disk_cache.store",
          "jit.providers.numpy_fallback", "jit.providers.per_shard_calls",
          "jit.providers.background_compile", "jit.call.source_lookup", "jit.call.non_pjrt")
 print([n for n in names if f"dovetail_{n}" in sys.modules])
