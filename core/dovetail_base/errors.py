@@ -60,6 +60,12 @@ def array_too_large(shape: Sequence[int], dtype: Any) -> ValueError:
 class MissingRule(RegistryError, NotImplementedError):
     """A transformation met a primitive for which it has no rule and can derive none."""
 
+    def used_by(self, primitive: Any) -> MissingRule:
+        """This error, raised by deriving or running a derived rule, with the primitive's name."""
+        is_held = primitive.regions is not None
+        inside = "In a sub-program" if is_held else "Used by the decomposition"
+        return type(self)(f"{self} {inside} of {primitive.name!r}.")
+
 
 class Unsupported(DovetailError, NotImplementedError):
     """A backend lacks something that a program needs, such as an element type."""

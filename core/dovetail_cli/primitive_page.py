@@ -6,9 +6,7 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dovetail_core import Primitive, Traits, stage_closed
-from dovetail_core.dispatch.primitive import HeldProgram
-from dovetail_core.dispatch.traits import Group
+from dovetail_core import ClosedJaxpr, Jaxpr, Primitive, Traits, stage_closed
 from dovetail_core.registry.discovery import distribution_of
 from dovetail_testing.laws import Law, all_laws
 from dovetail_testing.samples import Sample
@@ -111,7 +109,7 @@ def _traits(traits: Traits) -> Iterator[str]:
     yield from (name.replace("_", " ") for name in names if getattr(traits, name))
 
 
-def _group(group: Group) -> str:
+def _group(group: tuple[int, ...] | slice) -> str:
     """Operands in words."""
     if isinstance(group, slice):
         return f"all operands from {group.start} on" if group.start else "all operands"
@@ -120,7 +118,7 @@ def _group(group: Group) -> str:
 
 
 def _brief(value: Any) -> str:
-    return "{...}" if isinstance(value, HeldProgram) else shortened(repr(value), 30)
+    return "{...}" if isinstance(value, (Jaxpr, ClosedJaxpr)) else shortened(repr(value), 30)
 
 
 def _effects(primitive: Primitive, samples: Sequence[Sample]) -> str:

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import ShapedArray, is_inexact
-from dovetail_core.dispatch.traits import NO_TRAITS
+from dovetail_core import ShapedArray, Traits, is_inexact
 
 from .laws import law
 from .oracles import random_like, tolerance, widened
@@ -20,7 +19,7 @@ Values = list[np.ndarray[Any, Any]]
 
 def _says_something(sample: Sample) -> bool:
     said = replace(sample.primitive.traits, parameters={})
-    return said != NO_TRAITS and all(
+    return said != Traits() and all(
         isinstance(a, ShapedArray) and not a.is_high for a in sample.avals
     )
 

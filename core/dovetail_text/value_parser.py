@@ -20,7 +20,6 @@ from dovetail_core import (
     primitives,
     type_shardings,
 )
-from dovetail_core.types.avals import numpy_dtype
 
 from .numerals import NUMERAL, number_value
 from .scanner import NAME, STRING, Scanner
@@ -105,7 +104,7 @@ class ValueParser:
 
     def scalar(self, text: str, aval: AbstractValue, start: int) -> Any:
         """The value of a literal: a Python scalar where the type is weak or boolean."""
-        dtype: Any = numpy_dtype(aval)
+        dtype: Any = aval.numpy_dtype()
         if dtype == np.bool_ or (isinstance(aval, ShapedArray) and aval.weak_type):
             dtype = None
         try:

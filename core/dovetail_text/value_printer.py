@@ -17,7 +17,6 @@ from dovetail_core import (
     Tracer,
     short_dtype,
 )
-from dovetail_core.types.avals import numpy_dtype
 
 from .numerals import number_text
 from .syntax import Kind, field_names, find_dtype, kind_of, numbered, word
@@ -106,7 +105,7 @@ class ValuePrinter:
 
     def constant(self, x: Any, aval: AbstractValue) -> str:
         """The text of a constant: its value if that is known and small, else its number."""
-        dtype: Any = numpy_dtype(aval)
+        dtype: Any = aval.numpy_dtype()
         if dtype is None or isinstance(x, Tracer) or cast(Any, aval).size > self.inline:
             return self.number(x)
         if not cast(Any, aval).shape:
@@ -137,7 +136,7 @@ def plain_text(x: Any) -> str:
 
 def scalar_text(x: Any, aval: AbstractValue) -> str:
     """A scalar at its type: Python's text where that is weak, as only Python scalars are."""
-    dtype: Any = numpy_dtype(aval)
+    dtype: Any = aval.numpy_dtype()
     if dtype is None:
         return plain_text(x)
     if cast(Any, aval).weak_type and type(x) in _BUILTIN:

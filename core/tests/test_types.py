@@ -24,7 +24,6 @@ from dovetail_core import (
     short_dtype,
     typeof,
 )
-from dovetail_core.types.avals import numpy_dtype
 
 
 def test_equal_types_are_one_object_however_they_are_written():
@@ -134,7 +133,7 @@ def test_dtypes_that_numpy_lacks():
     a = ShapedArray((2,), key)
     assert a is ShapedArray([2], key) and a.str_short() == "key[2]"
     assert canonical_dtype(key) is key and not is_inexact(key)
-    assert numpy_dtype(a) is None and numpy_dtype(ShapedArray((), float0)) is None
+    assert a.numpy_dtype() is None and ShapedArray((), float0).numpy_dtype() is None
     assert a.tangent_type().dtype == float0
 
 

@@ -44,6 +44,8 @@ class Traits:
             vary over ``axes``; by default the same. See ``ShapedArray.vma``.
         meets: ``meets(params)`` are the axes of a mesh along which devices wait for each other in
             the operation.
+        names_axes: ``names_axes(params)`` are the names of axes in scope that the operation is
+            about: a trace that maps one of them handles it though no operand is mapped.
         divides: True if its type rule takes operands' types with their division along axes of a
             mesh, and returns such types. Otherwise it is given types without it, and the table
             ``sharding.infer`` has a rule for the division of results. See ``ShapedArray.divided``.
@@ -71,6 +73,7 @@ class Traits:
     superlinear: bool = False
     varies: Callable[[frozenset[Any], dict[str, Any]], frozenset[Any]] | None = None
     meets: Callable[[dict[str, Any]], Sequence[Any]] | None = None
+    names_axes: Callable[[dict[str, Any]], Sequence[Any]] | None = None
     divides: bool = False
     places: Callable[[dict[str, Any]], Sequence[Any]] | None = None
     exact: Literal["", "integers", "numbers"] = ""

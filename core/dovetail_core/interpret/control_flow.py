@@ -21,7 +21,6 @@ from ..ir.regions import CONTROL, Operand, Region, RegionInterface
 from ..ir.rewriting import bind_rewritten
 from ..rules.evaluation import jaxpr_as_fun
 from ..rules.staging import stage_closed
-from ..rules.tables import within
 from ..types.avals import AbstractValue
 from ..types.effects import must_be_kept
 from ..types.typeof import typeof
@@ -55,7 +54,7 @@ def derive(primitive: Primitive) -> LiftedRule | None:
         try:
             return lift(carrier, primitive, args, params)
         except MissingRule as e:
-            raise within(e, primitive) from None
+            raise e.used_by(primitive) from None
 
     return rule
 

@@ -14,7 +14,7 @@ from dovetail_base.source import Source
 from ..dispatch.axis_names import trace_key
 from ..dispatch.primitive import HeldProgram, Primitive
 from ..dispatch.tracer import Tracer
-from ..types.avals import AbstractValue, numpy_dtype
+from ..types.avals import AbstractValue
 from ..types.effects import NO_EFFECTS, Effects, RetypeEffect, moved_effects, program_effects
 from ..types.typeof import typeof
 from .debug_info import DebugInfo
@@ -377,7 +377,7 @@ def same_constant(a: Any, b: Any) -> bool:
     if isinstance(a, Tracer) or isinstance(b, Tracer):
         return False
     aval = typeof(a)
-    dtype = numpy_dtype(aval)
+    dtype = aval.numpy_dtype()
     return dtype is not None and aval == typeof(b) and _bits(a, dtype) == _bits(b, dtype)
 
 
@@ -393,7 +393,7 @@ def equal_literals(a: Literal, b: Literal) -> bool:
         return a.aval == b.aval
     if isinstance(a.val, int) and isinstance(b.val, int):
         return a.val == b.val
-    dtype = numpy_dtype(a.aval)
+    dtype = a.aval.numpy_dtype()
     return dtype is not None and _bits(a.val, dtype) == _bits(b.val, dtype)
 
 

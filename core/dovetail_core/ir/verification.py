@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from dovetail_base.errors import IRError
 from dovetail_base.source import describe
 
-from ..types.avals import AbstractValue, ShapedArray, numpy_dtype
+from ..types.avals import AbstractValue, ShapedArray
 from ..types.high import without_leading
 from .programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, open_program, walk_programs
 from .regions import CONTROL, Region, RegionInterface
@@ -73,7 +73,7 @@ class _Checker:
                 self.fail(f"{what} {i} (of type {x.aval.str_short()}) is not defined here")
 
     def literal(self, x: Literal, what: str) -> None:
-        if numpy_dtype(x.aval) is not None and getattr(x.aval, "shape", ()):
+        if x.aval.numpy_dtype() is not None and getattr(x.aval, "shape", ()):
             self.fail(f"{what} is a literal of type {x.aval.str_short()}; literals are scalars")
 
     def equation(self, eqn: Eqn) -> bool:

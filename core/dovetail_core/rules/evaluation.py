@@ -15,7 +15,7 @@ from dovetail_xla.config import enable_x64_state
 from ..dispatch.primitive import EVAL, Primitive, get_trace, run_under
 from ..ir.programs import ClosedJaxpr, Jaxpr, Literal, Var
 from ..types.algebra import algebra
-from ..types.avals import AbstractValue, numpy_dtype
+from ..types.avals import AbstractValue
 from ..types.dtypes import needs_x64
 from ..types.typeof import typeof
 from .tables import RuleTable
@@ -178,7 +178,7 @@ def _with_typed_literals(jaxpr: Jaxpr) -> tuple[Jaxpr | None, list[Any]]:
 
 def _at_type(x: Any, aval: AbstractValue) -> Any:
     """A number as it is, or as an array if it would be of another type at present."""
-    if typeof(x) is aval or numpy_dtype(aval) is None:
+    if typeof(x) is aval or aval.numpy_dtype() is None:
         return x
     with enable_x64(needs_x64(aval.dtype)):  # type: ignore[attr-defined]
         return run_under(EVAL, algebra().array, x, aval)

@@ -22,17 +22,6 @@ Derive = Callable[[Primitive], RuleT | None]
 _made: WeakSet[RuleTable[Any]] = WeakSet()
 
 
-def made_tables() -> list[RuleTable[Any]]:
-    """The tables that exist in this process."""
-    return list(_made)
-
-
-def within(error: MissingRule, primitive: Primitive) -> MissingRule:
-    """``error``, raised by deriving or running a derived rule, with the primitive's name added."""
-    inside = "In a sub-program" if primitive.regions is not None else "Used by the decomposition"
-    return type(error)(f"{error} {inside} of {primitive.name!r}.")
-
-
 def _spell(function: Callable[..., Any]) -> str:
     return f"{function.__module__}.{callable_name(function)}"
 
@@ -54,6 +43,11 @@ class RuleTable(Generic[RuleT]):
     None ``table.miss(primitive)``. A rule that a module registers while the table imports it is in
     there once the import is done; before that, :meth:`entered` and :meth:`miss` find it.
     """
+
+    @staticmethod
+    def instances() -> list[RuleTable[Any]]:
+        """The tables that exist in this process."""
+        return list(_made)
 
     def __init__(
         self,

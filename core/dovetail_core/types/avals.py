@@ -100,6 +100,10 @@ class AbstractValue:
         own: Any = self
         return self if self.divided is None else own.update(sharding=None)
 
+    def numpy_dtype(self) -> DType | None:
+        """The element type of an array of numbers that NumPy can hold; None for other types."""
+        return None
+
     def is_declared_as(self, declared: AbstractValue) -> bool:
         """Return whether a value of this type is one of the type that an author declared.
 
@@ -182,6 +186,7 @@ class ShapedArray(AbstractValue):
     weak_type: bool
     is_high: bool
     _tangent: ShapedArray | None
+    shape_and_dtype = staticmethod(shape_and_dtype)
 
     def __new__(
         cls, shape: Sequence[int], dtype: Any, weak_type: bool = False, *, sharding: Any = None,
@@ -336,6 +341,10 @@ class ShapedArray(AbstractValue):
     def with_vma(self, vma: frozenset[Any]) -> ShapedArray:
         return self if vma == self.vma else self.update(vma=vma)
 
+    def numpy_dtype(self) -> DType | None:
+        dtype: Any = self.dtype
+        return None if isinstance(dtype, ExtendedDType) or dtype == float0 else dtype
+
     def is_declared_as(self, declared: AbstractValue) -> bool:
         if self.strong() == declared.strong():
             return True
@@ -370,9 +379,3 @@ def _placed(
 
 
 _varying = _placed  # by this name in what was pickled before
-
-
-def numpy_dtype(aval: AbstractValue) -> DType | None:
-    """The element type of an array of numbers that NumPy can hold; None for every other type."""
-    dtype: Any = aval.dtype if isinstance(aval, ShapedArray) else None
-    return None if isinstance(dtype, ExtendedDType) or dtype == float0 else dtype

@@ -24,7 +24,6 @@ from dovetail_core import (
     type_shardings,
     typeof,
 )
-from dovetail_core.rules.tables import within
 
 from .linear import LinearInput, LinearTrace, checked, is_linear, run_linear
 from .tables import TransposeRule, transpose_rules
@@ -321,7 +320,7 @@ def derive_transpose(primitive: Primitive) -> TransposeRule | None:
         try:
             result = iter(transposed_call(of_unknowns, types, [cotangent] if single else cotangent))
         except MissingRule as e:
-            raise within(e, primitive) from None
+            raise e.used_by(primitive) from None
         return [next(result) if use else None for use in live]
 
     return rule

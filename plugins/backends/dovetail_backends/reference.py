@@ -29,7 +29,6 @@ from dovetail_core import (
     stage_closed,
     trace_key,
 )
-from dovetail_core.rules.tables import within
 
 from .tables import ReferenceRule, reference_rules
 
@@ -149,7 +148,7 @@ def _derive(primitive: Primitive) -> ReferenceRule | None:
             program = _staged(primitive, decomposition, avals, params, programs)
             results = evaluate(program, *operands)
         except MissingRule as e:
-            raise within(e, primitive) from None
+            raise e.used_by(primitive) from None
         return results if primitive.multiple_results else results[0]
 
     return rule

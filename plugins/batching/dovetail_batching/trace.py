@@ -344,8 +344,9 @@ class BatchTrace(LiftTrace[Batched]):
         if primitive in asked_always:
             return True
         name = self.axis.name
-        if "axis_sizes" in params:
-            return name is not None and name in params["axes"]
+        named = primitive.traits.names_axes
+        if named is not None:
+            return name is not None and name in named(params)
         if name is None and not asked_always:
             return False
         return any(_concern(axes_of(p), name) for p in programs_of(params))
@@ -388,8 +389,9 @@ def _concern(axes: frozenset[Hashable], name: Hashable) -> bool:
 
 def _axes_in(program: ClosedJaxpr, meeting: bool) -> Iterator[Hashable]:
     for eqn in program.eqns:
-        if "axis_sizes" in eqn.params:
-            yield from eqn.params["axes"] if eqn.invars or not meeting else ()
+        named = eqn.primitive.traits.names_axes
+        if named is not None:
+            yield from named(eqn.params) if eqn.invars or not meeting else ()
         elif eqn.primitive in asked_always:
             yield eqn.primitive
         else:

@@ -19,7 +19,6 @@ from dovetail_core import (
     is_value,
     register_type,
 )
-from dovetail_core.types.avals import shape_and_dtype
 
 
 class ShapeDtypeStruct:
@@ -38,7 +37,7 @@ class ShapeDtypeStruct:
     ) -> None:  # fmt: skip
         if dtype is None:
             raise ValueError("ShapeDtypeStruct: dtype must be given")
-        dims, dt = shape_and_dtype(shape, dtype)
+        dims, dt = ShapedArray.shape_and_dtype(shape, dtype)
         layout: Any = None
         if sharding is not None:
             if isinstance(sharding, Format):

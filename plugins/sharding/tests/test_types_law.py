@@ -29,7 +29,7 @@ NO_COLLECTIVE = "Unsupported reduction computation"
 
 def is_left_out(sample: Sample) -> bool:
     """What the law is not about."""
-    return sample.primitive.name in UNKNOWN or "axis_sizes" in sample.params
+    return sample.primitive.name in UNKNOWN or sample.primitive.traits.names_axes is not None
 
 
 def _placed(sample: Sample, i: int, d: int, mesh: Mesh) -> list[Any]:

@@ -27,7 +27,7 @@ SPEC = P(unreduced={"i"})
 
 def is_left_out(sample: Sample) -> bool:
     """What the law is not about."""
-    return not _groups(sample) or "axis_sizes" in sample.params
+    return not _groups(sample) or sample.primitive.traits.names_axes is not None
 
 
 def _groups(sample: Sample) -> list[tuple[int, ...]]:

@@ -6,7 +6,6 @@ from typing import Any
 
 from dovetail_base.source import run_at
 from dovetail_core import MissingRule, Primitive, stage_closed
-from dovetail_core.rules.tables import within
 
 from ..pjrt.builder import Builder
 from ..pjrt.emitter import Val
@@ -36,7 +35,7 @@ def _derive(primitive: Primitive) -> StablehloRule | None:
         try:
             results = run_at(b.source, inlined)
         except MissingRule as e:
-            raise within(e, primitive) from None
+            raise e.used_by(primitive) from None
         return results if primitive.multiple_results else results[0]
 
     return rule

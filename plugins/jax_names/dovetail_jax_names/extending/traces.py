@@ -27,7 +27,6 @@ from dovetail_core import (
     without_leading,
 )
 from dovetail_core.dispatch.forms import with_parameters
-from dovetail_core.dispatch.primitive import EvalTrace
 from dovetail_custom_rules import custom_jvp_call_p, custom_vjp_call_p
 
 from .classes import Covering
@@ -143,7 +142,7 @@ def _traces() -> list[KernelTrace]:
     """The current trace and those around it."""
     result: list[KernelTrace] = []
     trace: KernelTrace | None = get_trace()
-    while trace is not None and not isinstance(trace, EvalTrace):
+    while trace is not None and trace is not EVAL:
         result.append(trace)
         trace = trace.parent
     return result

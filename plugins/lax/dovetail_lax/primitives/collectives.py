@@ -210,6 +210,11 @@ for _p in (
 ):  # fmt: skip
     _p.def_traits(meets=lambda params: manual_axis_types.axes_of(params["axes"]))
 for _p in (
+    psum_p, pmax_p, pmin_p, axis_index_p, ppermute_p, all_gather_p, all_gather_invariant_p,
+    all_gather_reduced_p, reduce_scatter_p, all_to_all_p,
+):  # fmt: skip
+    _p.def_traits(names_axes=lambda params: params["axes"])
+for _p in (
     psum_p, psum_invariant_p, pvary_p, ppermute_p, all_gather_p, all_gather_invariant_p,
     all_gather_reduced_p, reduce_scatter_p, all_to_all_p,
 ):  # fmt: skip

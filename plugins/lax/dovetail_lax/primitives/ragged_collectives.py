@@ -13,7 +13,9 @@ from .indexing import GatherDimensionNumbers
 from .traits import describe
 
 ragged_all_to_all_p = Primitive("ragged_all_to_all").def_traits(
-    linear=((0, 1),), meets=lambda params: params["axes"]
+    linear=((0, 1),),
+    meets=lambda params: params["axes"],
+    names_axes=lambda params: params["axes"],
 )
 
 

@@ -13,10 +13,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dovetail_backends import backend_of
-from dovetail_core import EVAL, axis_names, generation, get_trace, registry
+from dovetail_core import EVAL, RuleTable, axis_names, generation, get_trace, registry
 from dovetail_core.interpret.passes import STAGES, passes_for
 from dovetail_core.registry.foreign import spell
-from dovetail_core.rules.tables import made_tables
 from dovetail_hooks import has_hooks, manager
 from dovetail_jit import Call, Executable, Found
 from dovetail_jit.disk_cache import (
@@ -223,7 +222,7 @@ def _add_context(digest: Digest) -> None:
         digest.tag("option", name)
         digest.add(context[name], f"the option {name}")
     add_foreign_nodes(digest)
-    for table in sorted(made_tables(), key=lambda t: t.name):
+    for table in sorted(RuleTable.instances(), key=lambda t: t.name):
         for primitive, origin in [*table.origins.items()]:  # others may add
             if not is_library(origin.module) and origin.kind != "derived":
                 digest.tag("rule", table.name, primitive.name, origin.kind)
