@@ -29,6 +29,7 @@ class Plugin:
     requires: frozenset[str] = frozenset()
     tables: frozenset[str] = frozenset()
     contributes: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    surfaces: frozenset[str] = frozenset()
 
     @property
     def module(self) -> str:
@@ -65,6 +66,7 @@ def read_manifest(plugin: Plugin) -> Iterator[str]:
     plugin.requires = frozenset(manifest.requires)
     plugin.tables = frozenset(manifest.tables)
     plugin.contributes = manifest.contributes
+    plugin.surfaces = frozenset(manifest.surfaces.values())
     for module in {m for modules in plugin.contributes.values() for m in modules}:
         stem = plugin.package.parent.joinpath(*module.split("."))
         if not (stem.with_suffix(".py").exists() or (stem / "__init__.py").exists()):
@@ -111,8 +113,9 @@ def column_owners(plugin: Plugin, path: Path, plugins: list[Plugin]) -> set[str]
 
 
 def check_imports(plugin: Plugin, plugins: list[Plugin]) -> Iterator[str]:
-    """Imports of other plugins: required by the manifest, and of public packages only."""
+    """Imports of other plugins: required by the manifest, and of packages or surfaces only."""
     homes = {p.module: p.package for p in plugins}
+    surfaces = {module for p in plugins for module in p.surfaces}
     for path in sorted(plugin.package.rglob("*.py")):
         allowed = plugin.requires | column_owners(plugin, path, plugins)
         for node, module in imports(ast.parse(path.read_text())):
@@ -126,7 +129,7 @@ def check_imports(plugin: Plugin, plugins: list[Plugin]) -> Iterator[str]:
                     f"{place}: imports {module}, but the manifest of {plugin.name!r} does not "
                     f"require {other!r}. Require it, or move a rule to rules/<table>/."
                 )
-            elif (
+            elif module not in surfaces and (
                 any(r.startswith("_") for r in rest)
                 or not (homes[top].joinpath(*rest) / "__init__.py").exists()
             ):

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from dovetail_lax.halves import allow_f16_reductions as allow_f16_reductions
     from dovetail_nn.functions.softmax import softmax_custom_jvp as softmax_custom_jvp
     from dovetail_numpy.indexing.windows import ds as ds
-    from dovetail_numpy.rank_promotion import numpy_rank_promotion as numpy_rank_promotion
+    from dovetail_numpy.promotion import numpy_rank_promotion as numpy_rank_promotion
     from dovetail_profiler.public import *
     from dovetail_random.generators import (
         default_prng_impl as default_prng_impl,
         enable_custom_prng as enable_custom_prng,
         legacy_prng_key as legacy_prng_key,
     )
-    from dovetail_random.reuse.option import debug_key_reuse as debug_key_reuse
+    from dovetail_random.reuse.analysis import debug_key_reuse as debug_key_reuse
     from dovetail_random.threefry import threefry_partitionable as threefry_partitionable
     from dovetail_refs.public import *
     from dovetail_remat.public import *

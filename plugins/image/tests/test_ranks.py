@@ -6,7 +6,7 @@ import pytest
 
 import dovetail_numpy as dnp
 from dovetail_image import resize
-from dovetail_numpy.rank_promotion import numpy_rank_promotion
+from dovetail_numpy.promotion import numpy_rank_promotion
 
 
 @pytest.mark.parametrize("method", ["linear", "cubic", "lanczos3"])

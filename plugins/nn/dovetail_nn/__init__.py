@@ -4,42 +4,40 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import initializers as initializers
-    from .functions.attention import dot_product_attention as dot_product_attention
-    from .functions.block_scaling import (
-        get_scaled_dot_general_config as get_scaled_dot_general_config,
-        scaled_dot_general as scaled_dot_general,
-    )
-    from .functions.blocks import scaled_matmul as scaled_matmul
-    from .functions.piecewise import (
+    from .functions.activations import (
         celu as celu,
         elu as elu,
+        gelu as gelu,
+        glu as glu,
         hard_sigmoid as hard_sigmoid,
         hard_silu as hard_silu,
         hard_swish as hard_swish,
         hard_tanh as hard_tanh,
-        leaky_relu as leaky_relu,
-        relu as relu,
-        relu6 as relu6,
-        selu as selu,
-        soft_sign as soft_sign,
-        sparse_plus as sparse_plus,
-        sparse_sigmoid as sparse_sigmoid,
-    )
-    from .functions.scaling import one_hot as one_hot, standardize as standardize
-    from .functions.smooth import (
-        gelu as gelu,
-        glu as glu,
         identity as identity,
+        leaky_relu as leaky_relu,
         log1mexp as log1mexp,
         log_sigmoid as log_sigmoid,
         mish as mish,
+        relu as relu,
+        relu6 as relu6,
+        selu as selu,
         sigmoid as sigmoid,
         silu as silu,
+        soft_sign as soft_sign,
         softplus as softplus,
+        sparse_plus as sparse_plus,
+        sparse_sigmoid as sparse_sigmoid,
         squareplus as squareplus,
         swish as swish,
         tanh as tanh,
     )
+    from .functions.attention import dot_product_attention as dot_product_attention
+    from .functions.block_scaling import (
+        get_scaled_dot_general_config as get_scaled_dot_general_config,
+        scaled_dot_general as scaled_dot_general,
+        scaled_matmul as scaled_matmul,
+    )
+    from .functions.normalization import one_hot as one_hot, standardize as standardize
     from .functions.softmax import (
         log_softmax as log_softmax,
         logmeanexp as logmeanexp,

@@ -56,7 +56,7 @@ def mask(name: str, where: Any) -> Any:
 def inexact(name: str, x: Any, weak: bool = False) -> Any:
     """``x`` as an array or tracer of floating-point or complex numbers; integers are converted.
 
-    ``weak`` says whether they become weakly typed, as beside a Python float.
+    ``weak`` says whether they become weakly typed, as in an operation with a Python float.
 
     Raises:
         TypeError: it is no array and no number.
@@ -70,8 +70,8 @@ def inexact(name: str, x: Any, weak: bool = False) -> Any:
     return lax.convert_element_type_p.bind(x, new_dtype=dtypes.as_dtype(float), weak_type=weak)
 
 
-def beside_number(name: str, x: Any) -> Any:
-    """:func:`inexact` where a Python number takes part: weakly typed integers and booleans stay so.
+def with_number(name: str, x: Any) -> Any:
+    """:func:`inexact` for an operation with a Python number: weakly typed values stay weak.
 
     Raises:
         TypeError: it is no array and no number.

@@ -1,4 +1,4 @@
-"""Primitives whose derivatives are not, or not best, those of their decompositions.
+"""Primitives whose derivatives are not, or are better than, those of their decompositions.
 
 ``relu`` has the derivative 0 at 0, where that of ``max(x, 0)`` is 1/2. The softmax family subtracts
 the maximum for accuracy alone, and its derivatives are short in terms of results.
@@ -6,6 +6,7 @@ the maximum for accuracy alone, and its derivatives are short in terms of result
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import log, sqrt
 from typing import Any
 
@@ -39,15 +40,15 @@ log_softmax_p = Primitive("log_softmax")
 """The logarithm of ``softmax``."""
 
 logsumexp_p = Primitive("logsumexp")
-"""The logarithm of the sum of ``exp(x)`` along ``axes``, which disappear."""
+"""The logarithm of the sum of ``exp(x)`` over ``axes``."""
 
 for _p in (relu_p, relu6_p, softplus_p, normal_cdf_p):
     _p.def_traits(elementwise=True, monotone="+")
 for _p in (log1mexp_p, log1mexp_slope_p):
     _p.def_traits(elementwise=True)
-logsumexp_p.def_traits(monotone="+", parameters={"axes": "axes that disappear"})
+logsumexp_p.def_traits(monotone="+", parameters={"axes": "axes that are summed over"})
 for _p in (softmax_p, log_softmax_p):
-    _p.def_traits(parameters={"axes": "axes along which it works"})
+    _p.def_traits(parameters={"axes": "axes along which it is normalized"})
 
 
 def _same(x: ShapedArray) -> ShapedArray:
@@ -66,29 +67,12 @@ def _inexact(name: str, x: ShapedArray) -> ShapedArray:
     return x
 
 
-@relu6_p.def_abstract_eval
-def _relu6_type(x: ShapedArray) -> ShapedArray:
-    return _inexact("relu6", x)
+def _elementwise_type(name: str) -> Callable[[ShapedArray], ShapedArray]:
+    return lambda x: _inexact(name, x)
 
 
-@softplus_p.def_abstract_eval
-def _softplus_type(x: ShapedArray) -> ShapedArray:
-    return _inexact("softplus", x)
-
-
-@log1mexp_p.def_abstract_eval
-def _log1mexp_type(x: ShapedArray) -> ShapedArray:
-    return _inexact("log1mexp", x)
-
-
-@log1mexp_slope_p.def_abstract_eval
-def _log1mexp_slope_type(x: ShapedArray) -> ShapedArray:
-    return _inexact("log1mexp_slope", x)
-
-
-@normal_cdf_p.def_abstract_eval
-def _normal_cdf_type(x: ShapedArray) -> ShapedArray:
-    return _inexact("normal_cdf", x)
+for _p in (relu6_p, softplus_p, log1mexp_p, log1mexp_slope_p, normal_cdf_p):
+    _p.def_abstract_eval(_elementwise_type(_p.name))
 
 
 def _checked_axes(name: str, x: ShapedArray, axes: tuple[int, ...]) -> None:
@@ -96,16 +80,16 @@ def _checked_axes(name: str, x: ShapedArray, axes: tuple[int, ...]) -> None:
         raise ValueError(f"{name} got axes {axes} for an operand of type {x.str_short()}{here()}")
 
 
-@softmax_p.def_abstract_eval
-def _softmax_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
-    _checked_axes("softmax", x, axes)
-    return _inexact("softmax", x)
+def _softmax_type(name: str) -> Callable[..., ShapedArray]:
+    def result_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
+        _checked_axes(name, x, axes)
+        return _inexact(name, x)
+
+    return result_type
 
 
-@log_softmax_p.def_abstract_eval
-def _log_softmax_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
-    _checked_axes("log_softmax", x, axes)
-    return _inexact("log_softmax", x)
+for _p in (softmax_p, log_softmax_p):
+    _p.def_abstract_eval(_softmax_type(_p.name))
 
 
 @logsumexp_p.def_abstract_eval
@@ -116,20 +100,20 @@ def _logsumexp_type(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
 
 
 def number(value: float, x: Any) -> Any:
-    """A constant for use beside ``x``: a Python number where those have that dtype by themselves.
+    """A constant for an operation with ``x``: a Python number if that has the dtype of ``x``.
 
-    Such is the quickest operand, and leaves the result as weakly typed as ``x`` is.
+    Python numbers are the quickest operands, and leave the result as weakly typed as ``x`` is.
     """
     key = (value, x.dtype, enable_x64.state.value)
-    result = _numbers.get(key)
+    result = _constants.get(key)
     if result is None:
         kind = {"f": float, "i": int}.get(x.dtype.kind)
         own = kind is not None and kind(value) == value and x.dtype == dtypes.as_dtype(kind)
-        result = _numbers[key] = kind(value) if own and kind else x.dtype.type(value)
+        result = _constants[key] = kind(value) if own and kind else x.dtype.type(value)
     return result
 
 
-_numbers: Cache[tuple[float, Any, bool], Any] = Cache()
+_constants: Cache[tuple[float, Any, bool], Any] = Cache()
 
 
 @relu_p.def_decomposition
@@ -173,10 +157,10 @@ def _normal_cdf(x: Any) -> Any:
 
 
 def spread(reduced: Any, x: Any, axes: tuple[int, ...]) -> Any:
-    """What was reduced from ``x`` along ``axes``, repeated along them."""
+    """A reduction of ``x`` along ``axes``, repeated along them."""
     shape = getattr(x, "shape", ())
-    kept = tuple([i for i in range(len(shape)) if i not in axes])
-    return lax.broadcast_in_dim_p.bind(reduced, shape=shape, broadcast_dimensions=kept)
+    others = tuple([i for i in range(len(shape)) if i not in axes])
+    return lax.broadcast_in_dim_p.bind(reduced, shape=shape, broadcast_dimensions=others)
 
 
 def reduced_sum(x: Any, axes: tuple[int, ...]) -> Any:
@@ -185,7 +169,7 @@ def reduced_sum(x: Any, axes: tuple[int, ...]) -> Any:
 
 
 def _greatest(x: Any, axes: tuple[int, ...]) -> Any:
-    """The maximum along ``axes``, of complex numbers that of the real parts."""
+    """The maximum along ``axes``; for complex numbers that of the real parts."""
     return lax.reduce_max_p.bind(lax.real(x) if x.dtype.kind == "c" else x, axes=axes)
 
 
@@ -209,7 +193,7 @@ def _log_softmax(x: Any, *, axes: tuple[int, ...]) -> Any:
 @logsumexp_p.def_decomposition
 def _logsumexp(x: Any, *, axes: tuple[int, ...]) -> Any:
     greatest = _greatest(x, axes)
-    # Where it is infinite, subtracting it would make NaN of what is infinite as well.
+    # An infinite maximum is not subtracted: infinities less it would be NaN.
     finite = lax.is_finite(greatest)
     if x.dtype.kind == "c":
         shift = lax.select(finite, greatest, lax.full_like(greatest, 0))

@@ -11,20 +11,10 @@ import numpy as np
 from dovetail_core import Primitive
 from dovetail_testing import Sample
 
-from .primitives import (
-    log1mexp_p,
-    log1mexp_slope_p,
-    log_softmax_p,
-    logsumexp_p,
-    normal_cdf_p,
-    relu6_p,
-    relu_p,
-    softmax_p,
-    softplus_p,
-)
+from . import primitives as nn
 
 FLOATS = ("float32", "bfloat16", "float16")
-AWKWARD = np.array([0.0, -0.0, np.nan, np.inf, -np.inf, 1e30, -1e30, 6.0], np.float32)
+EXTREMES = np.array([0.0, -0.0, np.nan, np.inf, -np.inf, 1e30, -1e30, 6.0], np.float32)
 
 
 def _numbers(shape: tuple[int, ...], dtype: str, low: float = -3.0, high: float = 3.0) -> Any:
@@ -36,12 +26,12 @@ def _numbers(shape: tuple[int, ...], dtype: str, low: float = -3.0, high: float 
 
 def samples() -> Iterator[Sample]:
     """The samples of all primitives."""
-    for p in (relu_p, relu6_p, softplus_p, normal_cdf_p):
+    for p in (nn.relu_p, nn.relu6_p, nn.softplus_p, nn.normal_cdf_p):
         yield from _elementwise(p)
-    for p in (log1mexp_p, log1mexp_slope_p):
+    for p in (nn.log1mexp_p, nn.log1mexp_slope_p):
         yield from _elementwise(p, 0.3, 5.0)
-    yield Sample(relu_p, (_numbers((4,), "int32", -9, 9),))
-    for p in (softmax_p, log_softmax_p, logsumexp_p):
+    yield Sample(nn.relu_p, (_numbers((4,), "int32", -9, 9),))
+    for p in (nn.softmax_p, nn.log_softmax_p, nn.logsumexp_p):
         yield from _along(p)
 
 
@@ -51,14 +41,14 @@ def _elementwise(p: Primitive, low: float = -3.0, high: float = 3.0) -> Iterator
     yield Sample(p, (_numbers((2, 3), "float32", low, high),))
     yield Sample(p, (_numbers((), "float32", low, high),))
     yield Sample(p, (_numbers((0, 2), "float32"),), tags=frozenset({"empty"}))
-    yield Sample(p, (AWKWARD,), tags=frozenset({"extreme", "nonsmooth"}))
+    yield Sample(p, (EXTREMES,), tags=frozenset({"extreme", "nonsmooth"}))
 
 
 def _along(p: Primitive) -> Iterator[Sample]:
     for dtype in FLOATS:
         yield Sample(p, (_numbers((3, 4), dtype),), {"axes": (1,)})
     yield Sample(p, (_numbers((2, 3, 4), "float32"),), {"axes": (0, 2)})
-    large = _numbers((2, 3), "float32", 50.0, 200.0)  # from which a sum as large is subtracted
+    large = _numbers((2, 3), "float32", 50.0, 200.0)  # a sum of the same size is subtracted
     yield Sample(p, (large,), {"axes": (0, 1)}, name="large", scale=200.0)
     yield Sample(p, (_numbers((0, 2), "float32"),), {"axes": (1,)}, frozenset({"empty"}))
     infinite = np.array([[-np.inf, 1.0, 2.0], [0.0, -np.inf, -np.inf]], np.float32)

@@ -3,6 +3,40 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dovetail_numpy.analysis.interpolation import interp as interp
+    from dovetail_numpy.analysis.polynomials import (
+        poly as poly,
+        polyadd as polyadd,
+        polyder as polyder,
+        polydiv as polydiv,
+        polyfit as polyfit,
+        polyint as polyint,
+        polymul as polymul,
+        polysub as polysub,
+        polyval as polyval,
+        roots as roots,
+    )
+    from dovetail_numpy.analysis.signal import (
+        bartlett as bartlett,
+        blackman as blackman,
+        convolve as convolve,
+        correlate as correlate,
+        gradient as gradient,
+        hamming as hamming,
+        hanning as hanning,
+        kaiser as kaiser,
+        trapezoid as trapezoid,
+        unwrap as unwrap,
+    )
+    from dovetail_numpy.analysis.statistics import (
+        bincount as bincount,
+        corrcoef as corrcoef,
+        cov as cov,
+        histogram as histogram,
+        histogram2d as histogram2d,
+        histogram_bin_edges as histogram_bin_edges,
+        histogramdd as histogramdd,
+    )
     from dovetail_numpy.contraction.einsum import einsum as einsum, einsum_path as einsum_path
     from dovetail_numpy.contraction.matmul import matmul as matmul
     from dovetail_numpy.contraction.products import (
@@ -17,7 +51,6 @@ if TYPE_CHECKING:
         vecdot as vecdot,
         vecmat as vecmat,
     )
-    from dovetail_numpy.conversion import astype as astype
     from dovetail_numpy.creation.arrays import (
         array as array,
         asarray as asarray,
@@ -57,185 +90,21 @@ if TYPE_CHECKING:
         linspace as linspace,
         logspace as logspace,
     )
-    from dovetail_numpy.equality import (
-        allclose as allclose,
-        array_equal as array_equal,
-        array_equiv as array_equiv,
-    )
-    from dovetail_numpy.functional import (
-        apply_along_axis as apply_along_axis,
-        apply_over_axes as apply_over_axes,
-        vectorize as vectorize,
-    )
-    from dovetail_numpy.histograms import (
-        bincount as bincount,
-        histogram as histogram,
-        histogram2d as histogram2d,
-        histogram_bin_edges as histogram_bin_edges,
-        histogramdd as histogramdd,
-    )
-    from dovetail_numpy.indexing.selecting import (
-        compress as compress,
-        extract as extract,
-        place as place,
-    )
-    from dovetail_numpy.indexing.taking import (
-        choose as choose,
-        put as put,
-        put_along_axis as put_along_axis,
-        take as take,
-        take_along_axis as take_along_axis,
-    )
-    from dovetail_numpy.indexing.tricks import (
-        c_ as c_,
-        diag_indices as diag_indices,
-        diag_indices_from as diag_indices_from,
-        fill_diagonal as fill_diagonal,
-        index_exp as index_exp,
-        ix_ as ix_,
-        mask_indices as mask_indices,
-        mgrid as mgrid,
-        ogrid as ogrid,
-        r_ as r_,
-        ravel_multi_index as ravel_multi_index,
-        s_ as s_,
-        tril_indices as tril_indices,
-        tril_indices_from as tril_indices_from,
-        triu_indices as triu_indices,
-        triu_indices_from as triu_indices_from,
-        unravel_index as unravel_index,
-    )
-    from dovetail_numpy.input_output import (
-        array_repr as array_repr,
-        array_str as array_str,
-        fromfile as fromfile,
-        fromiter as fromiter,
-        get_printoptions as get_printoptions,
-        load as load,
-        printoptions as printoptions,
-        save as save,
-        savez as savez,
-        set_printoptions as set_printoptions,
-    )
-    from dovetail_numpy.interpolation import interp as interp
-    from dovetail_numpy.manipulation.joining import (
-        append as append,
-        array_split as array_split,
-        block as block,
-        column_stack as column_stack,
-        concat as concat,
-        concatenate as concatenate,
-        dsplit as dsplit,
-        dstack as dstack,
-        hsplit as hsplit,
-        hstack as hstack,
-        split as split,
-        stack as stack,
-        unstack as unstack,
-        vsplit as vsplit,
-        vstack as vstack,
-    )
-    from dovetail_numpy.manipulation.padding import pad as pad
-    from dovetail_numpy.manipulation.rearranging import (
-        delete as delete,
-        flip as flip,
-        fliplr as fliplr,
-        flipud as flipud,
-        insert as insert,
-        repeat as repeat,
-        roll as roll,
-        rot90 as rot90,
-        tile as tile,
-        trim_zeros as trim_zeros,
-    )
-    from dovetail_numpy.manipulation.shapes import (
-        atleast_1d as atleast_1d,
-        atleast_2d as atleast_2d,
-        atleast_3d as atleast_3d,
-        broadcast_arrays as broadcast_arrays,
-        broadcast_shapes as broadcast_shapes,
-        broadcast_to as broadcast_to,
-        expand_dims as expand_dims,
-        matrix_transpose as matrix_transpose,
-        moveaxis as moveaxis,
-        ndim as ndim,
-        permute_dims as permute_dims,
-        ravel as ravel,
-        reshape as reshape,
-        resize as resize,
-        rollaxis as rollaxis,
-        shape as shape,
-        size as size,
-        squeeze as squeeze,
-        swapaxes as swapaxes,
-        transpose as transpose,
-    )
-    from dovetail_numpy.namespace_info import (
+    from dovetail_numpy.dtypes.conversion import astype as astype
+    from dovetail_numpy.dtypes.inspection import (
         __array_api_version__ as __array_api_version__,
         __array_namespace_info__ as __array_namespace_info__,
+        can_cast as can_cast,
+        iscomplexobj as iscomplexobj,
+        isdtype as isdtype,
+        isrealobj as isrealobj,
+        isscalar as isscalar,
+        issubdtype as issubdtype,
+        iterable as iterable,
+        promote_types as promote_types,
+        result_type as result_type,
     )
-    from dovetail_numpy.polynomials import (
-        poly as poly,
-        polyadd as polyadd,
-        polyder as polyder,
-        polydiv as polydiv,
-        polyfit as polyfit,
-        polyint as polyint,
-        polymul as polymul,
-        polysub as polysub,
-        polyval as polyval,
-        roots as roots,
-    )
-    from dovetail_numpy.reductions.basic import (
-        all as all,
-        amax as amax,
-        amin as amin,
-        any as any,
-        argmax as argmax,
-        argmin as argmin,
-        count_nonzero as count_nonzero,
-        max as max,
-        min as min,
-        prod as prod,
-        ptp as ptp,
-        sum as sum,
-    )
-    from dovetail_numpy.reductions.cumulative import (
-        cumprod as cumprod,
-        cumsum as cumsum,
-        cumulative_prod as cumulative_prod,
-        cumulative_sum as cumulative_sum,
-        diff as diff,
-        ediff1d as ediff1d,
-        nancumprod as nancumprod,
-        nancumsum as nancumsum,
-    )
-    from dovetail_numpy.reductions.ignoring_nan import (
-        nanargmax as nanargmax,
-        nanargmin as nanargmin,
-        nanmax as nanmax,
-        nanmean as nanmean,
-        nanmin as nanmin,
-        nanprod as nanprod,
-        nanstd as nanstd,
-        nansum as nansum,
-        nanvar as nanvar,
-    )
-    from dovetail_numpy.reductions.moments import (
-        average as average,
-        mean as mean,
-        std as std,
-        var as var,
-    )
-    from dovetail_numpy.reductions.order import (
-        median as median,
-        nanmedian as nanmedian,
-        nanpercentile as nanpercentile,
-        nanquantile as nanquantile,
-        percentile as percentile,
-        quantile as quantile,
-    )
-    from dovetail_numpy.scalar_types import (
+    from dovetail_numpy.dtypes.scalar_types import (
         ComplexWarning as ComplexWarning,
         bfloat16 as bfloat16,
         bool as bool,
@@ -300,6 +169,161 @@ if TYPE_CHECKING:
         uint64 as uint64,
         unsignedinteger as unsignedinteger,
     )
+    from dovetail_numpy.equality import (
+        allclose as allclose,
+        array_equal as array_equal,
+        array_equiv as array_equiv,
+        isclose as isclose,
+    )
+    from dovetail_numpy.functional import (
+        apply_along_axis as apply_along_axis,
+        apply_over_axes as apply_over_axes,
+        vectorize as vectorize,
+    )
+    from dovetail_numpy.indexing.selecting import (
+        compress as compress,
+        extract as extract,
+        place as place,
+    )
+    from dovetail_numpy.indexing.taking import (
+        choose as choose,
+        put as put,
+        put_along_axis as put_along_axis,
+        take as take,
+        take_along_axis as take_along_axis,
+    )
+    from dovetail_numpy.indexing.tricks import (
+        c_ as c_,
+        diag_indices as diag_indices,
+        diag_indices_from as diag_indices_from,
+        fill_diagonal as fill_diagonal,
+        index_exp as index_exp,
+        ix_ as ix_,
+        mask_indices as mask_indices,
+        mgrid as mgrid,
+        ogrid as ogrid,
+        r_ as r_,
+        ravel_multi_index as ravel_multi_index,
+        s_ as s_,
+        tril_indices as tril_indices,
+        tril_indices_from as tril_indices_from,
+        triu_indices as triu_indices,
+        triu_indices_from as triu_indices_from,
+        unravel_index as unravel_index,
+    )
+    from dovetail_numpy.input_output import (
+        array_repr as array_repr,
+        array_str as array_str,
+        fromfile as fromfile,
+        fromiter as fromiter,
+        get_printoptions as get_printoptions,
+        load as load,
+        printoptions as printoptions,
+        save as save,
+        savez as savez,
+        set_printoptions as set_printoptions,
+    )
+    from dovetail_numpy.manipulation.joining import (
+        append as append,
+        array_split as array_split,
+        block as block,
+        column_stack as column_stack,
+        concat as concat,
+        concatenate as concatenate,
+        dsplit as dsplit,
+        dstack as dstack,
+        hsplit as hsplit,
+        hstack as hstack,
+        split as split,
+        stack as stack,
+        unstack as unstack,
+        vsplit as vsplit,
+        vstack as vstack,
+    )
+    from dovetail_numpy.manipulation.padding import pad as pad
+    from dovetail_numpy.manipulation.rearranging import (
+        delete as delete,
+        flip as flip,
+        fliplr as fliplr,
+        flipud as flipud,
+        insert as insert,
+        repeat as repeat,
+        roll as roll,
+        rot90 as rot90,
+        tile as tile,
+        trim_zeros as trim_zeros,
+    )
+    from dovetail_numpy.manipulation.shapes import (
+        atleast_1d as atleast_1d,
+        atleast_2d as atleast_2d,
+        atleast_3d as atleast_3d,
+        broadcast_arrays as broadcast_arrays,
+        broadcast_shapes as broadcast_shapes,
+        broadcast_to as broadcast_to,
+        expand_dims as expand_dims,
+        matrix_transpose as matrix_transpose,
+        moveaxis as moveaxis,
+        ndim as ndim,
+        permute_dims as permute_dims,
+        ravel as ravel,
+        reshape as reshape,
+        resize as resize,
+        rollaxis as rollaxis,
+        shape as shape,
+        size as size,
+        squeeze as squeeze,
+        swapaxes as swapaxes,
+        transpose as transpose,
+    )
+    from dovetail_numpy.reductions.basic import (
+        all as all,
+        amax as amax,
+        amin as amin,
+        any as any,
+        argmax as argmax,
+        argmin as argmin,
+        count_nonzero as count_nonzero,
+        max as max,
+        min as min,
+        prod as prod,
+        ptp as ptp,
+        sum as sum,
+    )
+    from dovetail_numpy.reductions.cumulative import (
+        cumprod as cumprod,
+        cumsum as cumsum,
+        cumulative_prod as cumulative_prod,
+        cumulative_sum as cumulative_sum,
+        diff as diff,
+        ediff1d as ediff1d,
+        nancumprod as nancumprod,
+        nancumsum as nancumsum,
+    )
+    from dovetail_numpy.reductions.ignoring_nan import (
+        nanargmax as nanargmax,
+        nanargmin as nanargmin,
+        nanmax as nanmax,
+        nanmean as nanmean,
+        nanmin as nanmin,
+        nanprod as nanprod,
+        nanstd as nanstd,
+        nansum as nansum,
+        nanvar as nanvar,
+    )
+    from dovetail_numpy.reductions.moments import (
+        average as average,
+        mean as mean,
+        std as std,
+        var as var,
+    )
+    from dovetail_numpy.reductions.quantiles import (
+        median as median,
+        nanmedian as nanmedian,
+        nanpercentile as nanpercentile,
+        nanquantile as nanquantile,
+        percentile as percentile,
+        quantile as quantile,
+    )
     from dovetail_numpy.searching.finding import (
         argwhere as argwhere,
         digitize as digitize,
@@ -327,30 +351,6 @@ if TYPE_CHECKING:
         sort as sort,
         sort_complex as sort_complex,
     )
-    from dovetail_numpy.signal import (
-        bartlett as bartlett,
-        blackman as blackman,
-        convolve as convolve,
-        correlate as correlate,
-        gradient as gradient,
-        hamming as hamming,
-        hanning as hanning,
-        kaiser as kaiser,
-        trapezoid as trapezoid,
-        unwrap as unwrap,
-    )
-    from dovetail_numpy.statistics import corrcoef as corrcoef, cov as cov
-    from dovetail_numpy.type_questions import (
-        can_cast as can_cast,
-        iscomplexobj as iscomplexobj,
-        isdtype as isdtype,
-        isrealobj as isrealobj,
-        isscalar as isscalar,
-        issubdtype as issubdtype,
-        iterable as iterable,
-        promote_types as promote_types,
-        result_type as result_type,
-    )
     from dovetail_numpy.ufuncs.arithmetic import (
         divide as divide,
         divmod as divmod,
@@ -369,7 +369,9 @@ if TYPE_CHECKING:
         gcd as gcd,
         lcm as lcm,
         left_shift as left_shift,
+        packbits as packbits,
         right_shift as right_shift,
+        unpackbits as unpackbits,
     )
     from dovetail_numpy.ufuncs.clipping import (
         clip as clip,
@@ -381,7 +383,6 @@ if TYPE_CHECKING:
         equal as equal,
         greater as greater,
         greater_equal as greater_equal,
-        isclose as isclose,
         iscomplex as iscomplex,
         isfinite as isfinite,
         isinf as isinf,
@@ -428,7 +429,6 @@ if TYPE_CHECKING:
         tan as tan,
         tanh as tanh,
     )
-    from dovetail_numpy.ufuncs.packing import packbits as packbits, unpackbits as unpackbits
     from dovetail_numpy.ufuncs.rounding import around as around, round as round
     from dovetail_numpy.ufuncs.special import (
         arctan2 as arctan2,

@@ -1,8 +1,8 @@
-"""What other libraries learn of the runtime's array type: by its name, and by its attributes.
+"""The module name and the attributes of the runtime's array type, which other libraries read.
 
-Those that work with arrays of many kinds (opt_einsum) look for a kind's functions in the package
-that its type names as its module, and at the runtime's own name, ``jaxlib``, they import JAX. Those
-that wrap all methods of arrays (scico) list the attributes of the type, before any was used.
+Libraries for arrays of many kinds (opt_einsum) import the functions for a kind from the package
+that its type names as its module; for the runtime's own name, ``jaxlib``, they import JAX.
+Libraries that wrap all methods of arrays (scico) list the type's attributes before any is used.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from dovetail_core.dispatch.operators import load_methods
 from dovetail_xla.arrays import ArrayImpl
 
-ArrayImpl.__module__ = __name__  # where it is found indeed, by pickle too
+ArrayImpl.__module__ = __name__  # this module has it as an attribute, as pickle requires
 
 ATTRIBUTES = (
     "T all any argmax argmin argpartition argsort astype at byteswap choose clip compress conj "
@@ -20,11 +20,11 @@ ATTRIBUTES = (
     "ravel real repeat reshape round searchsorted sort squeeze std sum swapaxes take to_device "
     "trace transpose var view"
 ).split()
-"""The methods and properties that ``array_methods`` installs when the first of them is used."""
+"""The methods and properties that ``arrays.methods`` installs when the first of them is used."""
 
 
 class _Unloaded:
-    """Stands for an attribute of arrays until it is used."""
+    """A placeholder for an attribute of arrays, which installs them when it is read."""
 
     def __init__(self, name: str) -> None:
         self.name = name

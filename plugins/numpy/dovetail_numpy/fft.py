@@ -9,15 +9,16 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_base import arguments
+from dovetail_base.source import short_repr
 from dovetail_core import here
 from dovetail_lax import dtypes
 
-from .creation import placing
+from .creation import placement
 from .creation.arrays import as_array
 from .fusion import fused
 from .manipulation.rearranging import roll
 from .manipulation.shapes import moveaxis
-from .operands import Array, ArrayLike, DTypeLike, axis_index, axis_tuple, integer, short_repr
+from .operands import Array, ArrayLike, DTypeLike, axis_index, axis_tuple, integer
 from .operations import number, strong, transpose as permute
 from .promotion import default_float, narrowed, promote
 from .ufuncs.unary import conjugate
@@ -38,14 +39,14 @@ def _transform(name: str, kind: str, a: ArrayLike, s: Any, axes: Any, norm: str 
     """Transforms along several axes, the last of them the real one of real transforms.
 
     Raises:
-        ValueError: lengths asked for are not positive or not as many as axes, an axis is out of
-            bounds or repeated, or the norm is unknown.
+        ValueError: lengths are not positive or not as many as axes, an axis is out of bounds or
+            repeated, or the norm is unknown.
     """
     (x,) = promote(name, a, inexact=True)
     x = as_array(name, x)
     x = lax.convert_element_type(x, np.float32 if x.dtype.itemsize < 4 else narrowed(x.dtype))
     s = None if s is None else arguments.items("s", s, arguments.integer)
-    how = _checked_norm(name, norm)
+    chosen = _checked_norm(name, norm)
     if axes is None:
         count = x.ndim if s is None else len(s)
         axes = tuple(range(x.ndim - count, x.ndim))
@@ -76,11 +77,11 @@ def _transform(name: str, kind: str, a: ArrayLike, s: Any, axes: Any, norm: str 
         )
     if not all(sizes):
         return _empty(x, kind, sizes, axes)
-    return _run(x, kind=kind, sizes=tuple(sizes), axes=axes, norm=how)
+    return _run(x, kind=kind, sizes=tuple(sizes), axes=axes, norm=chosen)
 
 
 def _empty(x: Any, kind: str, sizes: list[int], axes: tuple[int, ...]) -> Any:
-    """The transform along axes without elements, which has none."""
+    """The transform along axes without elements: zeros, or an array without elements."""
     shape = list(x.shape)
     for axis, size in zip(axes, sizes):
         shape[axis] = size
@@ -146,7 +147,7 @@ def _one(n: int | None) -> Any:
 
 
 def _axis(name: str, axis: Any) -> Any:
-    """The axis of a transform along one, which is all axes if it is None."""
+    """The axis of a transform along one axis as a tuple; None means all axes."""
     if isinstance(axis, (tuple, list)):
         raise ValueError(f"{name} takes one axis, got {axis!r}{here()}. Use {name}n.")
     return None if axis is None else (axis,)
@@ -246,9 +247,9 @@ def _frequencies(name: str, values: Any, n: int, d: Any, dtype: Any, device: Any
     if size < 0:
         raise ValueError(f"{name}: n must not be negative, got {size}{here()}")
     dt = default_float() if dtype is None else dtypes.as_dtype(dtype)
-    steps = placing.constant(values(size).astype(dt))
+    steps = placement.constant(values(size).astype(dt))
     out = lax.div(steps, lax.mul(lax.convert_element_type(as_array(name, d), dt), dt.type(size)))
-    return out if device is None else placing.to_device(out, device)
+    return out if device is None else placement.to_device(out, device)
 
 
 def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: DTypeLike = None, device: Any = None) -> Array:

@@ -22,11 +22,12 @@ __all__ = ["ravel_pytree"]
 
 
 def ravel_pytree(pytree: Any) -> tuple[Array, Callable[[Array], Any]]:
-    """All elements of a pytree of arrays as one vector, and the function that goes back.
+    """All elements of a pytree of arrays as one vector, and the inverse function.
 
-    The vector has the dtype that the leaves' promote to. The function takes a vector of its shape
-    and dtype and gives each leaf its shape and dtype again; it may be returned from transformed
-    functions. Where all leaves have one dtype it takes vectors of any, and its leaves have that.
+    The vector has the dtype that the leaves' dtypes promote to. The function takes a vector of this
+    shape and dtype and returns the pytree, each leaf in its shape and dtype; it may be returned
+    from transformed functions. If all leaves have one dtype, it also takes vectors of other dtypes,
+    and its leaves have the vector's.
 
     Raises:
         TypeError: a leaf is no array; (from the function) a vector of another dtype, where
@@ -46,8 +47,11 @@ def ravel_pytree(pytree: Any) -> tuple[Array, Callable[[Array], Any]]:
 
 @register_static
 class _Unravel:
-    """The way back. Equal ones do the same, so that compiled functions may return them, and take
-    them as arguments without being traced anew."""
+    """The inverse of ``ravel_pytree`` for one structure.
+
+    Objects for the same structure, shapes and dtypes are equal, so that compiled functions may
+    return them, and take them as arguments without being traced again.
+    """
 
     def __init__(self, tree: Any, shapes: Any, own: Any, dtype: Any) -> None:
         self.key = tree, shapes, own, dtype
@@ -79,6 +83,6 @@ class _Unravel:
         for end, shape, dtype in zip(ends, shapes, own):
             part = reshape(vector[end - int(np.prod(shape)) : end], shape)
             if converts and part.dtype.kind == "c" != dtype.kind:
-                part = part.real  # what was put in has no imaginary part
+                part = part.real  # the leaf was real
             parts.append(part.astype(dtype) if converts else part)
         return tree_unflatten(tree, parts)

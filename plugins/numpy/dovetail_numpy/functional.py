@@ -24,7 +24,7 @@ from .promotion import broadcast_shapes
 def apply_along_axis(
     func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any
 ) -> Array:
-    """``func1d`` of each vector along ``axis``; its results' dimensions take the axis's place.
+    """``func1d`` of each vector along ``axis``; its results' dimensions replace the axis.
 
     Results may be tuples or other trees of arrays.
     """
@@ -148,7 +148,7 @@ def vectorize(
 
 
 def _argument(x: Any, position: int) -> Any:
-    """An argument as an array; lists are made some."""
+    """An argument as an array; lists are converted."""
     from .creation.arrays import asarray
 
     return asarray(x) if isinstance(x, (list, tuple)) else as_array("vectorize", x, position)
@@ -213,11 +213,11 @@ def _checked_results(out: Any, wanted: Sequence[Core], sizes: dict[str, int]) ->
                 f"dimensions ({','.join(dims)}){here()}"
             )
         for d, n in zip(dims, getattr(o, "shape", ())):
-            known = sizes.setdefault(d, n)
-            if n != known:
+            expected = sizes.setdefault(d, n)
+            if n != expected:
                 raise ValueError(
                     f"vectorize: the core dimension {d!r} has size {n} in a result of shape "
-                    f"{o.shape}, but {known} is wanted{here()}"
+                    f"{o.shape}, but {expected} is wanted{here()}"
                 )
     return out
 
@@ -231,10 +231,10 @@ def _map(core: Callable[..., Any], arrays: list[Any], ranks: list[int]) -> Any:
     f, squeezed, axes_of = core, [], []
     for x, loop, rank in zip(arrays, loops, ranks):
         keep = [i for i, d in enumerate(loop) if d != 1 or shape[len(shape) - len(loop) + i] == 1]
-        places = {len(shape) - len(loop) + i for i in keep}
+        positions = {len(shape) - len(loop) + i for i in keep}
         squeezed.append(to_shape(x, tuple(loop[i] for i in keep) + x.shape[x.ndim - rank :]))
-        axes_of.append(places)
+        axes_of.append(positions)
     for level in range(len(shape) - 1, -1, -1):
-        in_axes = tuple(0 if level in places else None for places in axes_of)
+        in_axes = tuple(0 if level in positions else None for positions in axes_of)
         f = vmap(f, in_axes=in_axes)
     return f(*squeezed)

@@ -1,4 +1,4 @@
-"""Functions that are one compiled call when evaluated eagerly."""
+"""Decorators for functions that are one compiled call when evaluated eagerly."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ ARRAYS = (ArrayImpl, np.ndarray)
 
 
 def _not_two_arrays(x: Any = None, y: Any = None, **named: Any) -> bool:
-    """A Python float is as good as an array. So is an integer that every type it meets can hold;
-    of others the value must be checked."""
+    """True unless ``x`` is an array, and ``y`` an array or a number that needs no check.
+
+    A Python float needs none, nor does an integer that every dtype that it is converted to holds.
+    """
     if x.__class__ not in ARRAYS:
         return True
     kind = y.__class__
@@ -51,7 +53,7 @@ def of_one_array(*static: str) -> Callable[[F], F]:
 
 
 def fused_when_evaluated(f: F) -> F:
-    """``f``, as one compiled call when evaluating; while tracing nothing stands before it."""
+    """``f``, as one compiled call when evaluated; while tracing it is called directly."""
     call = fused()(f)
 
     def run(*args: Any) -> Any:
@@ -61,7 +63,7 @@ def fused_when_evaluated(f: F) -> F:
 
 
 def _forgiving_axis(f: F, call: F) -> F:
-    """The same where the axis comes next to the array, and often alone."""
+    """:func:`forgiving` for functions whose first option, often the only one, is the axis."""
     default = cast("Any", f).__defaults__[0]
 
     @wraps(f)
@@ -71,9 +73,9 @@ def _forgiving_axis(f: F, call: F) -> F:
         try:
             if rest or options:
                 return call(a, axis, *rest, **options)
-            if axis is default:  # no static argument: as much again
+            if axis is default:  # a call without static arguments takes half the time
                 return call(a)
-            return call(a, axis)  # no packing of arguments: a tenth of the call's time
+            return call(a, axis)  # packing arguments would take a tenth of the call's time
         except ValueError as e:
             if not cannot_be_hashed(e):
                 raise

@@ -8,10 +8,11 @@ import numpy as np
 
 from dovetail_base.arguments import known_array
 from dovetail_base.foreign import names_itself
+from dovetail_core import here
 from dovetail_lax import dtypes
 
 from .creation.arrays import asarray
-from .operands import Array, ArrayLike, here, operand
+from .operands import Array, ArrayLike, operand
 
 set_printoptions = np.set_printoptions
 get_printoptions = np.get_printoptions
@@ -52,8 +53,8 @@ savez = np.savez
 def load(file: Any, *args: Any, **kwargs: Any) -> Any:
     """The array in a ``.npy`` file, or a lazy mapping of those in an ``.npz`` file.
 
-    Of element types that are not NumPy's own, files say the size alone: what has elements of two
-    bytes is taken for bfloat16. Arrays of anything but numbers are returned as NumPy's.
+    For element types that are not NumPy's own, files have only the size: elements of two bytes are
+    taken for bfloat16. Arrays of values other than numbers are returned as NumPy's.
     """
     result = np.load(file, *args, **kwargs)
     if not isinstance(result, np.ndarray):

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from .contraction.products import vecdot as vecdot
+from typing import Any
+
+from dovetail_base.foreign import names_itself
+from dovetail_core import here
+
+from .contraction.matmul import matmul as _matmul
+from .contraction.products import (
+    cross as _cross,
+    outer as _outer,
+    tensordot as _tensordot,
+    vecdot as vecdot,
+)
+from .creation.arrays import as_array
+from .creation.matrices import diagonal as _diagonal, trace as _trace
 from .linear.decompositions import (
     cholesky as cholesky,
     eig as eig,
@@ -26,14 +39,6 @@ from .linear.norms import (
     norm as norm,
     vector_norm as vector_norm,
 )
-from .linear.products import (
-    cross as cross,
-    diagonal as diagonal,
-    matmul as matmul,
-    outer as outer,
-    tensordot as tensordot,
-    trace as trace,
-)
 from .linear.solving import (
     inv as inv,
     lstsq as lstsq,
@@ -43,6 +48,7 @@ from .linear.solving import (
     tensorsolve as tensorsolve,
 )
 from .manipulation.shapes import matrix_transpose as matrix_transpose
+from .operands import Array, ArrayLike, DTypeLike, axis_index
 
 __all__ = [
     "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv",
@@ -54,3 +60,62 @@ __programs__ = """
 cholesky cond det eigh eigvals eigvalsh inv matrix_power matrix_rank norm qr slogdet solve
 svd
 """.split()
+
+
+@names_itself
+def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
+    """The vector product of vectors of three components along an axis.
+
+    Raises:
+        ValueError: the axis has another size.
+    """
+    a, b = as_array("cross", x1), as_array("cross", x2, 1)
+    axis_index("cross", axis, a.ndim)
+    axis_index("cross", axis, b.ndim)
+    if a.shape[axis] != 3 or b.shape[axis] != 3:
+        raise ValueError(
+            f"cross takes vectors of 3 components, got shapes {a.shape} and {b.shape}{here()}"
+        )
+    return _cross(a, b, axis=axis)
+
+
+@names_itself
+def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """All products of elements of two vectors, as a matrix.
+
+    Raises:
+        ValueError: an argument is not a vector.
+    """
+    a, b = as_array("outer", x1), as_array("outer", x2, 1)
+    if a.ndim != 1 or b.ndim != 1:
+        raise ValueError(f"outer takes vectors, got shapes {a.shape} and {b.shape}{here()}")
+    return _outer(a, b)
+
+
+def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
+    """The diagonals of matrices in the last two axes."""
+    return _diagonal(x, offset, -2, -1)
+
+
+@names_itself
+def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike = None) -> Array:
+    """The sums of diagonals of matrices in the last two axes."""
+    return _trace(x, offset, -2, -1, dtype)
+
+
+@names_itself
+def matmul(
+    x1: ArrayLike, x2: ArrayLike, /, *, precision: Any = None, preferred_element_type: Any = None
+) -> Array:
+    """The matrix product over the last two axes (see ``dovetail.numpy.matmul``)."""
+    return _matmul(x1, x2, precision=precision, preferred_element_type=preferred_element_type)
+
+
+@names_itself
+def tensordot(
+    x1: ArrayLike, x2: ArrayLike, /, *, axes: Any = 2, precision: Any = None,
+    preferred_element_type: Any = None, out_sharding: Any = None,
+) -> Array:  # fmt: skip
+    """The sum of products over pairs of axes (see ``dovetail.numpy.tensordot``)."""
+    return _tensordot(x1, x2, axes, precision=precision,
+                              preferred_element_type=preferred_element_type)  # fmt: skip

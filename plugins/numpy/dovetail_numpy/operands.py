@@ -1,4 +1,4 @@
-"""Arguments of public functions: what counts as an array, and the errors for what does not."""
+"""Arguments of public functions: arrays, axes, shapes, and the errors for other values."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 
 from dovetail_base import arguments
-from dovetail_base.source import called as called, short_repr as short_repr
-from dovetail_core import Cache, ShapedArray, Tracer, canonical_dtype, here as here, typeof
-from dovetail_lax.errors import ShapeError as ShapeError
+from dovetail_base.source import called, short_repr
+from dovetail_core import Cache, ShapedArray, Tracer, canonical_dtype, here, typeof
+from dovetail_lax.errors import ShapeError
 
 ArrayLike: TypeAlias = Any
 """An array, a tracer, a NumPy array or scalar, or a Python number."""
@@ -33,21 +33,23 @@ class DTypeError(TypeError, ValueError):
 PYTHON_SCALARS = frozenset((bool, int, float, complex))
 
 
-def stands_for_array(x: Any) -> bool:
-    """Whether ``x`` is of a class, or traced and of a type, that converts itself; it may forward
-    all attributes, ``aval`` too, to an array that it wraps, and so seem to be one."""
+def has_array_conversion(x: Any) -> bool:
+    """True if the class of ``x``, or its type while traced, has a ``__jax_array__``.
+
+    Such an object may forward all attributes, ``aval`` too, to an array that it wraps.
+    """
     if hasattr(x.__class__, "__jax_array__"):
         return True
     return isinstance(x, Tracer) and hasattr(x.aval.__class__, "__jax_array__")
 
 
 def operand(name: str, x: ArrayLike, position: int = 0) -> Any:
-    """``x`` as a value that primitives take, NumPy values in the dtype that arrays would have.
+    """``x`` as an operand of primitives; NumPy values get the dtype that arrays would have.
 
     Raises:
         TypeError: ``x`` is no array and no number; names the function, the position and the remedy.
     """
-    if x.__class__ in PYTHON_SCALARS or (hasattr(x, "aval") and not stands_for_array(x)):
+    if x.__class__ in PYTHON_SCALARS or (hasattr(x, "aval") and not has_array_conversion(x)):
         return x
     if isinstance(x, np.ndarray):
         _check_numpy(name, x, position)
@@ -190,11 +192,11 @@ def axis_tuple(name: str, axis: Any, ndim: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(ndim))
     try:
-        known = _axes_memo.get((axis, ndim)) if axis.__class__ in (int, tuple) else None
+        cached = _axes_memo.get((axis, ndim)) if axis.__class__ in (int, tuple) else None
     except TypeError:  # a tuple of something that cannot be hashed
-        known = None
-    if known is not None:
-        return known
+        cached = None
+    if cached is not None:
+        return cached
     given = tuple(axis) if _is_sequence(axis) else (axis,)
     axes = tuple(axis_index(name, a, ndim) for a in given)
     if len(set(axes)) != len(axes):
@@ -205,7 +207,7 @@ def axis_tuple(name: str, axis: Any, ndim: int) -> tuple[int, ...]:
 
 
 def names_of(axis: Any) -> tuple[str, ...]:
-    """The names among the axes that ``axis`` means: axes of a map around the function."""
+    """The names among the axes ``axis``: axes of a map around the function."""
     if axis.__class__ is int or axis is None:
         return ()
     given = axis if isinstance(axis, (tuple, list)) else (axis,)
@@ -213,7 +215,7 @@ def names_of(axis: Any) -> tuple[str, ...]:
 
 
 def positions_of(axis: Any) -> tuple[Any, ...]:
-    """The axes that :func:`names_of` leaves."""
+    """The axes among ``axis`` that are no names."""
     given = axis if isinstance(axis, (tuple, list)) else (axis,)
     return tuple(a for a in given if not isinstance(a, str))
 

@@ -45,10 +45,10 @@ def strong(x: Any) -> Any:
 
 
 def truth(x: Any) -> Any:
-    """Whether elements are not zero; booleans as they are."""
+    """True where elements are not zero; booleans as they are."""
     if dtype_of(x).kind != "b":
         return lax.ne_p.bind(x, number(x, 0))
-    return strong(x) if hasattr(x, "aval") else x  # NumPy's are
+    return strong(x) if hasattr(x, "aval") else x  # NumPy's are strong
 
 
 def reshape(x: Any, shape: tuple[int, ...]) -> Any:

@@ -7,9 +7,9 @@ MANIFEST = Manifest(
     requires=("lax", "jit", "backends", "batching", "custom_rules"),
     names={
         "ds": "dovetail_numpy.indexing.windows:ds",
-        "numpy_rank_promotion": "dovetail_numpy.rank_promotion:numpy_rank_promotion",
+        "numpy_rank_promotion": "dovetail_numpy.promotion:numpy_rank_promotion",
     },
-    options={"numpy_rank_promotion": "dovetail_numpy.rank_promotion:numpy_rank_promotion"},
+    options={"numpy_rank_promotion": "dovetail_numpy.promotion:numpy_rank_promotion"},
     surfaces={
         "flatten_util": "dovetail_numpy.flatten_util",
         "numpy": "dovetail_numpy",
@@ -18,5 +18,5 @@ MANIFEST = Manifest(
         "ops": "dovetail_numpy.segments",
         "typing": "dovetail_numpy.typing",
     },
-    providers={"array_methods": "dovetail_numpy.array_methods:install"},
+    providers={"array_methods": "dovetail_numpy.arrays.methods:install"},
 )

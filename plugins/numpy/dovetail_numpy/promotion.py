@@ -2,27 +2,114 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
 import dovetail_lax as lax
 from dovetail_base.errors import integer_too_large
+from dovetail_base.source import is_hidden, warn_here
 from dovetail_core import (
+    Option,
     ShapedArray,
     StagedTracer,
     Var,
     canonical_dtype,
+    config,
     enable_x64,
+    here,
     is_inexact,
+    registry,
     staging,
     typeof,
 )
 from dovetail_lax import dtypes, scalars
+from dovetail_lax.errors import ShapeError
 
-from .asking import asked_by_library
-from .operands import PYTHON_SCALARS, ArrayLike, ShapeError, aval_of, here, operand
-from .rank_promotion import check_ranks, ranks_allowed
+from .operands import PYTHON_SCALARS, ArrayLike, aval_of, operand
+
+
+def called_by_library() -> bool:
+    """True if a plugin that builds on this one asks for a promotion, False if a user does.
+
+    Options about promotion apply to users' programs. Functions of plugins that build on this one
+    (``scipy``, ``random``, ...) promote values of their own, which users could not change. Where
+    such a function promotes its own arguments, by calling ``promote`` or ``check_ranks`` itself,
+    options apply. This reads the stack, so it is called only where such an option is set.
+    """
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None and frame.f_globals.get("__name__") == __name__:
+        frame = frame.f_back
+    directly, building = True, _dependent_packages()
+    while frame is not None and is_hidden(frame):
+        if str(frame.f_globals.get("__name__", "")).partition(".")[0] in building:
+            return not directly
+        directly = False
+        frame = frame.f_back
+    return False
+
+
+def _dependent_packages() -> set[str]:
+    """The packages of plugins that require this one."""
+    plugins = registry().plugins.values()
+    needing = [p for p in plugins if p.manifest is not None and "numpy" in p.manifest.requires]
+    return {p.target.partition(":")[0].partition(".")[0] for p in needing}
+
+
+Shape = tuple[int, ...]
+_CHOICES = ("allow", "warn", "raise")
+
+
+def _check(value: object) -> object:
+    if value not in _CHOICES:
+        raise ValueError(f"numpy_rank_promotion is one of {', '.join(_CHOICES)}, not {value!r}")
+    return value
+
+
+numpy_rank_promotion = config.add(
+    Option(
+        "numpy_rank_promotion",
+        "allow",
+        "Whether arrays of different numbers of axes, except scalars, may broadcast together "
+        "('allow', 'warn' or 'raise').",
+        check=_check,
+        traced=True,
+    )
+)
+rank_promotion = numpy_rank_promotion.state
+
+
+def ranks_allowed() -> str:
+    """The value of the option ``numpy_rank_promotion`` for the caller."""
+    chosen = rank_promotion.value
+    return chosen if chosen == "allow" or not called_by_library() else "allow"
+
+
+def mixes_ranks(shapes: Sequence[Shape]) -> bool:
+    """True if shapes, except those of scalars, have different numbers of axes."""
+    return len({len(s) for s in shapes if s}) > 1
+
+
+def check_ranks(name: str, shapes: Sequence[Shape]) -> None:
+    """Warn of different ranks, or refuse them, by the option ``numpy_rank_promotion``.
+
+    Raises:
+        ShapeError: the option is ``raise``; names the function and the shapes.
+    """
+    if not mixes_ranks(shapes):
+        return
+    text = (
+        f"{name} got shapes of different numbers of axes: {', '.join(map(str, shapes))}{here()}. "
+        "Add the axes that are missing (x[None], or expand_dims), or set the option "
+        "numpy_rank_promotion to 'allow'."
+    )
+    if rank_promotion.value == "raise":
+        raise ShapeError(f"operands could not be broadcast together: {text}")
+    warn_here(text, UserWarning)
+
 
 x64 = enable_x64.state
 FLOAT32 = np.dtype(np.float32)
@@ -49,12 +136,12 @@ def inexact_dtype(dtype: Any) -> Any:
 
 
 def narrowed(dtype: Any) -> Any:
-    """``dtype``, or the 32-bit type in its place where 64-bit types are not enabled."""
+    """``dtype``, or the 32-bit type that replaces it where 64-bit types are not enabled."""
     return canonical_dtype(dtype) if dtype.itemsize >= 8 else dtype
 
 
 def requested(dtype: Any, *sources: Any) -> Any:
-    """The dtype that a user asks for, for values of dtypes ``sources``; warns of what is lost.
+    """The dtype that a user requests for values of dtypes ``sources``; warns of lost parts.
 
     Raises:
         TypeError: arrays cannot have it.
@@ -66,8 +153,8 @@ def requested(dtype: Any, *sources: Any) -> Any:
 
 
 def is_strict() -> bool:
-    """Whether arrays of different element types have no common one, for whoever asks."""
-    return dtypes.numpy_dtype_promotion.value == "strict" and not asked_by_library()
+    """True if promotion of arrays of different element types is an error for the caller."""
+    return dtypes.numpy_dtype_promotion.value == "strict" and not called_by_library()
 
 
 def common_type(avals: list[ShapedArray], inexact: bool = False) -> tuple[Any, bool]:
@@ -107,7 +194,7 @@ def _weak_scalar(x: Any, dtype: Any) -> Any:
 
 
 def _wrapped(x: int, dtype: Any) -> Any:
-    # As arithmetic in the default integer type and a conversion afterwards would do.
+    # Wraps as arithmetic in the default integer type, followed by a conversion, would.
     if dtype.kind not in "iub":
         raise integer_too_large(x, dtype) from None
     bounds = np.iinfo(default_int())
@@ -117,7 +204,7 @@ def _wrapped(x: int, dtype: Any) -> Any:
 
 
 def is_weak_bool(aval: Any) -> bool:
-    """Whether a type is what comparisons of weakly typed values give; promotion makes it strong."""
+    """True for the type of comparisons of weakly typed values, which promotion makes strong."""
     return aval.weak_type and aval.dtype == np.bool_
 
 
@@ -132,7 +219,7 @@ def convert(x: Any, dtype: Any, weak: bool = False) -> Any:
             return x
         if not weak:
             return np.asarray(x).astype(dtype, copy=False)[()]
-        # As a NumPy value, none of which is weakly typed, it would make the result strongly typed.
+        # NumPy values are never weakly typed, so it is converted by an operation.
         return lax.convert_element_type_p.bind(x, new_dtype=dtype, weak_type=True)
     if aval.dtype == dtype and (weak or not is_weak_bool(aval)):
         return x
@@ -143,7 +230,7 @@ _OF_ANY_RANKS = frozenset(
     "where broadcast_arrays heaviside choose full gcd lcm sum prod max min all any mean var "
     "std".split()
 )
-"""Functions to which the option ``numpy_rank_promotion`` does not apply, in JAX neither."""
+"""Functions to which the option ``numpy_rank_promotion`` does not apply, as in JAX."""
 
 
 def broadcast_shapes(name: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
@@ -186,8 +273,10 @@ def broadcast(x: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _before_broadcast(x: Any, dims: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
-    """What ``x`` was made of where a traced program has it from a broadcast, such as that of
-    ``x[:, None]``, and where its axes go: two in a row are one."""
+    """The operand of the broadcast that ``x`` comes from, and the positions of its axes.
+
+    In a traced program two broadcasts in a row, such as that of ``x[:, None]``, become one.
+    """
     result = staging.definition_of(x)
     if result is None:
         return x, dims

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,16 +16,33 @@ from .manipulation.joining import stack
 from .operands import Array, ArrayLike, DTypeError, integer
 from .promotion import broadcast
 from .reductions import basic
-from .searching.finding import known
+from .searching.finding import concrete_value
 
 __all__ = ["segment_max", "segment_min", "segment_prod", "segment_sum"]
 
 
-def segment_sum(
-    data: ArrayLike, segment_ids: ArrayLike, num_segments: int | None = None,
-    indices_are_sorted: bool = False, unique_indices: bool = False,
-    bucket_size: int | None = None, mode: Any = None, out_sharding: Any = None,
-) -> Array:  # fmt: skip
+def _reduction(name: str, doc: str) -> Callable[..., Array]:
+    """The public function ``name``; all have the parameters of ``segment_sum``."""
+
+    def reduction(
+        data: ArrayLike, segment_ids: ArrayLike, num_segments: int | None = None,
+        indices_are_sorted: bool = False, unique_indices: bool = False,
+        bucket_size: int | None = None, mode: Any = None, out_sharding: Any = None,
+    ) -> Array:  # fmt: skip
+        options = num_segments, indices_are_sorted, unique_indices, bucket_size, mode
+        if out_sharding is not None:
+            return type_shardings.with_out_sharding(
+                out_sharding, _segments, name, data, segment_ids, *options
+            )
+        return _segments(name, data, segment_ids, *options)
+
+    reduction.__name__ = reduction.__qualname__ = name
+    reduction.__doc__ = doc
+    return reduction
+
+
+segment_sum: Callable[..., Array] = _reduction(
+    "segment_sum",
     """Sums of the segments of ``data``: row ``i`` of it belongs to segment ``segment_ids[i]``.
 
     Args:
@@ -34,50 +52,26 @@ def segment_sum(
             must be known while tracing.
         indices_are_sorted, unique_indices: promises about ``segment_ids``.
         bucket_size: rows that are reduced together before the rest, for sums that are more exact.
-        mode: what becomes of numbers that are out of bounds (see :meth:`Array.at`).
+        mode: how numbers out of bounds are treated (see :meth:`Array.at`).
 
     Raises:
         TypeError: ``segment_ids`` are no integers.
         ValueError: they are not one for each row, or ``num_segments`` is negative.
-    """
-    given = num_segments, indices_are_sorted, unique_indices, bucket_size, mode, out_sharding
-    return _segments("segment_sum", data, segment_ids, *given)
-
-
-def segment_prod(
-    data: ArrayLike, segment_ids: ArrayLike, num_segments: int | None = None,
-    indices_are_sorted: bool = False, unique_indices: bool = False,
-    bucket_size: int | None = None, mode: Any = None, out_sharding: Any = None,
-) -> Array:  # fmt: skip
-    """Products of the segments of ``data``; 1 for empty ones (see :func:`segment_sum`)."""
-    given = num_segments, indices_are_sorted, unique_indices, bucket_size, mode, out_sharding
-    return _segments("segment_prod", data, segment_ids, *given)
-
-
-def segment_max(
-    data: ArrayLike, segment_ids: ArrayLike, num_segments: int | None = None,
-    indices_are_sorted: bool = False, unique_indices: bool = False,
-    bucket_size: int | None = None, mode: Any = None, out_sharding: Any = None,
-) -> Array:  # fmt: skip
-    """Maxima of the segments of ``data``; the least number of the dtype for empty ones.
-
-    See :func:`segment_sum`.
-    """
-    given = num_segments, indices_are_sorted, unique_indices, bucket_size, mode, out_sharding
-    return _segments("segment_max", data, segment_ids, *given)
-
-
-def segment_min(
-    data: ArrayLike, segment_ids: ArrayLike, num_segments: int | None = None,
-    indices_are_sorted: bool = False, unique_indices: bool = False,
-    bucket_size: int | None = None, mode: Any = None, out_sharding: Any = None,
-) -> Array:  # fmt: skip
-    """Minima of the segments of ``data``; the greatest number of the dtype for empty ones.
-
-    See :func:`segment_sum`.
-    """
-    given = num_segments, indices_are_sorted, unique_indices, bucket_size, mode, out_sharding
-    return _segments("segment_min", data, segment_ids, *given)
+    """,
+)
+segment_prod: Callable[..., Array] = _reduction(
+    "segment_prod", "Products of the segments of ``data``; 1 for empty ones (see ``segment_sum``)."
+)
+segment_max: Callable[..., Array] = _reduction(
+    "segment_max",
+    "Maxima of the segments of ``data``; the least number of the dtype for empty ones (see "
+    ":func:`segment_sum`).",
+)
+segment_min: Callable[..., Array] = _reduction(
+    "segment_min",
+    "Minima of the segments of ``data``; the greatest number of the dtype for empty ones (see "
+    ":func:`segment_sum`).",
+)
 
 
 _UPDATES = {
@@ -88,22 +82,8 @@ _UPDATES = {
 
 def _segments(
     name: str, data: Any, segment_ids: Any, num_segments: Any, indices_are_sorted: bool,
-    unique_indices: bool, bucket_size: Any, mode: Any, out_sharding: Any,
+    unique_indices: bool, bucket_size: Any, mode: Any,
 ) -> Array:  # fmt: skip
-    if out_sharding is not None:
-        return type_shardings.with_out_sharding(
-            out_sharding,
-            _segments,
-            name,
-            data,
-            segment_ids,
-            num_segments,
-            indices_are_sorted,
-            unique_indices,
-            bucket_size,
-            mode,
-            None,
-        )
     x, ids = as_array(name, data), as_array(name, segment_ids, 1)
     x = _rows(name, x, ids)
     count = _count(name, ids, num_segments)
@@ -128,7 +108,7 @@ def _segments(
 
 
 def _rows(name: str, x: Any, ids: Any) -> Any:
-    """The data with a row for each number; one row, or a scalar, is there for all of them."""
+    """The data with a row for each number; one row, or a scalar, is repeated for all of them."""
     if ids.dtype.kind not in "iu":
         raise DTypeError(f"{name}: segment_ids must be integers, got dtype {ids.dtype}{here()}")
     if ids.ndim == 1 and x.shape[:1] in ((), (1,)):
@@ -143,7 +123,7 @@ def _rows(name: str, x: Any, ids: Any) -> Any:
 
 def _count(name: str, ids: Any, num_segments: Any) -> int:
     if num_segments is None:
-        values = known(name, ids, "Pass num_segments.")
+        values = concrete_value(name, ids, "Pass num_segments.")
         return int(values.max()) + 1 if values.size else 0
     count = integer(name, "num_segments", num_segments)
     if count < 0:

@@ -12,20 +12,20 @@ __all__ = ["ArrayLike", "DTypeLike"]
 
 
 class SupportsDType(Protocol):
-    """What has an element type, as scalar types such as ``dovetail.numpy.float32`` do."""
+    """An object with an element type, such as the scalar type ``dovetail.numpy.float32``."""
 
     @property
     def dtype(self) -> np.dtype[Any]: ...
 
 
-# By ``typing.Union``: what ``X | Y`` makes of classes takes no forward reference (``| "Mine"``).
+# By ``typing.Union``: a union ``X | Y`` of classes takes no forward reference (``| "Mine"``).
 ArrayLike: TypeAlias = Union[  # noqa: UP007
     Array, np.ndarray, np.bool_, np.number, bool, int, float, complex  # pyright: ignore
 ]
-"""What functions take for an array: arrays, tracers, NumPy's arrays and scalars, Python's numbers.
+"""Values that functions take as arrays: arrays, tracers, NumPy's arrays and scalars, numbers.
 
 Sequences are not among them: convert those first (``dovetail.numpy.asarray``).
 """
 
 DTypeLike: TypeAlias = Union[str, type[Any], np.dtype[Any], SupportsDType]  # noqa: UP007
-"""What functions take for an element type."""
+"""Values that functions take as element types."""

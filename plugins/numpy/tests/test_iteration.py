@@ -14,8 +14,8 @@ from dovetail_ad import grad
 from dovetail_backends import backend, device_put
 from dovetail_batching import vmap
 from dovetail_jit import jit, make_jaxpr
-from dovetail_numpy import iteration
-from dovetail_numpy.iteration import CHUNK, rows
+from dovetail_numpy.arrays import iteration
+from dovetail_numpy.arrays.iteration import CHUNK, rows
 
 SIZES = [0, 1, 3, CHUNK, CHUNK + 1, 3 * CHUNK, 1000]
 DTYPES = [np.bool_, np.int8, np.uint16, np.int32, np.float16, np.float32, np.complex64]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from dovetail_numpy.array_methods import methods
 from dovetail_numpy.array_type import ATTRIBUTES
+from dovetail_numpy.arrays.methods import methods
 
 LISTED = """
 import inspect, sys
@@ -15,7 +15,7 @@ from dovetail_numpy.array_type import ATTRIBUTES
 
 x = dnp.array([3.0, 1.0, 2.0])
 kind = type(x)
-assert "dovetail_numpy.array_methods" not in sys.modules  # an array alone does not load them
+assert "dovetail_numpy.arrays.methods" not in sys.modules  # an array alone does not load them
 listed = dir(kind)
 assert set(ATTRIBUTES) < set(listed) and hasattr(kind, "ravel")
 members = dict(inspect.getmembers(kind))

@@ -10,7 +10,7 @@ import dovetail_numpy as dnp
 import dovetail_scipy as scipy
 from dovetail_core import config
 from dovetail_jit import jit, make_jaxpr
-from dovetail_numpy.rank_promotion import numpy_rank_promotion
+from dovetail_numpy.promotion import numpy_rank_promotion
 
 X, Y = dnp.ones(3), dnp.ones((2, 3))
 MIXED = {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dovetail_numpy as dnp
-from dovetail_numpy.rank_promotion import numpy_rank_promotion
+from dovetail_numpy.promotion import numpy_rank_promotion
 from dovetail_numpy.typing import ArrayLike, DTypeLike
 
 X = dnp.arange(6.0).reshape(2, 3)

@@ -3,18 +3,27 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dovetail_random.draws.binomial import binomial as binomial, multinomial as multinomial
-    from dovetail_random.draws.coins import bernoulli as bernoulli
     from dovetail_random.draws.continuous import (
         cauchy as cauchy,
         exponential as exponential,
+        gumbel as gumbel,
         laplace as laplace,
         logistic as logistic,
         maxwell as maxwell,
     )
+    from dovetail_random.draws.counts import (
+        binomial as binomial,
+        multinomial as multinomial,
+        poisson as poisson,
+    )
+    from dovetail_random.draws.discrete import bernoulli as bernoulli, randint as randint
     from dovetail_random.draws.families import (
+        ball as ball,
+        double_sided_maxwell as double_sided_maxwell,
+        generalized_normal as generalized_normal,
         geometric as geometric,
         pareto as pareto,
+        rademacher as rademacher,
         rayleigh as rayleigh,
         triangular as triangular,
         wald as wald,
@@ -25,15 +34,11 @@ if TYPE_CHECKING:
         loggamma as loggamma,
         random_gamma_p as random_gamma_p,
     )
-    from dovetail_random.draws.gumbel import gumbel as gumbel
-    from dovetail_random.draws.integers import randint as randint
     from dovetail_random.draws.normal import (
         lognormal as lognormal,
         normal as normal,
         truncated_normal as truncated_normal,
     )
-    from dovetail_random.draws.permutations import permutation as permutation
-    from dovetail_random.draws.poisson import poisson as poisson
     from dovetail_random.draws.ratios import (
         beta as beta,
         chisquare as chisquare,
@@ -41,12 +46,10 @@ if TYPE_CHECKING:
         f as f,
         t as t,
     )
-    from dovetail_random.draws.selection import categorical as categorical, choice as choice
-    from dovetail_random.draws.signed import (
-        ball as ball,
-        double_sided_maxwell as double_sided_maxwell,
-        generalized_normal as generalized_normal,
-        rademacher as rademacher,
+    from dovetail_random.draws.selection import (
+        categorical as categorical,
+        choice as choice,
+        permutation as permutation,
     )
     from dovetail_random.draws.uniform import bits as bits, uniform as uniform
     from dovetail_random.draws.vectors import (

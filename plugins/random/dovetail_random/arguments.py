@@ -18,14 +18,14 @@ from dovetail_core import (
     enable_x64,
     here,
     is_inexact,
+    type_shardings,
 )
 from dovetail_lax import dtypes
 from dovetail_lax.errors import ShapeError
 
 from .generators import implementation, note_raw
 from .implementations import Implementation, KeyType
-from .keys import Key, KeyArray
-from .lanes import UINTS, in_key_shape, in_words
+from .keys import UINTS, Key, KeyArray, in_key_shape, in_words
 from .primitives import random_unwrap_p, random_wrap_p
 
 Shape = tuple[int, ...]
@@ -33,10 +33,10 @@ NUMBERS = (bool, int, float, complex)
 
 
 def check_key(name: str, key: Any) -> Any:
-    """``key``, or what it makes of itself, if that is one single key, typed or raw.
+    """``key``, or the result of its ``__jax_array__``, if that is one single key, typed or raw.
 
     Raises:
-        TypeError: it is no key; says what a raw key looks like.
+        TypeError: it is no key.
         ValueError: it is an array of several keys.
     """
     if is_typed(key):
@@ -57,7 +57,7 @@ def check_key(name: str, key: Any) -> Any:
 
 
 def is_typed(key: Any) -> bool:
-    """Whether ``key`` is a typed key or an array of such, traced or not."""
+    """True for a typed key or an array of such, traced or not."""
     return key.__class__ is KeyArray or isinstance(getattr(key, "dtype", None), KeyType)
 
 
@@ -231,8 +231,8 @@ _numbers: Cache[tuple[Any, Any, bool], Any] = Cache()
 def number(value: Any, dtype: Any) -> Any:
     """A constant for use beside operands of a floating-point dtype.
 
-    It is a Python float where such have that dtype by themselves, which makes the quickest
-    operands, else a NumPy scalar.
+    It is a Python float, the quickest operand, if these have that dtype by themselves, else a
+    NumPy scalar.
     """
     key = (value, dtype, enable_x64.state.value)
     result = _numbers.get(key)
@@ -267,5 +267,33 @@ def arrays(name: str, *params: Any) -> list[Any]:
 
 
 def is_floating(x: Any) -> bool:
-    """Whether a parameter is a real floating-point number or array."""
+    """True for a parameter that is a real floating-point number or array."""
     return dtypes.issubdtype(dtypes.dtype_of(x), np.floating)
+
+
+def full_parameter(x: Any, shape: Shape, dtype: Any) -> Any:
+    """A parameter as an array of the dtype and shape of the draw."""
+    x = parameter(x, dtype, shape)
+    return x if hasattr(x, "aval") and x.shape == shape else lax.full(shape, x, dtype)
+
+
+def check_mode(name: str, mode: str, modes: tuple[str, ...] = ("low", "high")) -> None:
+    """Raise unless ``mode`` is one of ``modes``."""
+    if mode not in modes:
+        raise ValueError(
+            f"{name}: mode must be {' or '.join(map(repr, modes))}, got {mode!r}{here()}"
+        )
+
+
+def drawn(
+    run: Any, name: str, key: Any, params: tuple[Any, ...], shape: Any, dtype: Any, sharding: Any
+) -> Any:
+    """``run`` on checked arguments: parameters are arrays or numbers, and give shape and dtype."""
+    if sharding is not None:
+        return type_shardings.with_out_sharding(
+            sharding, drawn, run, name, key, params, shape, dtype, None
+        )
+    key = check_key(name, key)
+    params = tuple(arrays(name, *params))
+    result = float_dtype(name, dtype)
+    return run(key, *params, shape=common_shape(name, shape, *params), dtype=result)

@@ -13,14 +13,13 @@ from typing import Any
 
 import dovetail_lax as lax
 
-from .fusing import fused
-from .implementations import Implementation, register_prng_impl
-from .lanes import UINTS, Lanes, join_halves
+from .implementations import Implementation, fused, register_prng_impl
+from .keys import UINTS, Lanes, join_halves
 from .threefry import PARITY, THREEFRY, ZERO, counters
 
 U32 = UINTS[32]
 WEYL = (U32.type(0x9E3779B9), U32.type(0xBB67AE85))
-"""What is added to the words of philox's key after each round: of the golden ratio, and of √3."""
+"""Constants of the golden ratio and of √3, added to the words of philox's key after each round."""
 MULTIPLIER = U32.type(0xD256D193)
 MULTIPLIERS = (U32.type(0xD2511F53), U32.type(0xCD9E8D57))
 PHILOX_ROUNDS = 10
@@ -68,7 +67,7 @@ def threefry4x32(key: Lanes, counter: Lanes) -> Lanes:
     schedule = (*key, _xor(U32.type(PARITY), *key))
     x0, x1, x2, x3 = map(lax.add, counter, key)
     for i in range(20):
-        # A round mixes one pair of words and the other; the second of each pair change places.
+        # A round mixes one pair of words and the other; the second of each pair are swapped.
         x0, x1 = _mix(x0, x1, ROTATIONS[i % 8][0])
         x2, x3 = _mix(x2, x3, ROTATIONS[i % 8][1])
         x1, x3 = x3, x1
@@ -96,7 +95,7 @@ def _bits(halves: Lanes, words: Lanes, width: int) -> Any:
 
 
 def _of_two_words() -> Implementation:
-    # A chain of keys is a chain of kernels: XLA would compute a key anew in each that uses it.
+    # A chain of keys is a chain of kernels: else XLA computes a key again in each kernel of it.
     def split(lanes: Lanes, shape: tuple[int, ...]) -> Lanes:
         return (lax.optimization_barrier(philox2x32(lanes, counters(shape))[0]),)
 

@@ -13,7 +13,7 @@ from dovetail_text.syntax import register_parameter
 
 # Importing the generators makes them known.
 from . import ciphers as ciphers, rbg as rbg, threefry as threefry
-from .implementations import Implementation, KeyType, known, register_prng_impl
+from .implementations import Implementation, KeyType, generators, register_prng_impl
 
 COLLECTION = "random.generators"
 
@@ -36,7 +36,7 @@ def implementation(spec: Any = None) -> Implementation:
             "a random bit generator is given by its name or by the dtype of its keys, got "
             f"{spec!r} of type {type(spec).__name__}{here()}"
         )
-    return known.get(spec) or _of_plugin(spec)
+    return generators.get(spec) or _of_plugin(spec)
 
 
 def _of_plugin(name: str) -> Implementation:
@@ -44,7 +44,7 @@ def _of_plugin(name: str) -> Implementation:
     added = registry().members(COLLECTION)
     if name in added:
         return register_prng_impl(registry().member(COLLECTION, name, partial(_fits, name)))
-    names = ", ".join(map(repr, sorted({*known, *added})))
+    names = ", ".join(map(repr, sorted({*generators, *added})))
     raise ValueError(f"there is no random bit generator {name!r}; known are {names}{here()}")
 
 
@@ -79,7 +79,7 @@ legacy_prng_key = config.add(
     Option(
         "legacy_prng_key",
         "allow",
-        "What happens where a raw key, an array of words, is given in place of a typed one: "
+        "What happens where a raw key, an array of words, is given instead of a typed one: "
         "'allow', 'warn' or 'error'.",
         check=_check_legacy,
         traced=True,

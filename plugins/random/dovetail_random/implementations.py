@@ -1,19 +1,19 @@
-"""Generators of random bits: what one must provide, and making one of functions on raw keys."""
+"""Generators of random bits: their interface, their registry, and generators from functions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any, final
+from typing import Any, TypeVar, final
 
 from dovetail_core import ExtendedDType, Tracer, here, high_algebra
+from dovetail_jit import fused as _fused
 from dovetail_lax import dtypes
 from dovetail_text.syntax import register_dtype
 
-from .keys import KeyArray
-from .lanes import UINTS, Lanes, in_key_shape, in_words, join_lanes, take_apart
+from .keys import UINTS, KeyArray, Lanes, in_key_shape, in_words, join_lanes, split_lanes
 
-known: dict[str, Implementation] = {}
+generators: dict[str, Implementation] = {}
 """The generators that have a name."""
 
 
@@ -56,15 +56,15 @@ class Implementation:
     All functions take and return keys as ``Lanes``, under the current trace.
 
     Attributes:
-        name: how users choose it, ``"threefry2x32"``.
-        tag: how its keys are spelled, ``"fry"`` in ``key<fry>``.
-        words: how many 32-bit words a key has.
-        key_shape: the shape in which users see these words, ``(words,)`` where nothing is said.
+        name: the name by which users choose it, ``"threefry2x32"``.
+        tag: the name of its keys' dtype, ``"fry"`` in ``key<fry>``.
+        words: the number of 32-bit words of a key.
+        key_shape: the shape in which users see these words, ``(words,)`` by default.
         seed: lanes of scalars from a scalar integer (of any integer type).
         split: ``split(lanes, shape)``: lanes of that shape, from lanes of scalars.
         fold_in: ``fold_in(lanes, data)``: lanes of scalars, from those and a uint32 scalar.
         random_bits: ``random_bits(lanes, width, shape)``: unsigned integers of 8 to 64 bits.
-        elementwise: whether each key of a mapped axis draws what it draws by itself.
+        elementwise: True if each key of a mapped axis draws the same as without that axis.
     """
 
     __slots__ = (
@@ -107,7 +107,7 @@ def register_prng_impl(impl: Implementation) -> Implementation:
     Raises:
         ValueError: another implementation has that name.
     """
-    other = known.setdefault(impl.name, impl)
+    other = generators.setdefault(impl.name, impl)
     if other is not impl:
         raise ValueError(
             f"a random bit generator named {impl.name!r} exists already: rename yours{here()}"
@@ -151,7 +151,7 @@ def define_prng_impl(
         return in_key_shape(join_lanes(lanes), dims)
 
     def lanes_of(keys: Any) -> Lanes:
-        return take_apart(in_words(keys, dims), words)
+        return split_lanes(in_words(keys, dims), words)
 
     impl = Implementation(
         name,
@@ -164,3 +164,12 @@ def define_prng_impl(
         key_shape=dims,
     )
     return impl if name == "<unnamed>" else register_prng_impl(impl)
+
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def fused(static: tuple[str, ...] = ()) -> Callable[[F], F]:
+    """Decorator: run a function as one compiled program when evaluated eagerly (``static`` names
+    arguments that are not arrays), so that a draw is rounded as a whole, as ``jit`` rounds it."""
+    return _fused(static=static, profile="default", shared=True)

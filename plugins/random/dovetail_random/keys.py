@@ -1,36 +1,91 @@
-"""Typed keys: ``KeyArray``, an array whose elements are keys of one generator."""
+"""Typed keys: ``KeyArray``, an array of keys of one generator, and conversions of their words."""
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, NoReturn, TypeAlias, final
 
 import numpy as np
 
+import dovetail_lax as lax
 from dovetail_base.source import called
 from dovetail_core import ShapedArray, Tracer, here, register_type, registry, typeof
 from dovetail_core.dispatch.operators import array_methods
 from dovetail_tree.util import register_parts
 from dovetail_xla.arrays import Array
 
-from .lanes import Lanes
+Lanes: TypeAlias = "tuple[Any, ...]"
+"""The words of keys: one uint32 array per word, each of the shape of the array of keys."""
+
+UINTS = {
+    8: np.dtype(np.uint8),
+    16: np.dtype(np.uint16),
+    32: np.dtype(np.uint32),
+    64: np.dtype(np.uint64),
+}
+_HALF = UINTS[32].type(32)
+
+
+def split_lanes(raw: Any, words: int) -> Lanes:
+    """The words of raw keys of shape ``(..., words)``, each of shape ``(...)``."""
+    shape = raw.shape[:-1]
+    axis = len(shape)
+    return tuple(
+        lax.squeeze(lax.slice_in_dim(raw, w, w + 1, axis=axis), (axis,)) for w in range(words)
+    )
+
+
+def join_lanes(lanes: Lanes) -> Any:
+    """Raw keys of shape ``(..., words)`` from their words."""
+    axis = len(lanes[0].shape)
+    return lax.concatenate([lax.expand_dims(lane, (axis,)) for lane in lanes], axis)
+
+
+def in_key_shape(words: Any, key_shape: tuple[int, ...]) -> Any:
+    """Raw keys in the shape in which users see them, from their words of shape ``(..., words)``."""
+    return words if len(key_shape) == 1 else lax.reshape(words, (*words.shape[:-1], *key_shape))
+
+
+def in_words(raw: Any, key_shape: tuple[int, ...]) -> Any:
+    """The words, of shape ``(..., words)``, of raw keys in the shape in which users see them."""
+    if len(key_shape) == 1:
+        return raw
+    return lax.reshape(raw, (*raw.shape[: len(raw.shape) - len(key_shape)], prod(key_shape)))
+
+
+def join_halves(high: Any, low: Any) -> Any:
+    """64-bit integers from two 32-bit halves, whether 64-bit types are enabled or not."""
+    return lax.or_p.bind(lax.shift_left_p.bind(widen(high), widen(_HALF)), widen(low))
+
+
+def upper_half(x: Any) -> Any:
+    """The upper 32 bits of 64-bit integers."""
+    half = lax.shift_right_logical_p.bind(x, widen(_HALF))
+    return lax.convert_element_type_p.bind(half, new_dtype=UINTS[32])
+
+
+def widen(x: Any) -> Any:
+    """uint32 as uint64."""
+    return lax.convert_element_type_p.bind(x, new_dtype=UINTS[64])
+
 
 Key: TypeAlias = Any
-"""A typed key: a ``KeyArray``, or a tracer that stands for one."""
+"""A typed key: a ``KeyArray``, or a tracer of one."""
 
 
 @final
 class KeyArray(Array):
     """An array of random keys, with the shape of the array and the dtype ``key<...>``.
 
-    It is one array to everybody; compiled programs take it as the uint32 arrays that it is made of
-    (``lanes``), one for each word of a key, all of the shape of the array of keys.
+    Compiled programs take it as uint32 arrays (``lanes``), one for each word of a key, all of the
+    shape of the array of keys.
     """
 
     __slots__ = ("dtype", "lanes", "uses", "__weakref__")
     dtype: Any
     lanes: Lanes
     uses: Any
-    """What ``debug_key_reuse`` knows of them; None: nothing."""
+    """The uses that ``debug_key_reuse`` has recorded; None for none."""
 
     def __init__(self, dtype: Any, lanes: Lanes) -> None:
         self.dtype = dtype
@@ -72,7 +127,7 @@ class KeyArray(Array):
         return self
 
     def is_ready(self) -> bool:
-        """Whether the keys are computed."""
+        """True once the keys are computed."""
         return all(lane.is_ready() for lane in self.lanes)
 
     def copy_to_host_async(self) -> None:
@@ -90,12 +145,12 @@ class KeyArray(Array):
 
     @property
     def addressable_shards(self) -> list[Any]:
-        """What each device of this process has of the keys, as of any array."""
+        """The parts of the keys on each device of this process, as of any array."""
         return self._shards("addressable_shards")
 
     @property
     def global_shards(self) -> list[Any]:
-        """What each device has of the keys; ``data`` is None where another process holds them."""
+        """The parts of the keys on each device; ``data`` is None if another process holds them."""
         return self._shards("global_shards")
 
     def _shards(self, name: str) -> list[Any]:
@@ -110,15 +165,15 @@ class KeyArray(Array):
         return self.lanes[0].unsafe_buffer_pointer()
 
     def on_device_size_in_bytes(self) -> int:
-        """How much memory the keys take."""
+        """The bytes of memory that the keys take."""
         return sum(lane.on_device_size_in_bytes() for lane in self.lanes)
 
     def is_deleted(self) -> bool:
-        """Whether the keys' memory was given up."""
+        """True once the keys' memory was released."""
         return any(lane.is_deleted() for lane in self.lanes)
 
     def delete(self) -> None:
-        """Give up the keys' memory."""
+        """Release the keys' memory."""
         for lane in self.lanes:
             lane.delete()
 
@@ -161,7 +216,7 @@ class KeyArray(Array):
     __hash__: Any = None
 
 
-def _place(name: str) -> property:
+def _of_first_lane(name: str) -> property:
     return property(lambda keys: getattr(keys.lanes[0], name))
 
 
@@ -171,8 +226,11 @@ def _unpickle(dtype: Any, words: tuple[Any, ...]) -> KeyArray:
     return KeyArray(dtype, tuple([dnp.asarray(w) for w in words]))
 
 
-_PLACES = "device sharding committed is_fully_addressable is_fully_replicated".split()
-for _name, _method in {**array_methods(), **{name: _place(name) for name in _PLACES}}.items():
+_OF_FIRST_LANE = "device sharding committed is_fully_addressable is_fully_replicated".split()
+for _name, _method in {
+    **array_methods(),
+    **{name: _of_first_lane(name) for name in _OF_FIRST_LANE},
+}.items():
     if _name not in vars(KeyArray):
         setattr(KeyArray, _name, _method)
 register_type(KeyArray, lambda keys: keys.aval)

@@ -24,8 +24,7 @@ from .arguments import (
 )
 from .generators import enable_custom_prng, implementation, random_seed_offset
 from .implementations import Implementation, KeyType
-from .keys import Key, KeyArray
-from .lanes import UINTS
+from .keys import UINTS, Key, KeyArray
 from .primitives import (
     random_clone_p,
     random_fold_in_p,
@@ -45,7 +44,7 @@ def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Key:
         impl: the generator: ``"threefry2x32"``, ``"threefry4x32"``, ``"philox2x32"``,
             ``"philox4x32"``, ``"rbg"`` or ``"unsafe_rbg"``; by default that
             of the option ``default_prng_impl``.
-        dtype: the dtype of keys of the generator, in place of ``impl``.
+        dtype: the dtype of keys of the generator, instead of ``impl``.
 
     Raises:
         TypeError: the seed is not an integer, or not a scalar.
@@ -227,7 +226,7 @@ def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -
 
     Args:
         impl: the generator of the keys, by name; None for the default.
-        dtype: the dtype of keys of the generator, in place of ``impl``.
+        dtype: the dtype of keys of the generator, instead of ``impl``.
 
     Raises:
         TypeError: the words do not fit the generator.

@@ -6,7 +6,7 @@ MANIFEST = Manifest(
     "random",
     requires=("backends", "batching", "jit", "lax", "numpy"),
     names={
-        "debug_key_reuse": "dovetail_random.reuse.option:debug_key_reuse",
+        "debug_key_reuse": "dovetail_random.reuse.analysis:debug_key_reuse",
         "errors.KeyReuseError": "dovetail_random.reuse.analysis:KeyReuseError",
         "default_prng_impl": "dovetail_random.generators:default_prng_impl",
         "enable_custom_prng": "dovetail_random.generators:enable_custom_prng",
@@ -37,10 +37,10 @@ MANIFEST = Manifest(
         "dovetail_random.rules.lowering",
     ),
     options={
-        "debug_key_reuse": "dovetail_random.reuse.option:debug_key_reuse",
+        "debug_key_reuse": "dovetail_random.reuse.analysis:debug_key_reuse",
         "default_prng_impl": "dovetail_random.generators:default_prng_impl",
         "enable_custom_prng": "dovetail_random.generators:enable_custom_prng",
-        "high_dynamic_range_gumbel": "dovetail_random.draws.gumbel:high_dynamic_range_gumbel",
+        "high_dynamic_range_gumbel": "dovetail_random.draws.continuous:high_dynamic_range_gumbel",
         "legacy_prng_key": "dovetail_random.generators:legacy_prng_key",
         "random_seed_offset": "dovetail_random.generators:random_seed_offset",
         "threefry_partitionable": "dovetail_random.threefry:threefry_partitionable",

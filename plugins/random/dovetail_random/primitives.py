@@ -1,4 +1,4 @@
-"""Primitives on typed keys: their types. ``rules/lowering.py`` says them in the words of keys."""
+"""Primitives on typed keys: their types. ``rules/lowering.py`` lowers them to the words of keys."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from dovetail_core import Primitive, ShapedArray, here
 
 from .implementations import Implementation, KeyType
-from .lanes import UINTS
+from .keys import UINTS
 
 random_seed_p = Primitive("random_seed")
 """Keys of an array of integers, each a seed."""
@@ -20,7 +20,7 @@ random_clone_p = Primitive("random_clone")
 random_split_p = Primitive("random_split")
 """For each key an array of new ones, of ``shape``: its axes follow those of the keys."""
 random_fold_in_p = Primitive("random_fold_in")
-"""For each key, and the unsigned integer in its place, a new one; scalars are for all places."""
+"""For each key and the unsigned integer at its index a new key; scalars are for all indices."""
 random_bits_p = Primitive("random_bits")
 """For each key an array of random bits, of ``shape``: its axes follow those of the keys."""
 

@@ -13,7 +13,7 @@ from typing import Any
 import dovetail_lax as lax
 
 from .implementations import Implementation, register_prng_impl
-from .lanes import UINTS, Lanes, join_lanes, take_apart
+from .keys import UINTS, Lanes, join_lanes, split_lanes
 from .threefry import THREEFRY, ZERO
 
 U32 = UINTS[32]
@@ -42,12 +42,12 @@ def _unsafe_split(lanes: Lanes, shape: tuple[int, ...]) -> Lanes:
     n = prod(shape)
     rows = lax.rng_bit_generator(join_lanes(lanes), (STRIDE * n, 4), dtype=U32)[1]
     kept = lax.slice(rows, (0, 0), (STRIDE * n, 4), (STRIDE, 1))
-    return take_apart(lax.reshape(kept, (*shape, 4)), 4)
+    return split_lanes(lax.reshape(kept, (*shape, 4)), 4)
 
 
 def _unsafe_fold_in(lanes: Lanes, data: Any) -> Lanes:
     rows = lax.rng_bit_generator(join_lanes(_seed_words(data)), (STRIDE, 4), dtype=U32)[1]
-    last = take_apart(lax.index_in_dim(rows, STRIDE - 1, 0, keepdims=False), 4)
+    last = split_lanes(lax.index_in_dim(rows, STRIDE - 1, 0, keepdims=False), 4)
     return tuple(lax.bitwise_xor(a, b) for a, b in zip(lanes, last))
 
 

@@ -57,7 +57,7 @@ def _gamma() -> Iterator[Sample]:
 
 
 def _on_keys() -> Iterator[Sample]:
-    """What makes keys and takes them, of single keys, arrays of them and none."""
+    """Operations that make or take keys: single keys, arrays of them, empty arrays."""
     impl = {"impl": implementation("threefry2x32")}
     for shape in ((), (3,), (2, 2), (0,)):
         name, tags = f"keys {shape}", frozenset({"empty"} if 0 in shape else ())

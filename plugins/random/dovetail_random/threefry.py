@@ -13,7 +13,7 @@ from dovetail_base.options import as_bool
 from dovetail_core import Option, Primitive, ShapedArray, config, here, typeof
 
 from .implementations import Implementation, register_prng_impl
-from .lanes import UINTS, Lanes, join_halves, upper_half
+from .keys import UINTS, Lanes, join_halves, upper_half
 
 T = TypeVar("T")
 U32 = UINTS[32]
@@ -34,13 +34,14 @@ threefry_partitionable = config.add(
 
 
 def how_drawn() -> dict[str, Any]:
-    """How an operation that draws is to arrange threefry's bits, as parameters of it: as the option
-    says where it is called. It is lowered later, where the option may say something else."""
+    """The parameters of an operation that draws for the option's value where it is called.
+
+    The operation is lowered later, when the option may have another value."""
     return {} if threefry_partitionable.state.value else {"partitionable": False}
 
 
 def arranged(partitionable: bool, f: Callable[..., T], *args: Any, **kwargs: Any) -> T:
-    """``f(*args, **kwargs)`` where the option is as it was when the operation was called."""
+    """``f(*args, **kwargs)`` with the option's value of the time when the operation was called."""
     if threefry_partitionable.state.value is partitionable:
         return f(*args, **kwargs)
     with threefry_partitionable(partitionable):
@@ -162,7 +163,7 @@ def _from_stream(lanes: Lanes, width: int, shape: tuple[int, ...]) -> Any:
         bits = join_halves(lax.slice_in_dim(words, 0, size), lax.slice_in_dim(words, size, None))
     elif width == 32:
         bits = words
-    else:  # a word is taken apart from its lowest bits up
+    else:  # a word is split from its lowest bits up
         per = 32 // width
         shifts = lax.mul(lax.broadcasted_iota(U32, (words.shape[0], per), 1), U32.type(width))
         parts = lax.shift_right_logical(

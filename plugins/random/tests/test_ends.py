@@ -18,12 +18,13 @@ import dovetail_numpy as dnp
 import dovetail_random as random
 from dovetail_core import enable_x64
 from dovetail_jit import jit
-from dovetail_random.draws.poisson import _by_products, _by_rejection
-from dovetail_random.draws.rejection import filled
+from dovetail_random.draws.counts import _by_products, _by_rejection, full_parameter
 from dovetail_random.implementations import Implementation
 from dovetail_random.threefry import THREEFRY
 
 N = 512
+
+F4 = np.dtype("f4")
 
 
 def _bits(lanes: Any, width: int, shape: tuple[int, ...]) -> Any:
@@ -104,10 +105,10 @@ COUNTS: dict[str, tuple[Draw, int, int]] = {
     "multinomial": (
         lambda k, s, d: random.multinomial(k, 20, dnp.asarray([0.2, 0.0, 0.8]))[1], 0, 0),
     "poisson": (
-        lambda k, s, d: _by_products(k, filled(4.0, s, np.dtype("f4")), s, np.dtype("i4"), 999),
+        lambda k, s, d: _by_products(k, full_parameter(4.0, s, F4), s, np.dtype("i4"), 999),
         0, 99),
     "poisson large": (
-        lambda k, s, d: _by_rejection(k, filled(30.0, s, np.dtype("f4")), s, np.dtype("i4"), 999),
+        lambda k, s, d: _by_rejection(k, full_parameter(30.0, s, F4), s, np.dtype("i4"), 999),
         0, 99),
     "choice": (lambda k, s, d: random.choice(k, 5, s), 0, 4),
     "choice of the middle": (

@@ -7,7 +7,7 @@ import pytest
 
 import dovetail_random as random
 from dovetail_jit import jit
-from dovetail_random.draws.gumbel import high_dynamic_range_gumbel
+from dovetail_random.draws.continuous import high_dynamic_range_gumbel
 from dovetail_random.generators import (
     enable_custom_prng,
     legacy_prng_key,

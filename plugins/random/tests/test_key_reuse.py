@@ -16,8 +16,7 @@ from dovetail_base.errors import JAXTypeError
 from dovetail_batching import vmap
 from dovetail_core import Primitive
 from dovetail_jit import jit
-from dovetail_random.reuse.analysis import KeyReuseError
-from dovetail_random.reuse.option import debug_key_reuse
+from dovetail_random.reuse.analysis import KeyReuseError, debug_key_reuse
 from dovetail_random.reuse.table import Uses, reuse_rules
 
 Use = Callable[[Any], Any]

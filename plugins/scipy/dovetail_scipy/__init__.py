@@ -1,4 +1,4 @@
-"""What ``jax.scipy`` has, under its public names: a package for each of SciPy's."""
+"""The public names of ``jax.scipy``: a package for each of SciPy's."""
 
 from typing import TYPE_CHECKING
 

@@ -14,7 +14,7 @@ from dovetail_base.source import short_repr
 from dovetail_core import here
 from dovetail_jit import fused
 
-from .inputs import Array, ArrayLike, inexact
+from .arguments import Array, ArrayLike, inexact_arrays
 
 __all__ = ["dct", "dctn", "idct", "idctn"]
 
@@ -35,14 +35,14 @@ def dct(
 
     Args:
         x: an array; complex numbers are transformed by parts.
-        type: 1, 2, 3 or 4; 3 is the inverse of 2, and 1 and 4 of themselves, but for scale.
+        type: 1, 2, 3 or 4; up to scale, 3 is the inverse of 2, and 1 and 4 are their own inverses.
         n: the length; longer axes are cut off, shorter ones filled with zeros.
         norm: ``"backward"`` (the default) scales in the inverse only, ``"forward"`` in this one
             only; with ``"ortho"`` the transform is an orthogonal matrix.
 
     Raises:
         TypeError: ``x`` is no array.
-        ValueError: the type, the norm, the length or the axis is not as said.
+        ValueError: the type, the norm, the length or the axis is not one of those.
     """
     return _transform("dct", x, type, None if n is None else (n,), (axis,), norm, False)
 
@@ -86,7 +86,7 @@ def idctn(
 
 
 def _transform(name: str, x: Any, kind: Any, s: Any, axes: Any, norm: Any, inverse: bool) -> Array:
-    (x,) = inexact(name, x)
+    (x,) = inexact_arrays(name, x)
     x = x if x.dtype.itemsize >= 4 else lax.convert_element_type(x, np.float32)
     if kind not in _INVERSE:
         raise ValueError(f"{name}: type must be 1, 2, 3 or 4, got {short_repr(kind)}{here()}")
@@ -101,11 +101,11 @@ def _transform(name: str, x: Any, kind: Any, s: Any, axes: Any, norm: Any, inver
             f"{name} of type {kind} takes at least {least} element{'s' if least > 1 else ''} along "
             f"each axis, got lengths {tuple(sizes)}{here()}"
         )
-    how = norm or "backward"
+    scaling = norm or "backward"
     if inverse:
         kind = _INVERSE[kind]
-        how = {"backward": "forward", "forward": "backward", "ortho": "ortho"}[how]
-    return _run(x, kind=kind, axes=result, sizes=sizes, norm=how)
+        scaling = {"backward": "forward", "forward": "backward", "ortho": "ortho"}[scaling]
+    return _run(x, kind=kind, axes=result, sizes=sizes, norm=scaling)
 
 
 def _lengths(name: str, shape: Any, s: Any, axes: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -31,9 +31,9 @@ class RegularGridInterpolator:
         fill_value: the result outside of the grid; None extrapolates.
 
     Raises:
-        NotImplementedError: ``bounds_error`` is asked for.
-        ValueError: there is no such method, shapes do not fit, or ``fill_value`` is of a type that
-            cannot stand among ``values``.
+        NotImplementedError: ``bounds_error`` is true.
+        ValueError: there is no such method, shapes do not fit, or ``fill_value`` is complex and
+            ``values`` are real.
     """
 
     @names_itself
@@ -126,11 +126,11 @@ def _coordinates(xi: Any, ndim: int) -> list[Any]:
 
 @fused(static=("method",))
 def _interpolate(grid: Any, values: Any, coordinates: Any, fill: Any, method: str) -> Any:
-    axes, inside = [], dnp.asarray(True)
+    axes, in_bounds = [], dnp.asarray(True)
     for points, x in zip(grid, coordinates):
         points, x = inexact("RegularGridInterpolator", points, x)
         axes.append(_corners(points, x, method))
-        inside = inside & ~((x < points[0]) | (x > points[-1]))
+        in_bounds = in_bounds & ~((x < points[0]) | (x > points[-1]))
     rest = (1,) * (values.ndim - len(grid))
     out: Any = 0
     for picked in product(*axes):
@@ -141,12 +141,13 @@ def _interpolate(grid: Any, values: Any, coordinates: Any, fill: Any, method: st
         out = out + value
     if fill is None:
         return out
-    shown = inside.reshape(inside.shape + rest)
+    shown = in_bounds.reshape(in_bounds.shape + rest)
     return dnp.where(shown, out, dnp.asarray(fill, out.dtype))
 
 
 def _corners(points: Any, x: Any, method: str) -> list[tuple[Any, Any]]:
-    """Indices and weights of the lines beside a coordinate, of the first or last cell outside."""
+    """Indices and weights of the lines on both sides of a coordinate; outside of the grid, of those
+    of the first or the last cell."""
     index = dnp.clip(dnp.searchsorted(points, x, side="right") - 1, 0, points.shape[0] - 2)
     low, high = points[index], points[index + 1]
     part = (x - low) / (high - low)

@@ -22,7 +22,7 @@ __all__ = ["map_coordinates"]
 
 
 def _not_arrays(input: Any, coordinates: Any, order: Any, mode: Any = "", cval: Any = 0.0) -> bool:
-    """What C++ does not take for an array, or for the kind of interpolation."""
+    """True if arguments are not arrays and static options that a compiled call takes."""
     listed = coordinates.__class__ in (list, tuple)
     if not listed or order.__class__ is not int or mode.__class__ is not str:
         return True
@@ -41,8 +41,8 @@ def map_coordinates(
         coordinates: for each dimension of ``input`` an array of indices, real numbers; they
             broadcast to the shape of the result.
         order: 0 for the value of the nearest element, 1 for linear interpolation.
-        mode: what is outside: ``"constant"``, ``cval`` everywhere; ``"nearest"``, the element at
-            the edge; ``"wrap"``, the array again; ``"mirror"``, the array reflected about the
+        mode: the values outside of the array: ``"constant"``, ``cval``; ``"nearest"``, the element
+            at the edge; ``"wrap"``, the array repeated; ``"mirror"``, the array reflected about the
             middle of the elements at the edge; ``"reflect"``, about the edge itself.
 
     Returns: an array of the element type of ``input``; for integers it is rounded.
@@ -96,7 +96,7 @@ def _map_coordinates(values: Any, coordinates: Any, cval: Any, order: int, mode:
 
 
 def _round(x: Any) -> Any:
-    """To the nearest integer, halves away from zero."""
+    """``x`` rounded to the nearest integer, halves away from zero."""
     return dnp.where(x < 0, dnp.ceil(x - 0.5), dnp.floor(x + 0.5))
 
 
@@ -106,7 +106,7 @@ def _nearest(c: Any) -> list[tuple[Any, None]]:
 
 
 def _neighbours(c: Any) -> list[tuple[Any, Any]]:
-    """Indices and weights of both elements beside a coordinate."""
+    """Indices and weights of the elements on both sides of a coordinate."""
     below = dnp.floor(c)
     weight = c - below
     index = below.astype(np.int32)
@@ -137,4 +137,4 @@ _INDICES: dict[str, Callable[[Any, int], Any]] = {
     "mirror": _mirror,
     "reflect": _reflect,
 }
-"""The element that stands for an index outside of the array."""
+"""The index of the element that is read for an index outside of the array, by mode."""

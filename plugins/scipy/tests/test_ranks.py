@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dovetail_numpy as dnp
-from dovetail_numpy.rank_promotion import numpy_rank_promotion
+from dovetail_numpy.promotion import numpy_rank_promotion
 from dovetail_scipy.signal import detrend, welch
 from dovetail_scipy.sparse.linalg import gmres
 

@@ -21,8 +21,8 @@ ArrayLike = Any
 
 
 MASKED = -0.7 * float(np.finfo(np.float32).max)
-"""The logit of what is masked: so low that it counts for nothing, and finite, so that a row in
-which all is masked has no NaN."""
+"""The logit of masked keys: its weight is 0, and it is finite, so that rows in which all keys are
+masked have no NaN."""
 
 
 def dot_product_attention(
@@ -50,13 +50,14 @@ def dot_product_attention(
         query: an array of shape ``(B, T, N, H)`` or ``(T, N, H)``.
         key, value: arrays of shape ``(B, S, K, H)`` or ``(S, K, H)``.
         bias: added to the logits, broadcasts to ``(B, N, T, S)``.
-        mask: booleans that broadcast to ``(B, N, T, S)``; where false, a query does not see a key.
+        mask: booleans that broadcast to ``(B, N, T, S)``; queries attend to keys where it is true.
         scale: by default ``1 / sqrt(H)``.
-        is_causal: whether queries see no key of a later position.
-        query_seq_lengths: how many queries count of each batch element, ``(B,)`` integers; results
-            for the others are 0.
-        key_value_seq_lengths: how many keys count of each batch element.
-        local_window_size: how many positions to the left and to the right a query sees.
+        is_causal: whether queries attend to no key of a later position.
+        query_seq_lengths: the number of valid queries of each batch element, ``(B,)`` integers;
+            results for the others are 0.
+        key_value_seq_lengths: the number of valid keys of each batch element.
+        local_window_size: the number of positions to the left and to the right that a query attends
+            to.
         implementation: None or ``"xla"``.
         return_residual: whether to return the logarithms of the softmax's denominators too, an
             array of shape ``(B, T, N)`` and the dtype of ``query``.
@@ -80,7 +81,7 @@ def dot_product_attention(
     _check_shapes(query.shape, key.shape, value.shape)
     _check_dtypes(query.dtype, key.dtype, value.dtype)
     bias, mask = (
-        None if x is None else _four(name, x) for name, x in (("bias", bias), ("mask", mask))
+        None if x is None else _rank_four(name, x) for name, x in (("bias", bias), ("mask", mask))
     )
     _check_mask(mask)
     out = _attention(
@@ -146,7 +147,7 @@ def _window(size: Any) -> tuple[int, ...] | None:
     return tuple(size)
 
 
-def _four(name: str, x: Any) -> Any:
+def _rank_four(name: str, x: Any) -> Any:
     x = array("dot_product_attention", x)
     if len(x.shape) > 4:
         raise ValueError(
@@ -173,9 +174,9 @@ def _attention(
     logits = dnp.multiply(dnp.reshape(logits, (b, n, t, s)), scale)
     if bias is not None:
         logits = dnp.add(logits, bias).astype(wide)
-    seen = _seen(t, s, mask, query_lengths, key_lengths, is_causal, window)
-    if seen is not None:
-        logits = dnp.where(seen, logits, MASKED)
+    visible = _visible(t, s, mask, query_lengths, key_lengths, is_causal, window)
+    if visible is not None:
+        logits = dnp.where(visible, logits, MASKED)
     weights = softmax(logits, axis=-1).astype(key.dtype)
     weights = dnp.reshape(weights, (b, k, n // k, t, s))
     out = dnp.reshape(dnp.einsum("bkgts,bskh->btkgh", weights, value), (b, t, n, h))
@@ -189,14 +190,17 @@ def _attention(
 
 
 def _before(size: int, lengths: Any) -> Any:
-    """``(B, size)``: whether each position counts."""
+    """The mask of valid positions, of shape ``(B, size)``."""
     return dnp.less(dnp.arange(size)[None, :], dnp.asarray(lengths)[:, None])
 
 
-def _seen(
+def _visible(
     t: int, s: int, mask: Any, query_lengths: Any, key_lengths: Any, is_causal: bool, window: Any
 ) -> Any:
-    """Which keys each query sees, in a shape that broadcasts to (B, N, T, S); None for all."""
+    """The mask of the keys that each query attends to; None for all keys.
+
+    Its shape broadcasts to ``(B, N, T, S)``.
+    """
     parts = [] if mask is None else [mask]
     ahead = np.arange(s)[None, :] - np.arange(t)[:, None]
     if is_causal:
@@ -207,7 +211,7 @@ def _seen(
         parts.append(_before(t, query_lengths)[:, None, :, None])
     if key_lengths is not None:
         parts.append(_before(s, key_lengths)[:, None, None, :])
-    seen = None
+    visible = None
     for part in parts:
-        seen = part if seen is None else dnp.logical_and(seen, part)
-    return seen
+        visible = part if visible is None else dnp.logical_and(visible, part)
+    return visible

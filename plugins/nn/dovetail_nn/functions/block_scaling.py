@@ -19,23 +19,79 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
 from dovetail_custom_rules import custom_vjp
+from dovetail_jit import fused
 from dovetail_lax import dtypes
 
 from ..arguments import array
-from .blocks import scaled_matmul
 
 Array = Any
+ArrayLike = Any
+
+
+def scaled_matmul(
+    lhs: ArrayLike,
+    rhs: ArrayLike,
+    lhs_scales: ArrayLike,
+    rhs_scales: ArrayLike,
+    preferred_element_type: Any = np.float32,
+) -> Array:
+    """The product of two matrices whose rows are stored in blocks, each with a scale.
+
+    Args:
+        lhs: an array of shape ``(B, M, K)``.
+        rhs: an array of shape ``(B, N, K)``.
+        lhs_scales: of shape ``(B, M, K / block)``; the factors of blocks of rows of ``lhs``.
+        rhs_scales: of shape ``(B, N, K / block)``.
+        preferred_element_type: the dtype of the computation and of the result.
+
+    Returns:
+        ``lhs`` times the transpose of ``rhs``, of shape ``(B, M, N)``.
+
+    Raises:
+        ValueError: shapes do not fit.
+    """
+    operands = [array("scaled_matmul", x) for x in (lhs, rhs, lhs_scales, rhs_scales)]
+    _check_blocks(*(tuple(x.shape) for x in operands))
+    return _scaled_matmul(*operands, dtype=dtypes.as_dtype(preferred_element_type))
+
+
+def _check_blocks(lhs: Any, rhs: Any, lhs_scales: Any, rhs_scales: Any) -> None:
+    shapes = (lhs, rhs, lhs_scales, rhs_scales)
+    fits = all(len(s) == 3 for s in shapes) and lhs[0] == rhs[0] and lhs[2] == rhs[2]
+    fits = fits and lhs_scales[:2] == lhs[:2] and rhs_scales[:2] == rhs[:2]
+    fits = fits and lhs_scales[2] == rhs_scales[2] > 0
+    if not fits or lhs[2] % lhs_scales[2]:
+        raise ValueError(
+            "scaled_matmul takes lhs (B, M, K), rhs (B, N, K), lhs_scales (B, M, K / block) and "
+            f"rhs_scales (B, N, K / block), got shapes {', '.join(map(str, shapes))}{here()}"
+        )
+
+
+@fused(static=("dtype",))
+def _scaled_matmul(lhs: Any, rhs: Any, lhs_scales: Any, rhs_scales: Any, *, dtype: Any) -> Any:
+    def scaled(x: Any, scales: Any) -> Any:
+        b, rows, size = x.shape
+        blocks = scales.shape[2]
+        parts = lax.reshape(lax.convert_element_type(x, dtype), (b, rows, blocks, size // blocks))
+        factors = lax.broadcast_in_dim(
+            lax.convert_element_type(scales, dtype), parts.shape, (0, 1, 2)
+        )
+        return lax.reshape(lax.mul(parts, factors), x.shape)
+
+    return lax.dot_general(
+        scaled(lhs, lhs_scales), scaled(rhs, rhs_scales), (((2,), (2,)), ((0,), (0,)))
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class BlockScaleConfig:
-    """How an operand is quantized.
+    """The quantization of an operand.
 
     Attributes:
-        block_size: how many elements along the summed axis share a scale.
+        block_size: the number of elements along the contracted axis that share a scale.
         data_type, scale_type: of elements and scales.
         global_scale: a factor of all scales; None for 1.
-        infer_only: whether the backward pass multiplies operands as they are.
+        infer_only: whether the backward pass multiplies operands without quantizing them.
     """
 
     mode: str
@@ -55,7 +111,7 @@ _FORMATS = {
 def get_scaled_dot_general_config(
     mode: Literal["nvfp4", "mxfp8"], global_scale: Array | None = None
 ) -> BlockScaleConfig:
-    """How :func:`scaled_dot_general` quantizes an operand.
+    """The quantization of an operand of :func:`scaled_dot_general`.
 
     Args:
         mode: the format.
@@ -82,16 +138,16 @@ def scaled_dot_general(
     configs: Sequence[BlockScaleConfig] | None = None,
     implementation: Literal["cudnn"] | None = None,
 ) -> Array:
-    """``lax.dot_general`` of operands that are quantized, block by block, first.
+    """``lax.dot_general`` of operands that are quantized block by block.
 
-    Derivatives are products of quantized arrays, too: of the cotangent, and of the other operand
-    along the axes that are summed then.
+    Derivatives are products of quantized arrays, too: the cotangent, and the other operand, along
+    the axes that the derivative contracts.
 
     Args:
-        lhs, rhs: arrays; what they are quantized to is made of them here.
+        lhs, rhs: arrays; they are quantized by this function.
         dimension_numbers: as of ``lax.dot_general``.
         preferred_element_type: the dtype of the result.
-        configs: how ``lhs``, ``rhs`` and cotangents are quantized, three of
+        configs: the quantization of ``lhs``, ``rhs`` and cotangents, each made by
             :func:`get_scaled_dot_general_config`; None for no quantization.
         implementation: ignored.
 
@@ -159,7 +215,7 @@ def _quantized_product(
 
 
 def _quantized(x: Any, config: BlockScaleConfig) -> tuple[Any, Any, Any]:
-    """Elements, scales of blocks along the last axis, and a factor of all."""
+    """Quantized elements, scales of blocks along the last axis, and a factor of all scales."""
     size = config.block_size
     rest = -x.shape[-1] % size
     wide = dnp.pad(dnp.astype(x, np.float32), ((0, 0), (0, 0), (0, rest)))

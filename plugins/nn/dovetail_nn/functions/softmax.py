@@ -14,7 +14,7 @@ from dovetail_core import Option, config, get_trace, here
 from dovetail_jit import fused, one_call
 from dovetail_lax import dtypes
 from dovetail_lax.numerics import exponents
-from dovetail_numpy import fusion, operands, rank_promotion
+from dovetail_numpy import fusion, operands, promotion
 
 from ..arguments import array, axes_of, inexact, mask
 from ..primitives import log_softmax_p, logsumexp_p, softmax_p, spread
@@ -26,13 +26,13 @@ softmax_custom_jvp = config.add(
     Option(
         "softmax_custom_jvp",
         True,
-        "Without effect: softmax is always differentiated by its own rule, which is stable.",
+        "Without effect: softmax always has its own derivative rule, which is stable.",
         check=as_bool,
     )
 )
 
 
-def _numbers(name: str, x: Any) -> Any:
+def _checked(name: str, x: Any) -> Any:
     if getattr(x, "dtype", None) == np.bool_:
         raise TypeError(f"{name} does not take booleans{here()}. Convert them to numbers first.")
     return inexact(name, x)
@@ -52,7 +52,7 @@ def softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Ar
         TypeError: ``x`` is no array, or of booleans.
         ValueError: an axis is out of bounds or given twice.
     """
-    x = _numbers("softmax", x)
+    x = _checked("softmax", x)
     if operands.names_of(axis):
         e = lax.exp(_below_greatest(x, axis, where))
         return lax.div(e, dnp.sum(e, axis, keepdims=True))
@@ -60,13 +60,13 @@ def softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Ar
     if where is None:
         return get_trace().process(softmax_p, (x,), {"axes": axes})
     where = mask("softmax", where)
-    return _masked(x, where, axes=axes, primitive=softmax_p, outside=0.0)
+    return _masked(x, where, axes=axes, primitive=softmax_p, masked=0.0)
 
 
 @fusion.of_one_array("axis")
 def log_softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Array:
     """The logarithm of :func:`softmax`; where ``where`` is false, minus infinity."""
-    x = _numbers("log_softmax", x)
+    x = _checked("log_softmax", x)
     if operands.names_of(axis):
         below = _below_greatest(x, axis, where)
         return lax.sub(below, lax.log(dnp.sum(lax.exp(below), axis, keepdims=True)))
@@ -74,11 +74,11 @@ def log_softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -
     if where is None:
         return get_trace().process(log_softmax_p, (x,), {"axes": axes})
     where = mask("log_softmax", where)
-    return _masked(x, where, axes=axes, primitive=log_softmax_p, outside=-np.inf)
+    return _masked(x, where, axes=axes, primitive=log_softmax_p, masked=-np.inf)
 
 
 def _below_greatest(x: Any, axis: Any, where: Any) -> Any:
-    """How far ``x`` is below its greatest element over axes of which some are named."""
+    """``x`` less its greatest element over axes of which some are named."""
     if where is not None:
         x = dnp.where(mask("softmax", where), x, -np.inf)
     greatest = dnp.max(lax.stop_gradient(x), axis, keepdims=True, initial=-np.inf)
@@ -86,10 +86,10 @@ def _below_greatest(x: Any, axis: Any, where: Any) -> Any:
     return exponents.below(x, dnp.broadcast_to(dnp.real(greatest), x.shape))
 
 
-@fused(static=("axes", "primitive", "outside"))
-def _masked(x: Any, where: Any, *, axes: tuple[int, ...], primitive: Any, outside: float) -> Any:
-    inside = primitive.bind(dnp.where(where, x, -np.inf), axes=axes)
-    return dnp.where(where, inside, outside)
+@fused(static=("axes", "primitive", "masked"))
+def _masked(x: Any, where: Any, *, axes: tuple[int, ...], primitive: Any, masked: float) -> Any:
+    result = primitive.bind(dnp.where(where, x, -np.inf), axes=axes)
+    return dnp.where(where, result, masked)
 
 
 def logsumexp(
@@ -120,8 +120,8 @@ def logsumexp(
     if a.weak_type:
         a = lax.convert_element_type(a, a.dtype)
     factors: Any = None if b is None else inexact("logsumexp", b)
-    if b is not None and rank_promotion.rank_promotion.value != "allow":
-        rank_promotion.check_ranks("logsumexp", (a.shape, factors.shape))
+    if b is not None and promotion.rank_promotion.value != "allow":
+        promotion.check_ranks("logsumexp", (a.shape, factors.shape))
     try:
         shape = a.shape if b is None else np.broadcast_shapes(a.shape, factors.shape)
     except ValueError as e:
@@ -131,7 +131,7 @@ def logsumexp(
     if b is None and where is None and not return_sign and not names:
         if not keepdims:
             return logsumexp_p.bind(a, axes=axes)
-        return _kept(a, axes=axes)
+        return _keepdims(a, axes=axes)
     where = None if where is None else mask("logsumexp", where)
     return _logsumexp(
         a, factors, where, shape=shape, axes=axes, names=names, keepdims=keepdims,
@@ -140,7 +140,7 @@ def logsumexp(
 
 
 @fused(static=("axes",))
-def _kept(a: Any, *, axes: tuple[int, ...]) -> Any:
+def _keepdims(a: Any, *, axes: tuple[int, ...]) -> Any:
     return dnp.expand_dims(logsumexp_p.bind(a, axes=axes), axes)
 
 

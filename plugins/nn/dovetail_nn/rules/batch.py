@@ -8,17 +8,7 @@ from typing import Any
 from dovetail_batching import batch_rules
 from dovetail_core import Primitive
 
-from ..primitives import (
-    log1mexp_p,
-    log1mexp_slope_p,
-    log_softmax_p,
-    logsumexp_p,
-    normal_cdf_p,
-    relu6_p,
-    relu_p,
-    softmax_p,
-    softplus_p,
-)
+from .. import primitives as nn
 
 
 def _elementwise(primitive: Primitive) -> None:
@@ -29,7 +19,7 @@ def _elementwise(primitive: Primitive) -> None:
 
 
 def _past(dim: int, axes: tuple[int, ...]) -> tuple[int, ...]:
-    """Axes of one element as axes of the batch."""
+    """Axes of one element as axes of the batched array."""
     return tuple([a + (a >= dim) for a in axes])
 
 
@@ -42,16 +32,23 @@ def _along(primitive: Primitive) -> None:
     batch_rules.set(primitive, rule)
 
 
-for _p in (relu_p, relu6_p, softplus_p, log1mexp_p, log1mexp_slope_p, normal_cdf_p):
+for _p in (
+    nn.relu_p,
+    nn.relu6_p,
+    nn.softplus_p,
+    nn.log1mexp_p,
+    nn.log1mexp_slope_p,
+    nn.normal_cdf_p,
+):
     _elementwise(_p)
-for _p in (softmax_p, log_softmax_p):
+for _p in (nn.softmax_p, nn.log_softmax_p):
     _along(_p)
 
 
-@batch_rules.register(logsumexp_p)
+@batch_rules.register(nn.logsumexp_p)
 def _logsumexp(
     axis: Any, args: Sequence[Any], dims: Sequence[Any], *, axes: tuple[int, ...]
 ) -> tuple[Any, Any]:
     dim = dims[0]
-    gone = sum(a < dim for a in _past(dim, axes))
-    return logsumexp_p.bind(args[0], axes=_past(dim, axes)), dim - gone
+    removed = sum(a < dim for a in _past(dim, axes))
+    return nn.logsumexp_p.bind(args[0], axes=_past(dim, axes)), dim - removed

@@ -1,4 +1,4 @@
-"""Lowering of ``relu``, which is short enough to be written at once."""
+"""Lowering of ``relu`` to one operation."""
 
 from __future__ import annotations
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import string
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import dovetail_lax as lax
 from dovetail_base.arguments import array_of
 from dovetail_base.foreign import names_itself
-from dovetail_core import Cache, type_shardings
+from dovetail_core import Cache, here, type_shardings
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array
@@ -16,12 +18,141 @@ from ..operands import Array, no_out
 from ..operations import transpose as permute
 from ..promotion import convert, promote
 from .matmul import contraction
-from .paths import Step, path_steps
-from .subscripts import parse_subscripts
+
+Shape = tuple[int, ...]
+
+
+def parse_subscripts(
+    subscripts: str, shapes: tuple[Shape, ...]
+) -> tuple[tuple[str, ...], str, dict[str, int]]:
+    """Letters of each operand and of the result, and the size of each letter's axis.
+
+    Raises:
+        ValueError: subscripts and shapes do not fit; names the subscript and the operand.
+    """
+    text = subscripts.replace(" ", "")
+    left, arrow, right = text.partition("->")
+    terms = left.split(",")
+    if len(terms) != len(shapes):
+        raise ValueError(
+            f"einsum {subscripts!r} has subscripts for {len(terms)} operands, but {len(shapes)} "
+            f"are given{here()}"
+        )
+    unused = iter(c for c in string.ascii_letters + _MORE if c not in text)
+    widths = [len(s) - len(t.replace("...", "")) for t, s in zip(terms, shapes) if "..." in t]
+    dots = "".join(next(unused) for _ in range(max(widths, default=0)))
+    inputs = tuple(
+        _spelled(subscripts, i, t, s, dots) for i, (t, s) in enumerate(zip(terms, shapes))
+    )
+    if arrow:
+        output = right.replace("...", dots)
+    else:
+        letters = "".join(inputs)
+        output = dots + "".join(
+            sorted(c for c in set(letters) if letters.count(c) == 1 and c not in dots))  # fmt: skip
+    sizes = _sizes(subscripts, inputs, shapes)
+    for c in output:
+        if c not in sizes or output.count(c) > 1:
+            what = "does not occur in any operand" if c not in sizes else "occurs twice"
+            raise ValueError(f"einsum {subscripts!r}: the result's subscript {c!r} {what}{here()}")
+    return inputs, output, sizes
+
+
+_MORE = "".join(chr(c) for c in range(0x3B1, 0x3CA))
+
+
+def _spelled(subscripts: str, i: int, term: str, shape: Shape, dots: str) -> str:
+    """One operand's letters, Ellipsis replaced by as many letters as it has axes left."""
+    named = term.replace("...", "")
+    if not all(c.isalnum() for c in named):
+        bad = next(c for c in named if not c.isalnum())
+        raise ValueError(
+            f"einsum {subscripts!r}: {bad!r} in {term!r} is neither a letter nor a digit{here()}"
+        )
+    left = len(shape) - len(named)
+    if left < 0 or (left and "..." not in term):
+        raise ValueError(
+            f"einsum {subscripts!r}: the subscript {term!r} has {len(named)} letters for operand "
+            f"{i}, which has shape {shape}{here()}"
+        )
+    return term.replace("...", dots[len(dots) - left :])
+
+
+def _sizes(subscripts: str, inputs: tuple[str, ...], shapes: tuple[Shape, ...]) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    for i, (term, shape) in enumerate(zip(inputs, shapes)):
+        for c, n in zip(term, shape):
+            known = sizes.get(c, 1)
+            if n not in (1, known) and known != 1:
+                raise ValueError(
+                    f"einsum {subscripts!r}: the subscript {c!r} has size {n} in operand {i} of "
+                    f"shape {shape}, but size {known} in an operand before{here()}. Give the "
+                    "axes names of their own, or reshape an operand."
+                )
+            sizes[c] = max(known, n) if 0 not in (known, n) else 0
+    return sizes
+
+
+class Step(NamedTuple):
+    """One contraction: the positions of its operands among the remaining values, and the letters
+    of its result."""
+
+    operands: tuple[int, ...]
+    result: str
+
+
+def path_steps(
+    inputs: tuple[str, ...], output: str, sizes: dict[str, int], shapes: tuple[Shape, ...],
+    optimize: Any,
+) -> tuple[Step, ...]:  # fmt: skip
+    """The contractions in order; each result is appended to the remaining values."""
+    n = len(inputs)
+    if n == 1:
+        return (Step((0,), output),)
+    if n == 2:
+        return (Step((0, 1), output),)
+    path = _path(inputs, output, sizes, shapes, optimize)
+    terms = list(inputs)
+    steps = []
+    for group in path:
+        while len(group) > 1:
+            steps.append(_pair(terms, tuple(group[:2]), output))
+            rest = list(group[2:])
+            removed = sorted(group[:2])
+            # The result is last; the others have moved up by those removed before them.
+            group = [len(terms) - 1, *(i - sum(g < i for g in removed) for i in rest)]
+    return tuple(steps)
+
+
+def _pair(terms: list[str], pair: tuple[int, ...], output: str) -> Step:
+    others = "".join(t for i, t in enumerate(terms) if i not in pair) + output
+    both = "".join(terms[i] for i in pair)
+    keep = "".join(c for c in dict.fromkeys(both) if c in others)
+    for i in sorted(pair, reverse=True):
+        del terms[i]
+    terms.append(keep)
+    return Step(pair, keep)
+
+
+def _path(
+    inputs: tuple[str, ...], output: str, sizes: dict[str, int], shapes: tuple[Shape, ...],
+    optimize: Any,
+) -> Sequence[Sequence[int]]:  # fmt: skip
+    if optimize is False:
+        return [list(range(len(inputs)))]
+    if isinstance(optimize, (list, tuple)):
+        return [p for p in optimize if not isinstance(p, str)]
+    import opt_einsum
+
+    chosen = "auto" if optimize is True else optimize
+    subscripts = f"{','.join(inputs)}->{output}"
+    full = [tuple(sizes[c] for c in term) for term in inputs]
+    result: Any = opt_einsum.contract_path(subscripts, *full, shapes=True, optimize=chosen)[0]
+    return result
 
 
 class _Plan(NamedTuple):
-    """What one einsum over operands of some shapes does, step by step."""
+    """The contractions of one einsum over operands of some shapes, in order."""
 
     inputs: tuple[str, ...]
     output: str
@@ -42,7 +173,7 @@ def einsum(
         subscripts: letters for each operand's axes, then ``->`` and those of the result; without
             it, the letters that occur once in alphabetical order. ``...`` stands for axes that
             broadcast. Alternatively operands and lists of numbers in turn.
-        optimize: how the order of contractions is found (see ``opt_einsum``).
+        optimize: the method that chooses the order of contractions (see ``opt_einsum``).
 
     Raises:
         ValueError: subscripts and operands do not fit together; names the subscript and operand.
@@ -83,8 +214,8 @@ def _named_form(subscripts: Any, operands: tuple[Any, ...]) -> tuple[str, tuple[
 
 
 def _plan(subscripts: str, shapes: tuple[Any, ...], optimize: Any) -> _Plan:
-    how = tuple(map(_hashable, optimize)) if isinstance(optimize, (list, tuple)) else optimize
-    key = (subscripts, shapes, how)
+    chosen = tuple(map(_hashable, optimize)) if isinstance(optimize, (list, tuple)) else optimize
+    key = (subscripts, shapes, chosen)
     result = _plans.get(key)
     if result is None:
         inputs, output, sizes = parse_subscripts(subscripts, shapes)

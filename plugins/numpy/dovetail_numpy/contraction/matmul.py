@@ -7,10 +7,11 @@ from functools import partial
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_core import Cache, ShapedArray, config, type_shardings, typeof
+from dovetail_core import Cache, ShapedArray, config, here, type_shardings, typeof
+from dovetail_lax.errors import ShapeError
 
 from ..fusion import fused_when_evaluated, of_two_arrays
-from ..operands import Array, ArrayLike, ShapeError, here, operand, stands_for_array
+from ..operands import Array, ArrayLike, has_array_conversion, operand
 from ..operations import transpose as permute
 from ..promotion import common_type, convert
 from ..ufuncs.plans import by_configuration
@@ -45,13 +46,13 @@ class MatMul:
         self.plans: Cache[Any, Plan] = Cache()
 
     def __call__(self, x: Any, y: Any) -> Any:
-        plan = self.plans.get((getattr(x, "aval", None), getattr(y, "aval", None)))
+        plan = self.plans.get((getattr(x, "aval", x.__class__), getattr(y, "aval", y.__class__)))
         if plan is None:
             return self.miss(x, y)
         try:
             return plan(x, y)
         except TypeError:
-            if not (stands_for_array(x) or stands_for_array(y)):
+            if not (has_array_conversion(x) or has_array_conversion(y)):
                 raise
         return self.miss(x, y)
 
@@ -64,7 +65,7 @@ class MatMul:
         if plan is None and not plain:
             plan = self.plan(*types, precision, preferred)
         elif plan is None:
-            same = types[0].dtype == types[1].dtype  # or options say what becomes of them
+            same = types[0].dtype == types[1].dtype  # else promotion depends on options
             plan = self.plan(*types) if same else by_configuration(self._plan_of)
             self.plans[types] = plan
         return plan(x, y)
@@ -76,8 +77,7 @@ class MatMul:
     def plan(
         self, a: ShapedArray, b: ShapedArray, precision: Any = None, preferred: Any = None
     ) -> Plan:
-        """What to do for operands of these types.
-
+        """The function that multiplies operands of these types.
         Raises:
             ValueError: an operand is a scalar.
             ShapeError: the contracted axes have different sizes; names the shapes.
@@ -143,7 +143,7 @@ def _broadcast_plan(a: tuple[int, ...], b: tuple[int, ...], precision: Any, pref
     right = [i for i in range(rank) if i in batch or i in only_b]
     summed = (len(left) + len(rows) - 1,), (len(right),)
     dims = summed, (tuple(left.index(i) for i in batch), tuple(right.index(i) for i in batch))
-    # Axes as they come out: batch, the first operand's own, its row axis, the second's, columns.
+    # The product's axes: batch, the first operand's own, its row axis, the second's, columns.
     names = [*batch, *only_a, *(["row"] if len(rows) == 2 else []), *only_b, "column"]
     wanted = [*range(rank), *(["row"] if len(rows) == 2 else []), "column"]
     order = tuple(names.index(w) for w in wanted)

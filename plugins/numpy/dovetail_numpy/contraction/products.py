@@ -7,11 +7,11 @@ from typing import Any
 
 import dovetail_lax as lax
 from dovetail_base.foreign import names_itself
-from dovetail_core import type_shardings
+from dovetail_core import here, type_shardings
 
 from ..creation.arrays import as_array
 from ..fusion import fused, of_two_arrays, one_call
-from ..operands import Array, ArrayLike, axis_index, here, integer, no_out
+from ..operands import Array, ArrayLike, axis_index, integer, no_out
 from ..operations import reshape as to_shape
 from ..promotion import broadcast_shapes, promote
 from ..ufuncs.arithmetic import MULTIPLY, SUBTRACT

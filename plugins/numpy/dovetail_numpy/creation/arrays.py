@@ -10,8 +10,10 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_base import arguments
 from dovetail_base.errors import integer_too_large
+from dovetail_base.source import called, short_repr
 from dovetail_core import ShapedArray, canonical_dtype, dtype_named, here, typeof
 from dovetail_lax import dtypes
+from dovetail_lax.errors import ShapeError
 from dovetail_tree.errors import too_deep
 
 from ..operands import (
@@ -20,15 +22,12 @@ from ..operands import (
     ArrayLike,
     DTypeError,
     DTypeLike,
-    ShapeError,
-    called,
+    has_array_conversion,
     operand,
-    short_repr,
-    stands_for_array,
 )
 from ..operations import strong
 from ..promotion import convert, default_int
-from . import placing
+from . import placement
 
 
 def as_array(name: str, x: ArrayLike, position: int = 0) -> Array:
@@ -37,7 +36,7 @@ def as_array(name: str, x: ArrayLike, position: int = 0) -> Array:
     Raises:
         TypeError: ``x`` is a list, or otherwise no array; names the function and the position.
     """
-    if hasattr(x, "aval") and not stands_for_array(x):
+    if hasattr(x, "aval") and not has_array_conversion(x):
         _refuse_mutable(name, x)
         return x
     value = operand(name, x, position)
@@ -66,7 +65,7 @@ def _put_checked(value: Any) -> Array:
     bits = aval.dtype.itemsize * 8 - 1
     if value.__class__ is int and not -(1 << bits) <= value < 1 << bits:
         raise integer_too_large(value, aval.dtype)
-    return placing.put(value if value.__class__ in PYTHON_SCALARS else np.asarray(value), aval)
+    return placement.put(value if value.__class__ in PYTHON_SCALARS else np.asarray(value), aval)
 
 
 def asarray(
@@ -103,7 +102,7 @@ def array(
             f"array: order={order!r} is not supported, only 'K' and 'C' are{here()}"
         )
     wanted = None if dtype is None else dtypes.as_dtype(dtype)
-    if hasattr(object, "aval") and not stands_for_array(object):
+    if hasattr(object, "aval") and not has_array_conversion(object):
         _refuse_mutable("array", object)
         out = object if wanted is None else lax.convert_element_type(object, wanted)
         out = lax.copy_p.bind(out) if copy and out is object else out
@@ -111,8 +110,8 @@ def array(
         out = _from_host(object, wanted)
     if ndmin > out.ndim:
         out = lax.expand_dims(out, range(ndmin - out.ndim))
-    place = placing.chosen(device, out_sharding)
-    return out if place is None else placing.to_device(out, place)
+    target = placement.resolve(device, out_sharding)
+    return out if target is None else placement.to_device(out, target)
 
 
 _NUMBERS = frozenset("?bhilqBHILQefdFD")
@@ -123,9 +122,9 @@ def _from_host(x: Any, dtype: Any) -> Array:
     cls = x.__class__
     if cls is np.ndarray and x.dtype.char in _NUMBERS:
         own = canonical_dtype(x.dtype) if dtype is None else dtype
-        return placing.put(np.asarray(x, own), ShapedArray(x.shape, own))
+        return placement.put(np.asarray(x, own), ShapedArray(x.shape, own))
     if cls in PYTHON_SCALARS:
-        return _put_checked(x) if dtype is None else placing.constant(_cast(x, dtype))
+        return _put_checked(x) if dtype is None else placement.constant(_cast(x, dtype))
     if isinstance(x, (list, tuple)):
         return _from_sequence(x, dtype)
     if x is None:
@@ -143,7 +142,7 @@ def _from_host(x: Any, dtype: Any) -> Array:
             f"{e}"
         ) from None
     own = dtypes.dtype_of(value.dtype) if dtype is None else dtype
-    return placing.constant(value.astype(own, copy=False))
+    return placement.constant(value.astype(own, copy=False))
 
 
 def _cast(x: Any, dtype: Any) -> np.ndarray[Any, Any]:
@@ -177,11 +176,11 @@ def _from_sequence(x: Any, dtype: Any) -> Array:
             f"array: {short_repr(x)} is not rectangular{called()}: {e}. All rows must have one "
             "shape."
         ) from None
-    return placing.constant(value)
+    return placement.constant(value)
 
 
 def _converts_itself(x: Any) -> bool:
-    """Whether ``x`` is of a class, none of NumPy's, that NumPy asks for an array."""
+    """True for an object of another library that NumPy converts by its ``__array__``."""
     cls = x.__class__
     return cls not in PYTHON_SCALARS and hasattr(cls, "__array__") and not (
         isinstance(x, (np.ndarray, np.generic)) or hasattr(x, "aval") or hasattr(x, "__jax_array__")
@@ -242,7 +241,7 @@ def _stacked(x: Any, dtype: Any, leaves: list[Any]) -> Array:
             "All must have one shape."
         )
     if not parts:
-        return placing.constant(np.zeros((0,), dtype))
+        return placement.constant(np.zeros((0,), dtype))
     return strong(lax.stack_p.bind(*parts, axis=0))
 
 

@@ -15,7 +15,7 @@ from dovetail_lax import dtypes
 
 from ..operands import Array, ArrayLike, DTypeLike, operand, shape_tuple
 from ..promotion import broadcast_shapes, convert, python_scalar
-from . import placing
+from . import placement
 from .arrays import as_array
 
 Shape = int | Sequence[int]
@@ -27,12 +27,12 @@ def _filled(shape: tuple[int, ...], value: Any, dtype: Any, weak: bool = False) 
     if isinstance(dtype, ExtendedDType):
         return lax.full(shape, value, dtype)
     aval = ShapedArray(shape, dtype, weak)  # refuses what is too large
-    if placing.on_host(prod(shape)):
+    if placement.on_host(prod(shape)):
         try:
             host = np.full(shape, value, dtype)
         except OverflowError:
             raise integer_too_large(value, dtype) from None
-        return placing.put(host, aval)
+        return placement.put(host, aval)
     scalar = python_scalar(value, dtype, True) if weak else np.asarray(value).astype(dtype)[()]
     return lax.broadcast_in_dim_p.bind(scalar, shape=shape, broadcast_dimensions=())
 
@@ -40,22 +40,22 @@ def _filled(shape: tuple[int, ...], value: Any, dtype: Any, weak: bool = False) 
 def _filled_at(
     shape: tuple[int, ...], value: Any, dtype: Any, weak: bool, device: Any, out_sharding: Any
 ) -> Array:
-    """The same on a device, or divided: a large one is made in its parts."""
+    """An array of one host value on a device, or sharded: a large one is made shard by shard."""
     if dtype == float0:
-        return cast("Array", np.zeros(shape, float0))  # what stands for no derivative is NumPy's
-    place = placing.chosen(device, out_sharding)
-    if place is None:
+        return cast("Array", np.zeros(shape, float0))  # the dtype of no derivative is NumPy's
+    target = placement.resolve(device, out_sharding)
+    if target is None:
         return _filled(shape, value, dtype, weak)
-    weak = weak and (device is None or placing.is_traced())  # what is put somewhere is not
-    if not weak and not placing.on_host(prod(shape)) and not placing.is_one_device(place):
+    weak = weak and (device is None or placement.is_traced())  # arrays put on devices are strong
+    if not weak and not placement.on_host(prod(shape)) and not placement.is_one_device(target):
         ShapedArray(shape, dtype)
-        return lax.full(shape, value, dtype, sharding=place)
-    return placing.to_device(_filled(shape, value, dtype, weak), place)
+        return lax.full(shape, value, dtype, sharding=target)
+    return placement.to_device(_filled(shape, value, dtype, weak), target)
 
 
-def _placed(x: Array, device: Any, out_sharding: Any = None) -> Array:
-    place = placing.chosen(device, out_sharding)
-    return x if place is None else placing.to_device(x, place)
+def _put_on(x: Array, device: Any, out_sharding: Any = None) -> Array:
+    target = placement.resolve(device, out_sharding)
+    return x if target is None else placement.to_device(x, target)
 
 
 def zeros(
@@ -109,7 +109,7 @@ def full(
         value = lax.convert_element_type_p.bind(value, new_dtype=dt, weak_type=weak)
         first = len(dims) - len(aval.shape)
         out = lax.broadcast_in_dim(value, dims, range(first, len(dims)))
-    return _placed(out, device, out_sharding)
+    return _put_on(out, device, out_sharding)
 
 
 def full_like(
@@ -137,7 +137,7 @@ def _type_like(name: str, a: Any) -> ShapedArray:
 
 
 def _is_bound(a: Any, aval: ShapedArray) -> bool:
-    """Whether an array like ``a`` may have to be where ``a`` is, or vary as it does."""
+    """True if an array like ``a`` must have the placement of ``a``, or vary as it does."""
     if aval.divided is not None or aval.vma:
         return True
     return getattr(a, "_committed", True) and getattr(a, "sharding", None) is not None

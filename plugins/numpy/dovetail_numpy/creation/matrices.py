@@ -17,7 +17,7 @@ from ..operands import Array, ArrayLike, DTypeLike, axis_index, integer, no_out,
 from ..operations import filled, number, select, strong, transpose
 from ..promotion import broadcast, convert, default_int
 from ..reductions.basic import sum as total
-from . import placing
+from . import placement
 from .arrays import as_array
 
 
@@ -32,11 +32,11 @@ def eye(
     """
     dt = canonical_dtype(np.float64) if dtype is None else dtypes.as_dtype(dtype)
     rows, columns = shape = _matrix("eye", N, M)
-    if placing.on_host(rows * columns) and not hasattr(k, "aval"):
-        out = placing.constant(np.eye(rows, columns, integer("eye", "k", k), np.bool_).astype(dt))
+    if placement.on_host(rows * columns) and not hasattr(k, "aval"):
+        out = placement.constant(np.eye(rows, columns, integer("eye", "k", k), np.bool_).astype(dt))
     else:
         out = lax.convert_element_type(_diagonal_mask(shape, k, lax.eq), dt)
-    return out if device is None else placing.to_device(out, device)
+    return out if device is None else placement.to_device(out, device)
 
 
 def _matrix(name: str, rows: int, columns: int | None) -> tuple[int, int]:
@@ -68,8 +68,10 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None) -> Ar
     """An ``N`` by ``M`` matrix with ones on and below the ``k``-th diagonal, else zeros."""
     dt = canonical_dtype(np.float32) if dtype is None else dtypes.as_dtype(dtype)
     rows, columns = shape = _matrix("tri", N, M)
-    if placing.on_host(rows * columns) and not hasattr(k, "aval"):
-        return placing.constant(np.tri(rows, columns, integer("tri", "k", k), np.bool_).astype(dt))
+    if placement.on_host(rows * columns) and not hasattr(k, "aval"):
+        return placement.constant(
+            np.tri(rows, columns, integer("tri", "k", k), np.bool_).astype(dt)
+        )
     return lax.convert_element_type(_diagonal_mask(shape, k, lax.ge), dt)
 
 
@@ -145,7 +147,7 @@ def _last_diagonal(a: Any, offset: int) -> Any:
     if size == 0 or a.size == 0:
         return filled(a, (*a.shape[:-2], size), 0)
     first = [max(-offset, 0), max(offset, 0)]
-    places = lax.add(
+    positions = lax.add(
         lax.broadcasted_iota(np.int32, (size, 2), 0),
         lax.broadcast_in_dim(np.asarray(first, np.int32), (size, 2), (1,)),
     )
@@ -153,7 +155,7 @@ def _last_diagonal(a: Any, offset: int) -> Any:
     lead = tuple(range(row))
     dims = lax.GatherDimensionNumbers(lead, (row, column), (row, column))
     sizes = (*a.shape[:-2], 1, 1)
-    return lax.gather(a, places, dims, sizes, unique_indices=True, mode="promise_in_bounds")
+    return lax.gather(a, positions, dims, sizes, unique_indices=True, mode="promise_in_bounds")
 
 
 @one_call("offset", "axis1", "axis2")
@@ -244,8 +246,7 @@ def fromfunction(
 ) -> Any:
     """``function`` of the coordinates of each element of an array of ``shape``.
 
-    ``function`` is called once per element under ``vmap`` where the plugin ``batching`` is there,
-    so that it may be written for scalars.
+    ``function`` is mapped over the elements by ``vmap``, so that it may be written for scalars.
     """
     from dovetail_batching import vmap
 

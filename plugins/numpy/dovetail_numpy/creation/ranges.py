@@ -8,23 +8,14 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_base.foreign import names_itself
-from dovetail_core import ConcretizationTypeError, ShapedArray, Tracer, is_inexact, typeof
+from dovetail_core import ConcretizationTypeError, ShapedArray, Tracer, here, is_inexact, typeof
 from dovetail_lax import dtypes
 
 from ..fusion import fused, one_call
-from ..operands import (
-    Array,
-    ArrayLike,
-    DTypeError,
-    DTypeLike,
-    axis_index,
-    here,
-    integer,
-    operand,
-)
+from ..operands import Array, ArrayLike, DTypeError, DTypeLike, axis_index, integer, operand
 from ..operations import number, select, strong
 from ..promotion import broadcast, common_type, convert, promote_all
-from . import placing
+from . import placement
 from .arrays import as_array
 
 
@@ -46,9 +37,9 @@ def arange(
     dt = common_type(types)[0] if dtype is None else dtypes.as_dtype(dtype)
     if stop is None:
         bounds = [0, *bounds[:1], *bounds[1:]]
-    place = placing.chosen(device, out_sharding)
+    target = placement.resolve(device, out_sharding)
     out = _arange(bounds, dt)
-    return out if place is None else placing.to_device(out, place)
+    return out if target is None else placement.to_device(out, target)
 
 
 def _bound(i: int, b: ArrayLike) -> Any:
@@ -72,17 +63,17 @@ def _arange(bounds: list[Any], dtype: Any) -> Array:
     start, stop, step = (*bounds, 1)[:3]
     if step == 0:
         raise ZeroDivisionError(f"arange: step must not be 0{here()}")
-    whole = all(isinstance(b, (bool, int, np.integer, np.bool_)) for b in bounds)
-    size = max(0, -((int(start) - int(stop)) // int(step))) if whole else max(
+    integral = all(isinstance(b, (bool, int, np.integer, np.bool_)) for b in bounds)
+    size = max(0, -((int(start) - int(stop)) // int(step))) if integral else max(
         0, int(np.ceil((stop - start) / step)))  # fmt: skip
     ShapedArray((size,), dtype)  # refuses what is too large
-    if placing.on_host(size) or not whole or dtype.kind not in "iu":
+    if placement.on_host(size) or not integral or dtype.kind not in "iu":
         # The running sum start + i * step is NumPy's; made in double precision, then rounded.
         exact: list[Any] = [b if isinstance(b, (int, float, complex)) else b.item() for b in bounds]
-        values = np.arange(*exact).astype(dtype) if dtype.kind != "V" or whole else np.arange(
+        values = np.arange(*exact).astype(dtype) if dtype.kind != "V" or integral else np.arange(
             *map(float, exact)).astype(dtype)  # fmt: skip
         counts = start == 0 and step == 1
-        return (placing.own_constant if counts else placing.constant)(values)
+        return (placement.unguarded_constant if counts else placement.constant)(values)
     out = lax.iota_p.bind(dtype=dtype, shape=(size,), dimension=0)
     out = out if step == 1 else lax.mul(out, dtype.type(step))
     return out if start == 0 else lax.add(out, dtype.type(start))
@@ -94,7 +85,7 @@ def linspace(
     start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, retstep: bool = False,
     dtype: DTypeLike = None, axis: int = 0, *, device: Any = None,
 ) -> Any:  # fmt: skip
-    """``num`` evenly spaced numbers from ``start`` to ``stop``; also their distance if asked.
+    """``num`` evenly spaced numbers from ``start`` to ``stop``, and with ``retstep`` the distance.
 
     ``start`` and ``stop`` may be arrays; the numbers then run along ``axis`` of the result.
 
@@ -116,13 +107,13 @@ def linspace(
     lo, hi = broadcast(lo, shape), broadcast(hi, shape)
     axis = axis_index("linspace", axis, len(shape) + 1)
     out = _linspace(lo, hi, num=n, endpoint=bool(endpoint), dtype=wanted, axis=axis)
-    out = out if device is None else placing.to_device(out, device)
+    out = out if device is None else placement.to_device(out, device)
     return (out, strong(_step(lo, hi, n - bool(endpoint)))) if retstep else out
 
 
 def _step(lo: Any, hi: Any, gaps: int) -> Any:
     if gaps < 1:
-        return placing.constant(np.full(lo.shape, np.nan, lo.dtype))
+        return placement.constant(np.full(lo.shape, np.nan, lo.dtype))
     return lax.div(lax.sub(hi, lo), number(lo, gaps))
 
 
@@ -191,8 +182,8 @@ def _common_sign(lo: Any, hi: Any) -> Any:
 
 def _exact_ends(out: Any, lo: Any, hi: Any, axis: int, endpoint: bool) -> Any:
     n = out.shape[axis]
-    place = lax.broadcasted_iota(np.int32, out.shape, axis)
+    position = lax.broadcasted_iota(np.int32, out.shape, axis)
     lo, hi = (broadcast(lax.expand_dims(v, (axis,)), out.shape) for v in (lo, hi))
     if n > 1 and endpoint:
-        out = select(lax.eq(place, np.int32(n - 1)), hi, out)
-    return select(lax.eq(place, np.int32(0)), lo, out)
+        out = select(lax.eq(position, np.int32(n - 1)), hi, out)
+    return select(lax.eq(position, np.int32(0)), lo, out)

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import dovetail_lax as lax
+from dovetail_base.source import short_repr
 from dovetail_core import here, type_shardings
 
-from ..operands import short_repr
 from . import reading, writing
 from .reading import Options
 
@@ -22,6 +22,25 @@ def _write_options(
         return _WRITE_DEFAULT
     return Options("drop" if mode is None else mode, None, indices_are_sorted, unique_indices,
                    wrap_negative_indices)  # fmt: skip
+
+
+def _updater(kind: str, doc: str, of_booleans: str | None = None) -> Callable[..., Any]:
+    """A method that updates by ``kind``, booleans by ``of_booleans`` (their sum is a maximum)."""
+
+    def update(
+        self: IndexUpdateRef, values: Any, *, indices_are_sorted: bool = False,
+        unique_indices: bool = False, mode: Any = None, out_sharding: Any = None,
+        wrap_negative_indices: bool = True,
+    ) -> Any:  # fmt: skip
+        chosen = of_booleans if of_booleans and self.array.dtype.kind == "b" else kind
+        return self._update(
+            chosen, values, indices_are_sorted, unique_indices, mode,
+            wrap_negative_indices, out_sharding,
+        )  # fmt: skip
+
+    update.__name__, update.__doc__ = kind, doc
+    update.__qualname__ = f"IndexUpdateRef.{kind}"
+    return update
 
 
 class At:
@@ -43,8 +62,8 @@ class IndexUpdateRef:
     """The value of ``x.at[index]``: its methods return updated copies of ``x``.
 
     All take ``indices_are_sorted`` and ``unique_indices`` (promises that make them faster),
-    ``mode`` (``"drop"``, the default of updates: places outside are left out; ``"clip"``: the
-    nearest place; ``"promise_in_bounds"``; for ``get`` also ``"fill"``) and
+    ``mode`` (``"drop"``, the default of updates: indices out of bounds are left out; ``"clip"``:
+    the nearest index; ``"promise_in_bounds"``; for ``get`` also ``"fill"``) and
     ``wrap_negative_indices`` (whether negative indices count from the end), and ``out_sharding``
     (how the result is divided along axes of a mesh of type ``Explicit``, where that is ambiguous).
     """
@@ -68,9 +87,9 @@ class IndexUpdateRef:
         self, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Any = None,
         fill_value: Any = None, out_sharding: Any = None, wrap_negative_indices: bool = True,
     ) -> Any:  # fmt: skip
-        """``x[index]``; places outside give ``fill_value`` (or NaN) with ``mode="fill"``.
+        """``x[index]``; indices out of bounds give ``fill_value`` (or NaN) with ``mode="fill"``.
 
-        Without a mode ``fill_value`` has no effect, and places outside are clamped.
+        Without a mode ``fill_value`` has no effect, and indices out of bounds are clamped.
         """
         options = Options(
             mode, fill_value, indices_are_sorted, unique_indices, wrap_negative_indices
@@ -90,13 +109,21 @@ class IndexUpdateRef:
             return type_shardings.with_out_sharding(out_sharding, writing.update, *given)
         return writing.update(self.array, self.index, kind, values, options)
 
-    def set(
-        self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False,
-        mode: Any = None, out_sharding: Any = None, wrap_negative_indices: bool = True,
-    ) -> Any:  # fmt: skip
-        """``x`` with ``values`` at ``index``; which one of several at one place is unspecified."""
-        return self._update("set", values, indices_are_sorted, unique_indices, mode,
-                            wrap_negative_indices, out_sharding)  # fmt: skip
+    set = _updater(
+        "set",
+        "``x`` with ``values`` at ``index``; for a repeated index one of its values, unspecified.",
+    )
+    add = _updater(
+        "add", "``x`` with ``values`` added at ``index``; repeated indices receive the sum.", "max"
+    )
+    subtract = _updater("subtract", "``x`` with ``values`` subtracted at ``index``.")
+    multiply = mul = _updater(
+        "multiply",
+        "``x`` multiplied by ``values`` at ``index``; at repeated indices by their product.",
+        "min",
+    )
+    min = _updater("min", "``x`` with the lesser of itself and ``values`` at ``index``.")
+    max = _updater("max", "``x`` with the greater of itself and ``values`` at ``index``.")
 
     def apply(
         self, func: Callable[[Any], Any], *, indices_are_sorted: bool = False,
@@ -109,34 +136,6 @@ class IndexUpdateRef:
             given = self.array, self.index, func, options
             return type_shardings.with_out_sharding(out_sharding, writing.apply, *given)
         return writing.apply(self.array, self.index, func, options)
-
-    def add(
-        self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False,
-        mode: Any = None, out_sharding: Any = None, wrap_negative_indices: bool = True,
-    ) -> Any:  # fmt: skip
-        """``x`` with ``values`` added at ``index``; repeated places receive the sum."""
-        kind = "max" if self.array.dtype.kind == "b" else "add"  # or
-        return self._update(kind, values, indices_are_sorted, unique_indices, mode,
-                            wrap_negative_indices, out_sharding)  # fmt: skip
-
-    def subtract(
-        self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False,
-        mode: Any = None, out_sharding: Any = None, wrap_negative_indices: bool = True,
-    ) -> Any:  # fmt: skip
-        """``x`` with ``values`` subtracted at ``index``."""
-        return self._update("subtract", values, indices_are_sorted, unique_indices, mode,
-                            wrap_negative_indices, out_sharding)  # fmt: skip
-
-    def multiply(
-        self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False,
-        mode: Any = None, out_sharding: Any = None, wrap_negative_indices: bool = True,
-    ) -> Any:  # fmt: skip
-        """``x`` multiplied by ``values`` at ``index``; repeated places by their product."""
-        kind = "min" if self.array.dtype.kind == "b" else "multiply"  # and
-        return self._update(kind, values, indices_are_sorted, unique_indices, mode,
-                            wrap_negative_indices, out_sharding)  # fmt: skip
-
-    mul = multiply
 
     def divide(
         self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False,
@@ -161,22 +160,6 @@ class IndexUpdateRef:
         exponents = ones._update("multiply", values, indices_are_sorted, unique_indices, mode,
                                  wrap_negative_indices, out_sharding)  # fmt: skip
         return power(self.array, exponents)
-
-    def min(
-        self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False,
-        mode: Any = None, out_sharding: Any = None, wrap_negative_indices: bool = True,
-    ) -> Any:  # fmt: skip
-        """``x`` with the lesser of itself and ``values`` at ``index``."""
-        return self._update("min", values, indices_are_sorted, unique_indices, mode,
-                            wrap_negative_indices, out_sharding)  # fmt: skip
-
-    def max(
-        self, values: Any, *, indices_are_sorted: bool = False, unique_indices: bool = False,
-        mode: Any = None, out_sharding: Any = None, wrap_negative_indices: bool = True,
-    ) -> Any:  # fmt: skip
-        """``x`` with the greater of itself and ``values`` at ``index``."""
-        return self._update("max", values, indices_are_sorted, unique_indices, mode,
-                            wrap_negative_indices, out_sharding)  # fmt: skip
 
 
 def at(array: Any) -> At:

@@ -1,4 +1,4 @@
-"""What an index means for a shape: which axes are read how, and how the result's axes are made."""
+"""The layout of an index for a shape: slices and picks of axes, and the axes of the result."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..operands import here
+from dovetail_core import here
+
 from .parsing import ARRAY, DOTS, FLAG, HOST, INT, NONE, SLICE, Key
 
 
@@ -15,7 +16,7 @@ class IndexShapeError(IndexError, ValueError):
 
 
 class Run(NamedTuple):
-    """A slice of an axis: ``count`` places from ``start`` on (or from operand ``source``)."""
+    """A slice of an axis: ``count`` elements from ``start`` on (or from operand ``source``)."""
 
     axis: int
     start: int
@@ -25,7 +26,7 @@ class Run(NamedTuple):
 
 
 class Pick(NamedTuple):
-    """An axis at integer places: operand number ``source``, or a constant NumPy array."""
+    """An axis indexed by integers: operand number ``source``, or a constant NumPy array."""
 
     axis: int
     source: int | np.ndarray[Any, Any]
@@ -39,13 +40,13 @@ class Layout(NamedTuple):
 
     Attributes:
         shape: the array's, with an axis of size 1 for each boolean scalar.
-        flag_axes: where those axes are.
+        flag_axes: the positions of those axes.
         runs: the sliced axes, in order; whole axes among them.
-        picks: axes at integer places, in order.
+        picks: axes indexed by integers, in order.
         advanced: whether some pick has dimensions, so that all picks broadcast together.
-        places: the common shape of the picks.
-        before: how many of the runs come before the picks' dimensions in the result.
-        new_axes: where None adds axes, in the result.
+        pick_shape: the common shape of the picks.
+        before: the number of runs before the picks' dimensions in the result.
+        new_axes: the positions of the axes that None adds in the result.
         result: the shape of the result.
     """
 
@@ -54,17 +55,17 @@ class Layout(NamedTuple):
     runs: tuple[Run, ...]
     picks: tuple[Pick, ...]
     advanced: bool
-    places: tuple[int, ...]
+    pick_shape: tuple[int, ...]
     before: int
     new_axes: tuple[int, ...]
     result: tuple[int, ...]
 
 
-def movable(result: Layout) -> tuple[Layout, tuple[int, ...]] | None:
+def with_dynamic_starts(result: Layout) -> tuple[Layout, tuple[int, ...]] | None:
     """The layout with the starts of contiguous slices as leading operands, and those starts.
 
-    Arrays that are read at one place after the other then need one program, not one for each. None
-    where there is no such slice.
+    Slices of one size that start at different indices then share one program. None if there is no
+    such slice.
     """
     starts = [r for r in result.runs if r.step == 1 and r.count != result.shape[r.axis] and r.count]
     if not starts or result.flag_axes:
@@ -90,16 +91,16 @@ def _expanded(shape: tuple[int, ...], key: Key) -> list[Any]:
         )
     if sum(_kind(i) == DOTS for i in key) > 1:
         raise IndexError(f"an index can have only one Ellipsis ('...'){here()}")
-    whole = [(SLICE, None, None, None)] * (len(shape) - used)
+    full_slices = [(SLICE, None, None, None)] * (len(shape) - used)
     out: list[Any] = []
     for item in key if any(_kind(i) == DOTS for i in key) else (*key, DOTS):
-        # An empty Ellipsis still separates integer arrays, so it leaves a mark.
-        out.extend((DOTS, *whole) if _kind(item) == DOTS else (item,))
+        # An empty Ellipsis still separates integer arrays, so it stays in the list.
+        out.extend((DOTS, *full_slices) if _kind(item) == DOTS else (item,))
     return out
 
 
 class _Reader:
-    """Walks over the items of an index and gathers what a layout is made of."""
+    """Collects the parts of a layout from the items of an index."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.given = shape
@@ -134,8 +135,8 @@ class _Reader:
         if kind == FLAG:
             self.shape.insert(axis, 1)
             self.flag_axes.append(axis)
-            places = np.zeros((int(item[1]),), np.int32)
-            self.picks.append(Pick(axis, places, places.shape, kind))
+            pick_shape = np.zeros((int(item[1]),), np.int32)
+            self.picks.append(Pick(axis, pick_shape, pick_shape.shape, kind))
         else:
             shape = () if kind == INT else item[1]
             if kind == INT and not self.shape[axis]:
@@ -168,37 +169,37 @@ def layout(shape: tuple[int, ...], key: Key) -> Layout:
         reader.take(item)
     advanced = any(p.shape or p.kind in (FLAG, HOST) for p in reader.picks)
     try:
-        places = np.broadcast_shapes(*(p.shape for p in reader.picks)) if advanced else ()
+        pick_shape = np.broadcast_shapes(*(p.shape for p in reader.picks)) if advanced else ()
     except ValueError:
         shapes = ", ".join(str(p.shape) for p in reader.picks)
         raise IndexShapeError(
             f"index arrays of shapes {shapes} do not broadcast together{here()}"
         ) from None
-    places = tuple(int(d) for d in places)
+    pick_shape = tuple(int(d) for d in pick_shape)
     before = _runs_before(reader.order) if advanced else 0
-    new_axes, result = _result(reader, before, places)
+    new_axes, result = _result(reader, before, pick_shape)
     return Layout(tuple(reader.shape), tuple(reader.flag_axes), tuple(reader.runs),
-                  tuple(reader.picks), advanced, places, before, new_axes, result)  # fmt: skip
+                  tuple(reader.picks), advanced, pick_shape, before, new_axes, result)  # fmt: skip
 
 
 def _runs_before(order: list[str]) -> int:
-    """How many runs precede the picks' dimensions: none if the picks are not side by side."""
+    """The number of runs before the picks' dimensions: none if the picks are not side by side."""
     at = [i for i, what in enumerate(order) if what == "pick"]
     side_by_side = at[-1] - at[0] + 1 == len(at)
     return order[: at[0]].count("run") if side_by_side else 0
 
 
 def _result(
-    reader: _Reader, before: int, places: tuple[int, ...]
+    reader: _Reader, before: int, pick_shape: tuple[int, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Where new axes are in the result, and its shape."""
+    """The positions of new axes in the result, and its shape."""
     at = [i for i, what in enumerate(reader.order) if what == "pick"]
     together = bool(at) and at[-1] - at[0] + 1 == len(at)
     dims: list[int] = []
     new: list[int] = []
     runs = iter(reader.runs)
     if at and not together:
-        dims += places
+        dims += pick_shape
     for i, what in enumerate(reader.order):
         if what == "run":
             dims.append(next(runs).count)
@@ -206,5 +207,5 @@ def _result(
             new.append(len(dims))
             dims.append(1)
         elif what == "pick" and together and i == at[0]:
-            dims += places
+            dims += pick_shape
     return tuple(new), tuple(dims)

@@ -1,7 +1,7 @@
-"""Reading an index: a hashable key of what is static in it, and the operands that are not.
+"""Parsing of an index: a hashable key of its static parts, and the operands.
 
-Everything that follows from the key and the array's shape is worked out once (see ``plans``), so
-that indexing again with another number, or with another array of indices, costs a lookup.
+What follows from the key and the array's shape is worked out once (``layout``), so that indexing
+again with another number, or with another array of indices, costs a lookup.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from dovetail_base.source import short_repr
 from dovetail_core import (
     NonConcreteBooleanIndexError,
     ShapedArray,
@@ -22,7 +23,6 @@ from dovetail_core import (
     here,
 )
 
-from ..operands import short_repr
 from ..promotion import default_int
 from .windows import Slice, Windowed
 
@@ -126,7 +126,7 @@ def _parse_other(item: Any, in_tuple: bool, key: list[Any], operands: list[Any])
 
 
 def _traced_array(item: Any, aval: ShapedArray, key: list[Any], operands: list[Any]) -> None:
-    """An array or tracer: integers are operands, masks must be known."""
+    """Add an array or tracer to the key: integers are operands, masks must be concrete."""
     if aval.dtype.kind in "iu":
         key.append((ARRAY, aval.shape, aval.dtype))
         operands.append(item)
@@ -163,7 +163,7 @@ def _host_array(item: np.ndarray[Any, Any], key: list[Any], operands: list[Any])
         if item.ndim == 0:
             key.append((FLAG, bool(item)))
             return
-        # A mask stands for the indices of its true elements, one array per dimension of it.
+        # A mask means the indices of its true elements, one array per dimension of it.
         for axis, result in enumerate(np.nonzero(item)):
             key.append((HOST, result.shape, item.shape[axis], axis))
             operands.append(result.astype(default_int(), copy=False))
@@ -172,8 +172,8 @@ def _host_array(item: np.ndarray[Any, Any], key: list[Any], operands: list[Any])
 
 
 def _concrete_mask(item: Any, aval: ShapedArray) -> np.ndarray[Any, Any]:
-    known = item.concrete() if isinstance(item, Tracer) else item
-    if known is None:
+    concrete = item.concrete() if isinstance(item, Tracer) else item
+    if concrete is None:
         raise NonConcreteBooleanIndexError(
             f"a boolean array of type {aval.str_short()} is used as an index"
             f"{describe_source(current_source())} while it is being traced, so that the size of "
@@ -181,20 +181,20 @@ def _concrete_mask(item: Any, aval: ShapedArray) -> np.ndarray[Any, Any]:
             "mask, x.at[...] with such a where to update, or "
             "dovetail.numpy.nonzero(mask, size=...) for a fixed number of indices."
         )
-    return np.asarray(known)
+    return np.asarray(concrete)
 
 
 def _refuse(item: Any, dtype: Any) -> NoReturn:
-    place = describe_source(current_source())
+    source = describe_source(current_source())
     if isinstance(item, str):
-        raise TypeError(f"arrays cannot be indexed by strings, got {item!r}{place}")
+        raise TypeError(f"arrays cannot be indexed by strings, got {item!r}{source}")
     if dtype is not None or isinstance(item, (float, complex)):
         named = dtype if dtype is not None else type(item).__name__
         raise IndexTypeError(
             f"an index must be of integers or booleans, got {short_repr(item)} of dtype {named}"
-            f"{place}. Convert it with astype(int)."
+            f"{source}. Convert it with astype(int)."
         )
     raise IndexTypeError(
         "only integers, slices, Ellipsis, None and arrays of integers or booleans are indices, got "
-        f"{short_repr(item)} of type {type(item).__name__}{place}"
+        f"{short_repr(item)} of type {type(item).__name__}{source}"
     )

@@ -1,4 +1,4 @@
-"""``x[index]``: slices and picks of one place by (dynamic) slices, arrays of places by a gather."""
+"""``x[index]``: slices and single integers by (dynamic) slices, integer arrays by a gather."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_base.errors import integer_too_large
-from dovetail_core import EVAL, Cache, ConcretizationTypeError, Tracer, enable_x64, get_trace
+from dovetail_core import EVAL, Cache, ConcretizationTypeError, Tracer, enable_x64, get_trace, here
 from dovetail_xla.config import tracing_state
 
 from ..fusion import fused
-from ..operands import here
 from ..operations import number, select
 from ..promotion import INT32, default_int
-from .layout import Layout, Pick, Run, layout, movable
+from .layout import Layout, Pick, Run, layout, with_dynamic_starts
 from .parsing import INT, IndexTypeError, Key, parse
 from .windows import Windowed, read
 
@@ -25,10 +24,10 @@ IN_BOUNDS = Mode.PROMISE_IN_BOUNDS
 
 
 class Options:
-    """How places outside of the array are read; one object per combination."""
+    """Options of indexing, such as the mode for indices out of bounds; equal ones are identical."""
 
     __slots__ = ("mode", "fill_value", "sorted", "unique", "wrap")
-    _known: dict[tuple[Any, ...], Options] = {}
+    _instances: dict[tuple[Any, ...], Options] = {}
 
     mode: Mode
     fill_value: Any
@@ -41,17 +40,17 @@ class Options:
         wrap: bool = True,
     ) -> Options:  # fmt: skip
         result = IN_BOUNDS if mode is None else Mode.from_any(mode)
-        fill = None if fill_value is None else _known_number(fill_value)
+        fill = None if fill_value is None else _static_number(fill_value)
         key = (result, fill.__class__, repr(fill), bool(sorted), bool(unique), bool(wrap))
-        known = cls._known.get(key)
-        if known is None:
-            known = cls._known[key] = object.__new__(cls)
-            known.mode, known.fill_value = result, fill
-            known.sorted, known.unique, known.wrap = key[3:]
-        return known
+        options = cls._instances.get(key)
+        if options is None:
+            options = cls._instances[key] = object.__new__(cls)
+            options.mode, options.fill_value = result, fill
+            options.sorted, options.unique, options.wrap = key[3:]
+        return options
 
 
-def _known_number(fill_value: Any) -> Any:
+def _static_number(fill_value: Any) -> Any:
     if isinstance(fill_value, Tracer) and fill_value.concrete() is None:
         raise ConcretizationTypeError(
             f"fill_value must be known, got a traced value of type {fill_value.aval.str_short()}"
@@ -64,25 +63,25 @@ DEFAULT = Options()
 
 
 class ReadPlan:
-    """How to read one index from arrays of one shape. Called with the array and the operands.
+    """The function that reads one index from arrays of one shape, given array and operands.
 
     Attributes:
-        host: operands that are Python integers: their number and the size of their axis.
-        moving: the plan with the starts of slices as operands, which evaluation uses.
+        host: the positions of operands that are Python integers, with the sizes of their axes.
+        dynamic: the plan with the starts of slices as operands, which evaluation uses.
         starts: those starts.
     """
 
-    __slots__ = ("layout", "options", "host", "simple", "moving", "starts")
+    __slots__ = ("layout", "options", "host", "simple", "dynamic", "starts")
 
     def __init__(self, result: Layout, options: Options) -> None:
         self.layout = result
         self.options = options
         self.host = [(p.source, result.shape[p.axis]) for p in result.picks if p.kind == INT]
         self.simple = not result.advanced and options.mode in (IN_BOUNDS, Mode.CLIP)
-        self.moving: ReadPlan = self
+        self.dynamic: ReadPlan = self
         self.starts: tuple[int, ...] = ()
 
-    def place(self, operands: list[Any]) -> None:
+    def normalize(self, operands: list[Any]) -> None:
         """Count negative Python integers from the end, and keep them within index types."""
         for i, size in self.host:
             v = operands[i]  # type: ignore[call-overload]
@@ -103,10 +102,10 @@ class ReadPlan:
 
 
 def check_index(v: int) -> None:
-    """Refuse a known index that no index type holds: others that are out of bounds are clamped.
+    """Refuse a Python integer that no index type holds; others that are out of bounds are clamped.
 
     Raises:
-        OverflowError: it is one.
+        OverflowError: ``v`` is too large.
     """
     if not -(1 << 63) <= v < 1 << 63 or (not enable_x64.value and not -(1 << 31) <= v < 1 << 31):
         raise integer_too_large(v, default_int())
@@ -114,15 +113,15 @@ def check_index(v: int) -> None:
 
 def _plan_for(shape: tuple[int, ...], key: Key, options: Options) -> ReadPlan:
     plan = ReadPlan(layout(shape, key), options)
-    moved = movable(plan.layout)
+    moved = with_dynamic_starts(plan.layout)
     if moved is not None:
         core, plan.starts = moved
-        plan.moving = _moving.get((core, options)) or ReadPlan(core, options)
-        _moving[core, options] = plan.moving
+        plan.dynamic = _dynamic_plans.get((core, options)) or ReadPlan(core, options)
+        _dynamic_plans[core, options] = plan.dynamic
     return plan
 
 
-_moving: Cache[Any, ReadPlan] = Cache()
+_dynamic_plans: Cache[Any, ReadPlan] = Cache()
 _plans: Cache[Any, ReadPlan] = Cache()
 
 
@@ -146,47 +145,47 @@ def getitem(x: Any, index: Any, options: Options = DEFAULT) -> Any:
     if plan is None:
         plan = _plans[shape, key, options] = _plan_for(shape, key, options)
     if plan.host:
-        plan.place(operands)
+        plan.normalize(operands)
     if get_trace() is EVAL:
-        return _run(x, *plan.starts, *operands, plan=plan.moving)
+        return _run(x, *plan.starts, *operands, plan=plan.dynamic)
     return plan(x, *operands)
 
 
 def _read_simple(x: Any, result: Layout, operands: Any, options: Options) -> Any:
     dynamic = bool(result.picks) or any(r.source is not None for r in result.runs)
-    known = _known_places(result, operands) if dynamic and tracing_state.value else None
-    if dynamic and known is None:
+    static = _static_indices(result, operands) if dynamic and tracing_state.value else None
+    if dynamic and static is None:
         x = _dynamic_slice(x, result, result.picks, operands, options)
-    x = _slice_runs(x, result, known or {}, contiguous=not dynamic or known is not None)
+    x = _slice_runs(x, result, static or {}, contiguous=not dynamic or static is not None)
     return _finish(x, tuple([p.axis for p in result.picks]), result)
 
 
-def _known_places(result: Layout, operands: Any) -> dict[int, int] | None:
-    """The places of picked axes, where all are known numbers within bounds.
+def _static_indices(result: Layout, operands: Any) -> dict[int, int] | None:
+    """The indices of picked axes if all are Python integers within bounds, else None.
 
-    In a program that is traced they are parts of it, and the derivative is no dynamic update. What
-    is evaluated at once is compiled with places as operands, or it would be for every place.
+    In a traced program they are parameters, so that the derivative is no dynamic update. Eager
+    calls are compiled with indices as operands: one program for all indices.
     """
     if any(r.source is not None for r in result.runs):
         return None
-    places: dict[int, int] = {}
+    indices: dict[int, int] = {}
     for pick in result.picks:
-        place: Any = operands[pick.source] if pick.source.__class__ is int else None
-        if place.__class__ is not int or not 0 <= place < result.shape[pick.axis]:
+        index: Any = operands[pick.source] if pick.source.__class__ is int else None
+        if index.__class__ is not int or not 0 <= index < result.shape[pick.axis]:
             return None
-        places[pick.axis] = place
-    return places
+        indices[pick.axis] = index
+    return indices
 
 
 def start_of(run: Run, operands: Any) -> Any:
-    """Where a slice starts."""
+    """The start of a slice."""
     return run.start if run.source is None else operands[run.source]
 
 
 def _dynamic_slice(
     x: Any, result: Layout, picks: tuple[Pick, ...], operands: Any, options: Options
 ) -> Any:
-    """One place on each picked axis, and contiguous runs of others, by one dynamic slice."""
+    """One element of each picked axis, and contiguous runs of others, by one dynamic slice."""
     starts: list[Any] = [0] * len(result.shape)
     sizes = list(result.shape)
     for run in result.runs:
@@ -195,7 +194,7 @@ def _dynamic_slice(
     for pick in picks:
         start = wrapped_pick(pick, operands, result.shape, options.wrap)
         starts[pick.axis], sizes[pick.axis] = clipped(start, result.shape[pick.axis], options), 1
-    # An axis of size 0 has no place to read: clamping has no meaning there.
+    # An axis of size 0 has no element to read: an index cannot be clamped.
     if any(s > n for s, n in zip(sizes, result.shape)):
         raise IndexError(
             f"an index picks from an axis of size 0 of an array of shape {result.shape}{here()}"
@@ -204,7 +203,7 @@ def _dynamic_slice(
 
 
 def one_dtype(starts: list[Any]) -> list[Any]:
-    """Start indices of one dtype, of those that are arrays and those that are known."""
+    """Start indices, arrays and Python integers, converted to one dtype."""
     arrays = [s for s in starts if hasattr(s, "aval")]
     if not arrays:
         return starts
@@ -218,8 +217,10 @@ def one_dtype(starts: list[Any]) -> list[Any]:
 
 
 def clipped(start: Any, size: int, options: Options) -> Any:
-    """The start of a box of one element on an axis of ``size``: moved inside where that is what is
-    asked for, since a dynamic slice that does it is an error to checks."""
+    """The start of a slice of one element, clamped to an axis of ``size`` in the mode ``clip``.
+
+    A dynamic slice would clamp it as well, but checks report that as an error.
+    """
     if options.mode is not Mode.CLIP or not size:
         return start
     if not hasattr(start, "aval"):
@@ -233,7 +234,7 @@ def index_dtype(dtype: Any) -> Any:
 
 
 def wrapped_pick(pick: Pick, operands: Any, shape: tuple[int, ...], wrap: bool) -> Any:
-    """The places of a pick, negative ones counted from the end."""
+    """The indices of a pick, negative ones counted from the end."""
     if pick.source.__class__ is not int:
         return pick.source
     v = operands[pick.source]
@@ -245,7 +246,7 @@ def wrapped_pick(pick: Pick, operands: Any, shape: tuple[int, ...], wrap: bool) 
 
 
 def wrapped(v: Any, size: int, wrap: bool = True) -> Any:
-    """Integer places, negative ones counted from the end of an axis of ``size``."""
+    """Integer indices, negative ones counted from the end of an axis of ``size``."""
     dtype = v.aval.dtype
     if dtype.itemsize < 4:
         v, dtype = lax.convert_element_type(v, INT32), INT32 if dtype.kind == "i" else dtype
@@ -254,14 +255,16 @@ def wrapped(v: Any, size: int, wrap: bool = True) -> Any:
     return select(lax.lt_p.bind(v, number(v, 0)), lax.add_p.bind(v, number(v, size)), v)
 
 
-def _slice_runs(x: Any, result: Layout, known: Mapping[int, int], contiguous: bool) -> Any:
-    """The sliced axes, and ``known`` places of others; contiguous slices only if no dynamic slice
-    has taken them already."""
+def _slice_runs(x: Any, result: Layout, static: Mapping[int, int], contiguous: bool) -> Any:
+    """``x`` with its axes sliced, and others at the ``static`` indices.
+
+    Contiguous slices are left out if a dynamic slice has taken them already.
+    """
     starts, limits = [0] * len(x.shape), list(x.shape)
     strides = [1] * len(x.shape)
     backwards = []
-    for axis, place in known.items():
-        starts[axis], limits[axis] = place, place + 1
+    for axis, index in static.items():
+        starts[axis], limits[axis] = index, index + 1
     for run in result.runs:
         if run.step == 1 and not contiguous:
             continue
@@ -280,12 +283,12 @@ def _slice_runs(x: Any, result: Layout, known: Mapping[int, int], contiguous: bo
     return lax.rev_p.bind(x, dimensions=tuple(backwards)) if backwards else x
 
 
-def _finish(x: Any, gone: tuple[int, ...], results: Layout) -> Any:
-    """Without the picked axes, and with the new ones."""
-    if gone and results.new_axes:
+def _finish(x: Any, removed: tuple[int, ...], results: Layout) -> Any:
+    """``x`` without the picked axes, and with the new ones."""
+    if removed and results.new_axes:
         return lax.reshape_p.bind(x, new_sizes=results.result)
-    if gone:
-        return lax.squeeze_p.bind(x, dimensions=gone)
+    if removed:
+        return lax.squeeze_p.bind(x, dimensions=removed)
     return _with_new_axes(x, results)
 
 
@@ -302,9 +305,9 @@ def _read_gather(x: Any, result: Layout, operands: Any, options: Options) -> Any
         x = _dynamic_slice(x, result, (), operands, options)
     x = _slice_runs(x, result, {}, contiguous=not dynamic)
     columns = [wrapped_pick(p, operands, result.shape, options.wrap) for p in result.picks]
-    indices = index_vectors(columns, result.places)
+    indices = index_vectors(columns, result.pick_shape)
     picked = tuple([p.axis for p in result.picks])
-    n = len(result.places)
+    n = len(result.pick_shape)
     runs = len(result.runs)
     offsets = (*range(result.before), *range(result.before + n, runs + n))
     out = gathered(x, indices, lax.GatherDimensionNumbers(offsets, picked, picked), options)
@@ -312,7 +315,8 @@ def _read_gather(x: Any, result: Layout, operands: Any, options: Options) -> Any
 
 
 def gathered(x: Any, vectors: Any, numbers: lax.GatherDimensionNumbers, options: Options) -> Any:
-    """One place on the axes of ``start_index_map`` and on batching axes, others whole.
+    """A gather of one index on the axes of ``start_index_map`` and on batching axes, and of all
+    elements of other axes.
 
     Raises:
         IndexTypeError: elements are to be read from an axis of size 0.
@@ -326,7 +330,7 @@ def gathered(x: Any, vectors: Any, numbers: lax.GatherDimensionNumbers, options:
                 f"an index picks from an axis of size 0: axis {empty[0]} of an array of shape "
                 f"{x.shape}{here()}"
             )
-        # Nothing is read: axes of one element do as well.
+        # Nothing is read, so axes of one element are equivalent.
         x = lax.full([1 if i in empty else d for i, d in enumerate(x.shape)], 0, x.dtype)
     return lax.gather(
         x, vectors, numbers, sizes,
@@ -335,21 +339,21 @@ def gathered(x: Any, vectors: Any, numbers: lax.GatherDimensionNumbers, options:
     )  # fmt: skip
 
 
-def index_vectors(columns: list[Any], places: tuple[int, ...]) -> Any:
-    """Index vectors of shape ``places`` + (number of columns,) from arrays that broadcast to it."""
+def index_vectors(columns: list[Any], pick_shape: tuple[int, ...]) -> Any:
+    """Index vectors of shape ``(*pick_shape, len(columns))`` from arrays that broadcast to it."""
     dtypes = {index_dtype(c.dtype) for c in columns if hasattr(c, "dtype")}
     dtype = dtypes.pop() if len(dtypes) == 1 else INT32
     if all(not hasattr(c, "aval") for c in columns):
-        values = [np.broadcast_to(np.asarray(c, dtype), places) for c in columns]
+        values = [np.broadcast_to(np.asarray(c, dtype), pick_shape) for c in columns]
         return np.stack(values, axis=-1)
-    shape = (*places, 1)
+    shape = (*pick_shape, 1)
     parts = []
     for c in columns:
         c = c if hasattr(c, "dtype") and c.dtype == dtype else _as_index(c, dtype)
-        first = len(places) - len(c.shape)
-        dims = tuple(range(first, len(places)))
+        first = len(pick_shape) - len(c.shape)
+        dims = tuple(range(first, len(pick_shape)))
         parts.append(lax.broadcast_in_dim_p.bind(c, shape=shape, broadcast_dimensions=dims))
-    return lax.concatenate_p.bind(*parts, dimension=len(places)) if len(parts) > 1 else parts[0]
+    return lax.concatenate_p.bind(*parts, dimension=len(pick_shape)) if len(parts) > 1 else parts[0]
 
 
 def _as_index(c: Any, dtype: Any) -> Any:

@@ -22,7 +22,7 @@ from .taking import not_in_place, take_along
 
 @names_itself
 def place(arr: ArrayLike, mask: ArrayLike, vals: ArrayLike, *, inplace: bool = True) -> Array:
-    """``arr`` with ``vals`` (repeated as needed) written in order where ``mask`` is true.
+    """``arr`` with the elements where ``mask`` is true replaced by ``vals`` (repeated) in order.
 
     Raises:
         ValueError: ``inplace`` is not False, or there are no values to write.
@@ -33,11 +33,11 @@ def place(arr: ArrayLike, mask: ArrayLike, vals: ArrayLike, *, inplace: bool = T
         raise ValueError(f"place: the mask has {m.size} elements, the array {a.size}")
     if not v.size:
         raise ValueError("place: there are no values to write")
-    return _place(a, to_shape(m, (m.size,)), to_shape(convert(v, a.dtype), (v.size,)))
+    return _fill_where(a, to_shape(m, (m.size,)), to_shape(convert(v, a.dtype), (v.size,)))
 
 
 @fused()
-def _place(a: Any, m: Any, v: Any) -> Any:
+def _fill_where(a: Any, m: Any, v: Any) -> Any:
     m = truth(m)
     rank = lax.sub(lax.cumsum(lax.convert_element_type(m, INT32), axis=0), np.int32(1))
     chosen = take_along(v, lax.rem(lax.max(rank, np.int32(0)), np.int32(v.size)), 0)
@@ -72,8 +72,8 @@ def compress(
     length = a.shape[axis]
     if cond.shape[0] > length and bool(lax.slice_in_dim(cond, length, None).any()):
         raise ValueError(
-            f"compress: condition, of length {cond.shape[0]}, is true beyond the {length} places "
-            f"on axis {axis}{here()}"
+            f"compress: condition, of length {cond.shape[0]}, is true beyond the {length} elements "
+            f"of axis {axis}{here()}"
         )
     cond = lax.slice_in_dim(cond, 0, min(length, cond.shape[0]))
     (result,) = nonzero(cond, size=size, fill_value=a.shape[axis])

@@ -33,11 +33,13 @@ def _indices(name: str, indices: ArrayLike) -> Any:
 
 
 def take_along(a: Any, indices: Any, axis: int, options: Options | None = None) -> Any:
-    """``a`` at integer places along one axis, by one gather."""
+    """``a`` at integer indices along one axis, by one gather."""
     options = options or Options("clip")
     shape = indices.shape
-    places = wrapped(indices, a.shape[axis], options.wrap) if hasattr(indices, "aval") else indices
-    vectors = to_shape(as_array("take", places), (*shape, 1))
+    positions = (
+        wrapped(indices, a.shape[axis], options.wrap) if hasattr(indices, "aval") else indices
+    )
+    vectors = to_shape(as_array("take", positions), (*shape, 1))
     n, m = len(a.shape), len(shape)
     offsets = (*range(axis), *range(axis + m, n - 1 + m))
     return gathered(a, vectors, lax.GatherDimensionNumbers(offsets, (axis,), (axis,)), options)
@@ -68,30 +70,30 @@ def take(
         ValueError: the mode is unknown or the axis out of bounds.
     """
     no_out("take", out)
-    a, places = as_array("take", a), _indices("take", indices)
+    a, positions = as_array("take", a), _indices("take", indices)
     if axis is None:
         a, axis = to_shape(a, (a.size,)), 0
     axis = axis_index("take", axis, a.ndim)
     if mode is not None and mode.__class__ is not str:
         arguments.hashable("mode", mode)
     if mode == "wrap":
-        places, mode = _mod(places, max(a.shape[axis], 1)), "promise_in_bounds"
+        positions, mode = _mod(positions, max(a.shape[axis], 1)), "promise_in_bounds"
     elif mode == "clip":
         # Negative indices are clipped, too, as by NumPy.
         options = Options("clip", None, indices_are_sorted, unique_indices, False)
-        return _take(a, places, axis=axis, options=options)
+        return _take(a, positions, axis=axis, options=options)
     elif mode == "raise":
         raise NotImplementedError(
             f"take: mode 'raise' is not supported; use 'fill', 'clip' or 'wrap'{here()}"
         )
     options = Options(mode or "fill", fill_value, indices_are_sorted, unique_indices)
-    return _take(a, places, axis=axis, options=options)
+    return _take(a, positions, axis=axis, options=options)
 
 
-def _mod(places: Any, size: int) -> Any:
+def _mod(positions: Any, size: int) -> Any:
     from ..ufuncs.arithmetic import REMAINDER
 
-    return REMAINDER(convert(places, index_dtype(places.dtype)), size)
+    return REMAINDER(convert(positions, index_dtype(positions.dtype)), size)
 
 
 @one_call("axis", "mode", "fill_value", "wrap_negative_indices", shared=True)
@@ -108,34 +110,34 @@ def take_along_axis(
         TypeError: ``indices`` is not an array of integers.
         ValueError: the arrays have different numbers of dimensions, or do not broadcast.
     """
-    a, places = as_array("take_along_axis", arr), _indices("take_along_axis", indices)
+    a, positions = as_array("take_along_axis", arr), _indices("take_along_axis", indices)
     if axis is None:
         a, axis = to_shape(a, (a.size,)), 0
     axis = axis_index("take_along_axis", axis, a.ndim)
-    if a.ndim != places.ndim:
+    if a.ndim != positions.ndim:
         raise ValueError(
-            f"take_along_axis: indices of shape {places.shape} must have as many dimensions as the "
-            f"array of shape {a.shape}{here()}"
+            f"take_along_axis: indices of shape {positions.shape} must have as many dimensions as "
+            f"the array of shape {a.shape}{here()}"
         )
     wrap = wrap_negative_indices is not False
     options = Options("fill" if mode is None else mode, fill_value, wrap=wrap)
-    return _along_axis(a, places, axis=axis, options=options)
+    return _along_axis(a, positions, axis=axis, options=options)
 
 
 @fused(static=("axis", "options"))
-def _along_axis(a: Any, places: Any, axis: int, options: Options) -> Any:
+def _along_axis(a: Any, positions: Any, axis: int, options: Options) -> Any:
     rest_a = a.shape[:axis] + a.shape[axis + 1 :]
-    rest_i = places.shape[:axis] + places.shape[axis + 1 :]
+    rest_i = positions.shape[:axis] + positions.shape[axis + 1 :]
     rest = broadcast_shapes("take_along_axis", rest_a, rest_i)
     if rest_a != rest:
         a = broadcast(a, (*rest[:axis], a.shape[axis], *rest[axis:]))
     if rest_i != rest:
-        places = broadcast(places, (*rest[:axis], places.shape[axis], *rest[axis:]))
-    places = wrapped(places, a.shape[axis], options.wrap)
+        positions = broadcast(positions, (*rest[:axis], positions.shape[axis], *rest[axis:]))
+    positions = wrapped(positions, a.shape[axis], options.wrap)
     if not a.shape[axis] and options.mode is lax.GatherScatterMode.FILL_OR_DROP:
         a = lax.full([max(d, int(i == axis)) for i, d in enumerate(a.shape)], 0, a.dtype)
-        places = lax.full_like(places, 1)  # out of bounds, as all are
-    vectors = lax.reshape_p.bind(places, new_sizes=(*places.shape, 1))
+        positions = lax.full_like(positions, 1)  # out of bounds, as all are
+    vectors = lax.reshape_p.bind(positions, new_sizes=(*positions.shape, 1))
     others = tuple([i for i in range(len(a.shape)) if i != axis])
     numbers = lax.GatherDimensionNumbers((), (axis,), (axis,), others, others)
     return gathered(a, vectors, numbers, options)
@@ -152,25 +154,25 @@ def put_along_axis(
         ValueError: ``inplace`` is not False, or numbers of dimensions differ.
     """
     not_in_place("put_along_axis", inplace)
-    a, places = as_array("put_along_axis", arr), _indices("put_along_axis", indices)
+    a, positions = as_array("put_along_axis", arr), _indices("put_along_axis", indices)
     shape = a.shape
     if axis is None:
         a, axis = to_shape(a, (a.size,)), 0
     axis = axis_index("put_along_axis", axis, a.ndim)
-    if a.ndim != places.ndim:
+    if a.ndim != positions.ndim:
         raise ValueError(
-            f"put_along_axis: indices of shape {places.shape} must have as many dimensions as the "
-            f"array of shape {a.shape}{here()}"
+            f"put_along_axis: indices of shape {positions.shape} must have as many dimensions as "
+            f"the array of shape {a.shape}{here()}"
         )
     others = tuple(1 if i == axis else d for i, d in enumerate(a.shape))
-    full = broadcast_shapes("put_along_axis", places.shape, others)
-    index = tuple(broadcast(places, full) if i == axis else lax.broadcasted_iota(INT32, full, i)
+    full = broadcast_shapes("put_along_axis", positions.shape, others)
+    index = tuple(broadcast(positions, full) if i == axis else lax.broadcasted_iota(INT32, full, i)
                   for i in range(a.ndim))  # fmt: skip
     return to_shape(IndexUpdateRef(a, index).set(values, mode=mode), shape)
 
 
 def not_in_place(name: str, inplace: bool) -> None:
-    """Raise if a function is to change its argument."""
+    """Raise a ValueError if a function is to change its argument."""
     if inplace:
         raise ValueError(
             f"{name} cannot change an array in place: arrays are immutable. Pass inplace=False and "
@@ -188,28 +190,31 @@ def put(
         NotImplementedError: the mode is ``"raise"``.
     """
     not_in_place("put", inplace)
-    a, places, values = as_array("put", a), _indices("put", ind), as_array("put", v, 2)
-    places, values = to_shape(places, (places.size,)), to_shape(values, (values.size,))
-    if not places.size or not values.size:
+    a, positions, values = as_array("put", a), _indices("put", ind), as_array("put", v, 2)
+    positions, values = to_shape(positions, (positions.size,)), to_shape(values, (values.size,))
+    if not positions.size or not values.size:
         return a
-    if values.size < places.size:
+    if values.size < positions.size:
         from ..manipulation.shapes import resize
 
-        values = resize(values, (places.size,))
-    values = lax.slice_in_dim(values, 0, places.size)
+        values = resize(values, (positions.size,))
+    values = lax.slice_in_dim(values, 0, positions.size)
     if mode == "wrap":
-        places, mode = _mod(places, a.size), None
+        positions, mode = _mod(positions, a.size), None
     elif mode == "clip":
-        places, mode = lax.clamp(number(places, 0), places, number(places, a.size - 1)), None
+        positions, mode = (
+            lax.clamp(number(positions, 0), positions, number(positions, a.size - 1)),
+            None,
+        )
     elif mode is not None:
         error = NotImplementedError if mode == "raise" else ValueError
         raise error(f"put: mode must be 'clip', 'wrap' or None, got {mode!r}{here()}")
-    flat = IndexUpdateRef(to_shape(a, (a.size,)), places).set(values)
+    flat = IndexUpdateRef(to_shape(a, (a.size,)), positions).set(values)
     return to_shape(flat, a.shape)
 
 
 def choose(a: ArrayLike, choices: Any, out: None = None, mode: str = "raise") -> Array:
-    """For each element of ``a``, the element of ``choices[a]`` at the same place.
+    """For each element of ``a``, the element of ``choices[a]`` at the same index.
 
     Raises:
         ValueError: the mode is unknown, or it is ``"raise"`` and an index is out of bounds.
@@ -219,8 +224,8 @@ def choose(a: ArrayLike, choices: Any, out: None = None, mode: str = "raise") ->
     a = _indices("choose", a)
     if mode == "raise" and isinstance(a, Tracer):
         raise ConcretizationTypeError(
-            f"choose{here()}: mode='raise' asks whether indices are out of bounds, and they are of "
-            f"type {a.aval.str_short()}, traced. Give mode='wrap' or 'clip'."
+            f"choose{here()}: mode='raise' checks whether indices are out of bounds, and they are "
+            f"of type {a.aval.str_short()}, traced. Give mode='wrap' or 'clip'."
         )
     rows: Sequence[Any] = list(choices) if isinstance(choices, (list, tuple)) else list(
         lax.unstack(as_array("choose", choices, 1)))  # fmt: skip
@@ -229,8 +234,8 @@ def choose(a: ArrayLike, choices: Any, out: None = None, mode: str = "raise") ->
     values = promote("choose", *rows)
     n = len(values)
     if mode == "raise":
-        known = np.asarray(a)
-        if known.size and (known.min() < 0 or known.max() >= n):
+        concrete = np.asarray(a)
+        if concrete.size and (concrete.min() < 0 or concrete.max() >= n):
             raise ValueError(f"choose: an index is out of bounds for {n} choices{here()}")
     elif mode == "wrap":
         a = _mod(a, n)

@@ -13,7 +13,7 @@ from dovetail_base.foreign import names_itself
 from dovetail_core import here
 from dovetail_lax import dtypes
 
-from ..creation import placing
+from ..creation import placement
 from ..creation.arrays import as_array, asarray
 from ..creation.ranges import arange, linspace
 from ..manipulation.joining import concatenate
@@ -26,7 +26,7 @@ s_ = np.s_
 
 
 def _host_indices(result: Any) -> tuple[Array, ...]:
-    return tuple(placing.constant(np.asarray(i).astype(default_int())) for i in result)
+    return tuple(placement.constant(np.asarray(i).astype(default_int())) for i in result)
 
 
 @names_itself
@@ -187,7 +187,7 @@ def ravel_multi_index(
     Raises:
         ValueError: an index is out of bounds, or the mode or order is unknown.
     """
-    from ..searching.finding import known
+    from ..searching.finding import concrete_value
     from ..ufuncs.arithmetic import REMAINDER
 
     sizes = shape_tuple("ravel_multi_index", dims)
@@ -207,7 +207,7 @@ def ravel_multi_index(
     strides = np.cumprod((1, *sizes[:0:-1]))[::-1] if order == "C" else np.cumprod((1, *sizes[:-1]))
     for p, n, stride in zip(parts, sizes, strides):
         if mode == "raise":
-            values = known("ravel_multi_index", p, "Pass mode='wrap' or mode='clip'.")
+            values = concrete_value("ravel_multi_index", p, "Pass mode='wrap' or mode='clip'.")
             if values.size and (values.min() < 0 or values.max() >= n):
                 raise ValueError(
                     f"ravel_multi_index: an index is out of bounds for size {n}{here()}"
@@ -258,24 +258,24 @@ ogrid = _Grid("ogrid", True)
 class _Concatenator:
     """Arrays joined by writing them as an index: ``r_[0:3, 7, x]``."""
 
-    def __init__(self, name: str, axis: int, ndmin: int, place: int) -> None:
-        self._name, self._axis, self._ndmin, self._place = name, axis, ndmin, place
+    def __init__(self, name: str, axis: int, ndmin: int, trans1d: int) -> None:
+        self._name, self._axis, self._ndmin, self._trans1d = name, axis, ndmin, trans1d
 
     def __repr__(self) -> str:
         return f"<dovetail.numpy.{self._name}>"
 
     def __getitem__(self, key: Any) -> Array:
         items = list(key) if isinstance(key, tuple) else [key]
-        axis, ndmin, place = self._axis, self._ndmin, self._place
+        axis, ndmin, trans1d = self._axis, self._ndmin, self._trans1d
         if items and isinstance(items[0], str):
             if items[0] in ("r", "c"):
-                return self._matrix(items[0], [self._part(i, ndmin, place) for i in items[1:]])
-            axis, ndmin, place = self._directive(items.pop(0))
-        parts = [self._part(i, ndmin, place) for i in items]
+                return self._matrix(items[0], [self._part(i, ndmin, trans1d) for i in items[1:]])
+            axis, ndmin, trans1d = self._directive(items.pop(0))
+        parts = [self._part(i, ndmin, trans1d) for i in items]
         return concatenate(parts, axis)
 
     def _matrix(self, kind: str, parts: list[Any]) -> Array:
-        """What NumPy makes a matrix: a vector becomes a row of it, or with ``"c"`` a column."""
+        """The parts as a matrix, as NumPy makes it: a vector is a row, or with ``"c"`` a column."""
         joined = concatenate(parts, self._axis)
         if joined.ndim > 2:
             raise ValueError(
@@ -291,11 +291,11 @@ class _Concatenator:
             numbers = [int(t) for t in text.split(",")]
         except ValueError:
             raise ValueError(f"{self._name}: unknown directive {text!r}{here()}") from None
-        defaults = [self._axis, self._ndmin, self._place]
-        axis, ndmin, place = (numbers + defaults[len(numbers) :])[:3]
-        return axis, ndmin, place
+        defaults = [self._axis, self._ndmin, self._trans1d]
+        axis, ndmin, trans1d = (numbers + defaults[len(numbers) :])[:3]
+        return axis, ndmin, trans1d
 
-    def _part(self, item: Any, ndmin: int, place: int) -> Any:
+    def _part(self, item: Any, ndmin: int, trans1d: int) -> Any:
         if isinstance(item, slice):
             x = as_array(self._name, _range_of(item))
         else:
@@ -305,7 +305,7 @@ class _Concatenator:
             return x
         if x.ndim == 0:
             return to_shape(x, (1,) * ndmin)
-        before = missing if place == -1 else (place if place >= 0 else missing + place + 1)
+        before = missing if trans1d == -1 else (trans1d if trans1d >= 0 else missing + trans1d + 1)
         return to_shape(x, (1,) * before + x.shape + (1,) * (missing - before))
 
 

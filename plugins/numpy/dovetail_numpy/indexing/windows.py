@@ -1,4 +1,4 @@
-"""``ds``: slices of known size that begin anywhere."""
+"""``ds``: slices of static size with starts that may be traced."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from dovetail_base import arguments
-from dovetail_core import ShapedArray
+from dovetail_core import ShapedArray, here
 from dovetail_lax import dynamic_slice, dynamic_update_slice
 from dovetail_tree.registry import register_pytree_node
 
-from ..operands import here
 from ..operations import select
 
 
@@ -61,17 +60,19 @@ class Windowed(Exception):
 
 
 def read(get: Callable[[Any, Any], Any], x: Any, index: Any) -> Any:
-    """``x[index]``, by ``get`` of a part of ``x``."""
+    """``x[index]`` by ``get(window, index)`` of a window of ``x`` and the index within it."""
     starts, sizes, rest = _window(x.shape, index)
-    return get(dynamic_slice(x, _known(starts), sizes), rest)
+    return get(dynamic_slice(x, _starts_or_zero(starts), sizes), rest)
 
 
 def write(put: Callable[[Any, Any], Any], x: Any, index: Any, drops: bool) -> Any:
-    """``x`` with a part of it replaced by what ``put`` makes of that part and of its index; with
-    ``drops`` only if all of that part is in ``x``."""
+    """``x`` with a window of it replaced by ``put(window, index)``.
+
+    With ``drops`` it is replaced only if all of the window is in ``x``.
+    """
     starts, sizes, rest = _window(x.shape, index)
-    places = _known(starts)
-    result = dynamic_update_slice(x, put(dynamic_slice(x, places, sizes), rest), places)
+    positions = _starts_or_zero(starts)
+    result = dynamic_update_slice(x, put(dynamic_slice(x, positions, sizes), rest), positions)
     for start, size, length in zip(starts, sizes, x.shape):
         if drops and start is not None:
             at = start + length * (start < 0)
@@ -79,12 +80,12 @@ def write(put: Callable[[Any, Any], Any], x: Any, index: Any, drops: bool) -> An
     return result
 
 
-def _known(starts: list[Any]) -> list[Any]:
+def _starts_or_zero(starts: list[Any]) -> list[Any]:
     return [0 if s is None else s for s in starts]
 
 
 def _window(shape: tuple[int, ...], index: Any) -> tuple[list[Any], list[int], tuple[Any, ...]]:
-    """The part of an array that the slices of an index name, and the index within that."""
+    """The starts and sizes of the window that the slices of an index name, and the index in it."""
     items = index if isinstance(index, tuple) else (index,)
     taken = sum(map(_dimensions, items))
     starts: list[Any] = [None] * len(shape)
@@ -105,7 +106,7 @@ def _window(shape: tuple[int, ...], index: Any) -> tuple[list[Any], list[int], t
 
 
 def _dimensions(item: Any) -> int:
-    """How many dimensions of an array a part of an index is about."""
+    """The number of dimensions of an array that an item of an index consumes."""
     if item is None or item is Ellipsis or isinstance(item, (bool, np.bool_)):
         return 0
     aval: Any = getattr(item, "aval", item)

@@ -1,23 +1,169 @@
-"""Functional updates ``x.at[index].set(y)`` and the like: by an update of one box, or a scatter."""
+"""Functional updates ``x.at[index].set(y)`` and the like: by an update of one box, or a scatter.
+
+A plan, which is worked out once for an index and a shape, says which axes are scattered over by
+index vectors and which are windows.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import EVAL, canonical_dtype, get_trace, here, typeof
+from dovetail_core import EVAL, Cache, canonical_dtype, get_trace, here, typeof
 from dovetail_lax import dtypes
 
 from ..creation.arrays import as_array, asarray
 from ..fusion import fused
+from ..operations import strong
 from ..promotion import broadcast, convert
-from ..reductions.engine import strong
-from .layout import Layout
-from .reading import Options, clipped, one_dtype, start_of
-from .scattering import WritePlan, plan_for
+from .layout import Layout, Pick, Run, layout, with_dynamic_starts
+from .parsing import INT, Key, parse
+from .reading import Options, check_index, clipped, index_vectors, one_dtype, start_of, wrapped_pick
 from .windows import Windowed, write
+
+
+class _Part(NamedTuple):
+    """An axis that index vectors have a component for, and its indices."""
+
+    axis: int
+    source: Any
+    dims: tuple[int, ...]
+
+
+class WritePlan:
+    """The update of one index of arrays of one shape (see ``ReadPlan``)."""
+
+    __slots__ = (
+        "layout", "options", "host", "static", "parts", "batch", "windows", "box", "dynamic",
+        "starts",
+    )  # fmt: skip
+
+    def __init__(self, result: Layout, options: Options) -> None:
+        self.layout = result
+        self.options = options
+        self.dynamic: WritePlan = self
+        self.starts: tuple[int, ...] = ()
+        self.host = [(p.source, result.shape[p.axis]) for p in result.picks if p.kind == INT]
+        self.static = all(p.kind == INT for p in result.picks)
+        self.box = self.static and all(r.step == 1 for r in result.runs)
+        self._arrange(result)
+
+    def _arrange(self, result: Layout) -> None:
+        """Divide the axes of the result into those of index vectors and windows."""
+        parts: list[Any] = []
+        batch: list[int] = []
+        windows: list[int] = []
+        at = 0
+        n = len(result.pick_shape)
+        picked = False
+
+        def picks() -> None:
+            dims = tuple(range(len(batch), len(batch) + n))
+            parts.extend(_Part(p.axis, p, dims) for p in result.picks)
+            batch.extend(result.pick_shape)
+
+        for i, run in enumerate(result.runs):
+            if i == result.before and not picked:
+                picks()
+                picked, at = True, at + n
+            if run.step == 1:
+                windows.append(at)
+                if run.source is not None or run.start or run.count != result.shape[run.axis]:
+                    parts.append(_Part(run.axis, run, ()))
+            else:
+                stop = run.start + run.count * run.step
+                positions = np.arange(run.start, stop, run.step, dtype=np.int32)
+                parts.append(_Part(run.axis, positions, (len(batch),)))
+                batch.append(run.count)
+            at += 1
+        if not picked:
+            picks()
+        self.parts, self.batch, self.windows = tuple(parts), tuple(batch), tuple(windows)
+
+    def normalize(self, operands: list[Any]) -> bool:
+        """Count negative Python integers from the end; True if all are within bounds."""
+        in_bounds = True
+        for i, size in self.host:
+            v = operands[i]  # type: ignore[call-overload]
+            if v < 0 and self.options.wrap:
+                v += size
+            if not 0 <= v < size:
+                check_index(v)
+                v, in_bounds = (-1 if v < 0 else size), False
+            operands[i] = v  # type: ignore[call-overload]
+        return in_bounds
+
+    def indices(self, operands: Any) -> Any:
+        """The index vectors."""
+        shape = self.layout.shape
+        columns = []
+        for part in self.parts:
+            source = part.source
+            if source.__class__ is Pick:
+                source = wrapped_pick(source, operands, shape, self.options.wrap)
+            elif source.__class__ is Run:
+                source = start_of(source, operands)
+            columns.append(_spread(source, part.dims, len(self.batch)))
+        if not columns:
+            return np.zeros((*self.batch, 0), np.int32)
+        return index_vectors(columns, self.batch)
+
+    def dimension_numbers(self) -> Any:
+        """The dimension numbers of the scatter: index vectors, windows and the array's axes."""
+        scattered = {p.axis for p in self.layout.picks}
+        scattered |= {r.axis for r in self.layout.runs if r.step != 1}
+        axes = tuple([p.axis for p in self.parts])
+        return lax.ScatterDimensionNumbers(self.windows, tuple(sorted(scattered)), axes)
+
+    def update_shape(self) -> tuple[int, ...]:
+        """The shape of what is read or written: the result's without new axes."""
+        new = self.layout.new_axes
+        return tuple([d for i, d in enumerate(self.layout.result) if i not in new])
+
+
+def _spread(source: Any, dims: tuple[int, ...], ndim: int) -> Any:
+    """An array of indices with its dimensions at ``dims`` of ``ndim``, others of size 1."""
+    shape = getattr(source, "shape", ())
+    if not shape or not ndim:
+        return source
+    dims = dims[len(dims) - len(shape) :]
+    full = [1] * ndim
+    for d, n in zip(dims, shape):
+        full[d] = n
+    if tuple(full) == shape:
+        return source
+    if isinstance(source, np.ndarray):
+        return source.reshape(full)
+    return lax.broadcast_in_dim_p.bind(source, shape=tuple(full), broadcast_dimensions=dims)
+
+
+_plans: Cache[Any, WritePlan] = Cache()
+_dynamic_plans: Cache[Any, WritePlan] = Cache()
+
+
+def _plan_for(shape: tuple[int, ...], key: Key, options: Options) -> WritePlan:
+    plan = WritePlan(layout(shape, key), options)
+    moved = with_dynamic_starts(plan.layout)
+    if moved is not None:
+        core, plan.starts = moved
+        plan.dynamic = _dynamic_plans.get((core, options)) or WritePlan(core, options)
+        _dynamic_plans[core, options] = plan.dynamic
+    return plan
+
+
+def plan_for(x: Any, index: Any, options: Options) -> tuple[WritePlan, list[Any], bool]:
+    """The plan of an index, its operands, and whether its integers are within bounds."""
+    key, operands = parse(index)
+    shape = x.shape
+    plan = _plans.get((shape, key, options))
+    if plan is None:
+        plan = _plans[shape, key, options] = _plan_for(shape, key, options)
+    return plan, operands, plan.normalize(operands) if plan.host else True
+
 
 Mode = lax.GatherScatterMode
 DROP = Mode.FILL_OR_DROP
@@ -41,7 +187,7 @@ def update(x: Any, index: Any, kind: str, y: Any, options: Options) -> Any:
 
 def _updated(x: Any, index: Any, kind: str, y: Any, options: Options) -> Any:
     try:
-        plan, operands, inside = plan_for(x, index, options)
+        plan, operands, in_bounds = plan_for(x, index, options)
     except Windowed:
         part = lambda part, rest: update(part, rest, kind, y, options)  # noqa: E731
         return write(part, x, index, options.mode is DROP)
@@ -51,9 +197,9 @@ def _updated(x: Any, index: Any, kind: str, y: Any, options: Options) -> Any:
         wide = update(lax.convert_element_type(x, y.dtype), index, kind, y, options)
         return lax.convert_element_type(wide, own)
     fits = kind == "set" and plan.box and options.mode in (DROP, Mode.CLIP, Mode.PROMISE_IN_BOUNDS)
-    as_box = fits and (inside or options.mode is not DROP)
+    as_box = fits and (in_bounds or options.mode is not DROP)
     if get_trace() is EVAL:
-        return _run(x, y, *plan.starts, *operands, plan=plan.moving, kind=kind, box=as_box)
+        return _run(x, y, *plan.starts, *operands, plan=plan.dynamic, kind=kind, box=as_box)
     return _write(x, y, operands, plan, kind, as_box)
 
 

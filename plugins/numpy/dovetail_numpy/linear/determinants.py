@@ -11,17 +11,17 @@ import dovetail_lax as lax
 from dovetail_base.foreign import names_itself
 from dovetail_core import here
 from dovetail_custom_rules import custom_jvp
+from dovetail_lax.errors import ShapeError
 
 from ..contraction.matmul import matmul
 from ..contraction.products import dot
 from ..creation.arrays import as_array
 from ..creation.matrices import diagonal, eye
 from ..fusion import fused, one_call
-from ..operands import Array, ArrayLike, ShapeError, integer
+from ..operands import Array, ArrayLike, integer
 from ..operations import filled, number, select
 from ..promotion import broadcast, convert
-from .checks import square, transposed
-from .decompositions import svd
+from .decompositions import square, svd, transposed
 from .solving import inv
 
 
@@ -40,7 +40,8 @@ def _det(a: Any) -> Any:
 def _by_formula(a: Any) -> Any:
     """The determinant of two or three rows, for which a call of LAPACK takes longer.
 
-    Differentiated as it is, it has derivatives of all orders at singular matrices.
+    Differentiated by the rules of its operations, it has derivatives of all orders at singular
+    matrices.
     """
     *above, upper, lower = [_columns_of(a, i) for i in range(a.shape[-1])]
     if not above:
@@ -86,24 +87,24 @@ def _inner(x: Any, y: Any) -> Any:
 def _cofactors(a: Any) -> Any:
     """The derivative of the determinant by each element.
 
-    That is ``det(a)`` times the transposed inverse; at singular matrices, from singular values. Of
-    multiples of the matrices, whose determinants neither overflow nor vanish.
+    That is ``det(a)`` times the transposed inverse; at singular matrices, it is computed from
+    singular values. Matrices are scaled before, so that determinants neither overflow nor vanish.
     """
     a, power = lax.scaled_matrices(a)
     singular, regular = _parted(a)
-    known = lax.mul(_over_matrices(_smooth_det(regular), a), transposed(inv(regular)))
+    regular_case = lax.mul(_over_matrices(_smooth_det(regular), a), transposed(inv(regular)))
     result = lax.cond(
         lax.reduce_or(singular, range(singular.ndim)),
-        lambda: select(_over_matrices(singular, a), _cofactors_by_values(a), known),
-        lambda: known,
+        lambda: select(_over_matrices(singular, a), _cofactors_by_values(a), regular_case),
+        lambda: regular_case,
     )
     return _scaled_back(result, power, a.shape[-1] - 1)
 
 
 def _scaled_back(x: Any, power: Any, degree: int) -> Any:
-    """A polynomial of a degree of matrices, from that of these times powers of two.
+    """A homogeneous polynomial of matrices, from its value for matrices times powers of two.
 
-    In two steps, of which one alone overflows or vanishes only where the result does.
+    It is divided by the power in two steps: one alone could overflow where the result does not.
     """
     for part in (degree // 2, degree - degree // 2):
         x = lax.mul(x, _over_matrices(lax.integer_pow(power, -part), x))
@@ -120,17 +121,17 @@ def _(primals: Any, tangents: Any) -> tuple[Any, Any]:
     result = _cofactors(regular)
     turned = matmul(matmul(result, transposed(da)), result)
     change = lax.sub(lax.mul(_over_matrices(_inner(result, da), a), result), turned)
-    known = lax.div(change, _over_matrices(_smooth_det(regular), a))
+    regular_case = lax.div(change, _over_matrices(_smooth_det(regular), a))
     slope = lax.cond(
         lax.reduce_or(singular, range(singular.ndim)),
-        lambda: select(_over_matrices(singular, a), _slope_of_cofactors(a, da), known),
-        lambda: known,
+        lambda: select(_over_matrices(singular, a), _slope_of_cofactors(a, da), regular_case),
+        lambda: regular_case,
     )
     return out, _scaled_back(slope, power, a.shape[-1] - 2)
 
 
 def _parted(a: Any) -> tuple[Any, Any]:
-    """Which matrices are singular, and the others, with the identity in place of those."""
+    """A mask of the singular matrices, and the matrices with these replaced by the identity."""
     out = lax.stop_gradient(_smooth_det(a))
     singular = lax.eq(out, number(out, 0))
     return singular, select(_over_matrices(singular, a), _identity(a), a)
@@ -167,7 +168,7 @@ def _rows_of(s: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _slope_of_cofactors(a: Any, da: Any) -> Any:
-    """How cofactors change with the matrix: the adjugate is a polynomial of it.
+    """The derivative of cofactors in the direction ``da``: the adjugate is a polynomial of ``a``.
 
     By Faddeev and LeVerrier: ``M₁ = 1``, ``Mₖ₊₁ = A Mₖ - tr(A Mₖ) / k``, and the adjugate is
     ``Mₙ`` up to its sign.
@@ -187,7 +188,7 @@ def _trace_part(x: Any, k: int) -> Any:
 
 
 def _odd(pivots: Any) -> Any:
-    """Whether the row exchanges of a factorization are odd in number."""
+    """True where the number of row exchanges of a factorization is odd."""
     last = pivots.ndim - 1
     moved = lax.ne(pivots, lax.broadcasted_iota(pivots.dtype, pivots.shape, last))
     count = lax.reduce_sum(lax.convert_element_type(moved, pivots.dtype), (last,))
@@ -300,12 +301,12 @@ def multi_dot(arrays: Any, *, precision: Any = None) -> Array:
         raise ValueError(f"multi_dot got matrices of shapes {shapes}, which do not fit{here()}")
     sizes = [items[0].shape[0], *(x.shape[1] for x in items)]
     out = _chain(items, _splits(sizes), 0, len(items) - 1, precision)
-    gone = [i for i, v in enumerate(vectors) if v]
-    return lax.squeeze(out, gone) if gone else out
+    removed = [i for i, v in enumerate(vectors) if v]
+    return lax.squeeze(out, removed) if removed else out
 
 
 def _splits(sizes: list[int]) -> dict[tuple[int, int], int]:
-    """Where to split each part of the chain, by dynamic programming over its length."""
+    """The index at which to split each part of the chain, by dynamic programming over lengths."""
     n = len(sizes) - 1
     cost = {(i, i): 0 for i in range(n)}
     split: dict[tuple[int, int], int] = {}

@@ -21,8 +21,7 @@ from ..operands import Array, ArrayLike, Axis, axis_tuple, flag, static_axis
 from ..operations import number, select
 from ..promotion import broadcast, convert, default_float, inexact_dtype, promote
 from ..reductions import basic
-from .checks import matrices
-from .decompositions import svdvals
+from .decompositions import matrices, svdvals
 from .solving import inv
 
 
@@ -61,10 +60,10 @@ def _square(x: Any) -> Any:
 
 
 def _scaled(x: Any, axes: tuple[int, ...], keepdims: bool) -> tuple[Any, Any]:
-    """``x``, times a power of two for each norm, with which powers do not overflow or vanish; and
-    that power in the shape of the norms. It has no derivative, and the norm does not depend on it.
+    """``x`` times a power of two for each norm, and that power in the shape of the norms.
 
-    Without 64-bit types, wide numbers are narrowed before: their sum is narrow.
+    Powers of scaled elements neither overflow nor vanish. The power of two has no derivative, and
+    the norm does not depend on it. Without 64-bit types, wide numbers are narrowed before.
     """
     x = convert(x, canonical_dtype(x.dtype))
     fixed = lax.stop_gradient(x)
@@ -72,8 +71,8 @@ def _scaled(x: Any, axes: tuple[int, ...], keepdims: bool) -> tuple[Any, Any]:
     sizes = [lax.reduce_max(lax.abs(part), axes) for part in parts]
     power = lax.inverse_power(sizes[0] if len(sizes) == 1 else lax.max(*sizes))
     kept = tuple(i for i in range(x.ndim) if i not in axes)
-    whole = convert(lax.broadcast_in_dim(power, x.shape, kept), x.dtype)
-    return lax.mul(x, whole), lax.expand_dims(power, axes) if keepdims else power
+    spread = convert(lax.broadcast_in_dim(power, x.shape, kept), x.dtype)
+    return lax.mul(x, spread), lax.expand_dims(power, axes) if keepdims else power
 
 
 @fused(static=("axes", "keepdims"))

@@ -21,8 +21,7 @@ from ..fusion import fused, one_call
 from ..operands import Array, ArrayLike
 from ..operations import filled, number, reshape as to_shape, select
 from ..promotion import broadcast, convert, default_int, promote
-from .checks import adjoint, matrices, square
-from .decompositions import svd
+from .decompositions import adjoint, matrices, square, svd
 
 
 @one_call(shared=True)

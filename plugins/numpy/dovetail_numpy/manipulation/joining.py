@@ -9,30 +9,30 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import AbstractValue
+from dovetail_core import AbstractValue, here
 
+from ..arrays.iteration import CHUNK, rows
 from ..creation.arrays import as_array
 from ..fusion import fused, is_operand, one_call
-from ..iteration import CHUNK, rows
-from ..operands import Array, ArrayLike, DTypeLike, axis_index, here, integer, no_out
+from ..operands import Array, ArrayLike, DTypeLike, axis_index, integer, no_out
 from ..operations import reshape as to_shape
 from ..promotion import common_type, convert, is_weak_bool, requested
 from .shapes import atleast_1d, atleast_2d, atleast_3d, ravel
 
 
 def _items(name: str, arrays: Any) -> list[Any]:
-    """The arguments as arrays; an array stands for the sequence of its rows.
+    """The arguments as a list of arrays; an array is taken as the sequence of its rows.
 
     A sequence of another class may have the attributes of arrays, for all of its elements.
     """
     if isinstance(getattr(arrays, "aval", None), AbstractValue) or isinstance(arrays, np.ndarray):
-        whole = as_array(name, arrays)
-        if not whole.shape:
+        stacked = as_array(name, arrays)
+        if not stacked.shape:
             raise TypeError(f"{name} takes a sequence of arrays, got a scalar{here()}")
         if name == "dstack":  # by slices, for which array types of others have rules
-            rows = [lax.index_in_dim(whole, i, keepdims=False) for i in range(whole.shape[0])]
+            rows = [lax.index_in_dim(stacked, i, keepdims=False) for i in range(stacked.shape[0])]
         else:
-            rows = list(lax.unstack(whole))
+            rows = list(lax.unstack(stacked))
     elif isinstance(arrays, (list, tuple)) or _is_sequence(arrays):
         rows = [as_array(name, x, i) for i, x in enumerate(arrays)]
     else:
@@ -46,10 +46,10 @@ def _items(name: str, arrays: Any) -> list[Any]:
 
 
 def _is_sequence(x: Any) -> bool:
-    """Whether a value of a class that nobody knows is a sequence: not text, nor by keys."""
+    """True if a value of an unknown class is a sequence: neither text nor a mapping."""
     kind = type(x)
-    by_place = hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
-    return by_place and not isinstance(x, (str, bytes, Mapping))
+    by_index = hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
+    return by_index and not isinstance(x, (str, bytes, Mapping))
 
 
 def _same_type(arrays: list[Any], dtype: Any) -> list[Any]:
@@ -215,7 +215,7 @@ def _block(x: Any, depth: int, ndim: int) -> Any:
 
 
 def _cuts(name: str, size: int, sections: Any) -> list[int]:
-    """Where parts end, for a number of parts or a sequence of indices."""
+    """The ends of parts, for a number of parts or a sequence of indices."""
     if isinstance(sections, (list, tuple)) or np.ndim(sections) == 1:
         return [integer(name, "every index", i) for i in sections]
     n = integer(name, "the number of sections", sections)

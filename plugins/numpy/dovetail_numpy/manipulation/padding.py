@@ -111,24 +111,24 @@ def pad(
 _STATISTICS = ("maximum", "mean", "median", "minimum")
 
 
-_known: Cache[Any, Widths] = Cache()
-"""Widths as pairs, of what was given and the number of axes."""
+_width_pairs: Cache[Any, Widths] = Cache()
+"""Widths as pairs, by the argument and the number of axes."""
 
 
 def _widths(given: Any, ndim: int) -> Widths:
     plain = _are_integers(given)
-    result = _known.get((given, ndim)) if plain else None
+    result = _width_pairs.get((given, ndim)) if plain else None
     if result is None:
         result = _pairs("pad_width", given, ndim, lambda w: integer("pad", "pad_width", w))
         if any(w < 0 for pair in result for w in pair):
             raise ValueError(f"pad: widths cannot be negative, got {result}{here()}")
         if plain:
-            _known[given, ndim] = result
+            _width_pairs[given, ndim] = result
     return result
 
 
 def _are_integers(given: Any) -> bool:
-    """Whether it is a Python integer, or a tuple of such or of tuples of them."""
+    """True for a Python integer, or a tuple of integers or of such tuples."""
     if given.__class__ is not tuple:
         return given.__class__ is int
     return all(x.__class__ is int or (x.__class__ is tuple and _are_integers(x)) for x in given)
@@ -226,11 +226,11 @@ def _statistic_of_all(x: Any, widths: Widths, name: str) -> Any:
 
 
 def _stat(name: str, x: Any, axis: int, length: int | None, at_end: bool) -> Any:
-    from ..reductions import basic, moments, order
+    from ..reductions import basic, moments, quantiles
     from ..ufuncs.rounding import round as rounded
 
     functions: dict[str, Any] = {"maximum": basic.max, "minimum": basic.min, "mean": moments.mean,
-                                 "median": order.median}  # fmt: skip
+                                 "median": quantiles.median}  # fmt: skip
     size = x.shape[axis]
     n = size if length is None else min(length, size)
     if n == 0:
@@ -254,7 +254,7 @@ def _mirrored(offset: int) -> Callable[..., Any]:
 @fused(static=("widths", "offset", "odd"))
 def _mirror(x: Any, widths: Widths, offset: int, odd: bool) -> Any:
     for axis, (before, after) in enumerate(widths):
-        if x.shape[axis] == 1 and offset == 1:  # there is nothing but the edge to reflect
+        if x.shape[axis] == 1 and offset == 1:  # the edge is the only element
             first, last = _edge_slices(x, axis)
             x = _around(x, axis, _spread(first, axis, before), _spread(last, axis, after))
             continue

@@ -8,22 +8,13 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_base import arguments
-from dovetail_core import ConcretizationTypeError, Tracer, type_shardings
+from dovetail_base.source import short_repr
+from dovetail_core import ConcretizationTypeError, Tracer, here, type_shardings
+from dovetail_lax.errors import ShapeError
 
 from ..creation.arrays import as_array
 from ..fusion import fused, one_call
-from ..operands import (
-    Array,
-    ArrayLike,
-    Axis,
-    DTypeError,
-    ShapeError,
-    axis_index,
-    axis_tuple,
-    here,
-    integer,
-    short_repr,
-)
+from ..operands import Array, ArrayLike, Axis, DTypeError, axis_index, axis_tuple, integer
 from ..operations import filled, number, reshape as to_shape, select
 from ..promotion import INT32, convert
 from .joining import concatenate
@@ -63,7 +54,7 @@ def rot90(m: ArrayLike, k: int = 1, axes: Any = (0, 1)) -> Array:
 
 
 def roll(a: ArrayLike, shift: Any, axis: Axis = None) -> Array:
-    """``a`` with elements moved along axes by ``shift`` places; what leaves comes in again.
+    """``a`` with elements moved along axes by ``shift``; those that leave come in at the other end.
 
     Raises:
         ValueError: not as many shifts as axes.
@@ -130,7 +121,7 @@ def repeat(
     """``a`` with each element repeated along ``axis``, or of the flattened array.
 
     Args:
-        repeats: how often: an integer, or one for each element along the axis.
+        repeats: the number of repetitions: an integer, or one for each element along the axis.
         total_repeat_length: the size of the result along the axis; needed if ``repeats`` is traced.
 
     Raises:
@@ -182,9 +173,9 @@ def _repeat_by(a: Any, counts: Any, axis: int, total: int) -> Any:
         lax.reshape(convert(counts, INT32), (counts.size,)), (size,), (0,)
     )
     ends = lax.cumsum(counts, axis=0)
-    # Element j of the result comes from the first place whose running count is above j.
-    places = lax.broadcasted_iota(np.int32, (size, total), 1)
-    before = lax.le(lax.broadcast_in_dim(ends, (size, total), (0,)), places)
+    # Element j of the result comes from the first element whose running count is above j.
+    positions = lax.broadcasted_iota(np.int32, (size, total), 1)
+    before = lax.le(lax.broadcast_in_dim(ends, (size, total), (0,)), positions)
     source = lax.reduce_sum_p.bind(lax.convert_element_type(before, np.int32), axes=(0,))
     from ..indexing.taking import take_along
 
@@ -199,13 +190,13 @@ def trim_zeros(filt: ArrayLike, trim: str = "fb", axis: Axis = None) -> Array:
     """
     arguments.string("trim", trim)
     array = as_array("trim_zeros", filt)
-    from ..searching.finding import known
+    from ..searching.finding import concrete_value
 
-    values = known("trim_zeros", array, "Cut a part of known size out of it.")
+    values = concrete_value("trim_zeros", array, "Cut a part of known size out of it.")
     kept = [slice(None)] * values.ndim
-    places = np.nonzero(values)
+    positions = np.nonzero(values)
     for i in axis_tuple("trim_zeros", axis, values.ndim):
-        result = places[i]
+        result = positions[i]
         start = result.min() if result.size and "f" in trim.lower() else 0
         stop = result.max() + 1 if result.size and "b" in trim.lower() else values.shape[i]
         kept[i] = slice(int(start), int(stop) if result.size else 0)
@@ -230,7 +221,7 @@ def delete(
     if hasattr(obj, "aval") and assume_unique_indices:
         return _delete_traced(a, obj, axis)
     keep = np.ones(size, bool)
-    keep[obj if isinstance(obj, slice) else _deleted_places(obj, size)] = False
+    keep[obj if isinstance(obj, slice) else _deleted_positions(obj, size)] = False
     from ..indexing.taking import take_along
 
     edges = np.flatnonzero(np.diff(keep, prepend=False, append=False)).reshape(-1, 2).tolist()
@@ -241,27 +232,27 @@ def delete(
 
 
 _PARTS = 4
-"""What is left in at most so many parts is joined of slices."""
+"""If at most so many parts remain, they are joined from slices."""
 
 
-def _deleted_places(obj: Any, size: int) -> Any:
-    places = arguments.known_array(obj)
-    if places.dtype.kind == "b":
-        if places.shape != (size,):
+def _deleted_positions(obj: Any, size: int) -> Any:
+    positions = arguments.known_array(obj)
+    if positions.dtype.kind == "b":
+        if positions.shape != (size,):
             raise ShapeError(
-                f"delete: a mask of shape {places.shape} for an axis of size {size}{here()}"
+                f"delete: a mask of shape {positions.shape} for an axis of size {size}{here()}"
             )
-    elif not places.size:
-        return places.astype(int)
-    elif places.dtype.kind not in "iu":
+    elif not positions.size:
+        return positions.astype(int)
+    elif positions.dtype.kind not in "iu":
         raise DTypeError(
-            f"delete: obj must be of integers or booleans, got dtype {places.dtype}{here()}"
+            f"delete: obj must be of integers or booleans, got dtype {positions.dtype}{here()}"
         )
-    elif places.min() < -size or places.max() >= size:
+    elif positions.min() < -size or positions.max() >= size:
         raise IndexError(
             f"delete: index {short_repr(obj)} is out of bounds for an axis of size {size}{here()}"
         )
-    return places
+    return positions
 
 
 def _delete_traced(a: Any, obj: Any, axis: int) -> Any:
@@ -273,38 +264,40 @@ def _delete_traced(a: Any, obj: Any, axis: int) -> Any:
     ranked = lax.sort(obj)
     shifted = lax.sub(ranked, lax.iota(obj.dtype, obj.size))
     n = size - obj.size
-    places = lax.iota(obj.dtype, n)
-    above = lax.ge(lax.broadcast_in_dim(places, (obj.size, n), (1,)),
+    positions = lax.iota(obj.dtype, n)
+    above = lax.ge(lax.broadcast_in_dim(positions, (obj.size, n), (1,)),
                    lax.broadcast_in_dim(shifted, (obj.size, n), (0,)))  # fmt: skip
     moved = lax.reduce_sum_p.bind(lax.convert_element_type(above, obj.dtype), axes=(0,))
-    return take_along(a, lax.add(places, moved), axis)
+    return take_along(a, lax.add(positions, moved), axis)
 
 
-def _insertion_places(obj: Any, size: int, axis: int) -> Any:
+def _insertion_positions(obj: Any, size: int, axis: int) -> Any:
     """Indices from 0 to ``size``: a NumPy array where they are known, else a traced one."""
     if isinstance(obj, slice):
         return np.arange(size)[obj]
     traced = isinstance(obj, Tracer) and obj.dtype.kind != "b"
-    places: Any = obj if traced else arguments.known_array(obj)
-    if places.ndim > 1:
+    positions: Any = obj if traced else arguments.known_array(obj)
+    if positions.ndim > 1:
         raise ValueError(
-            f"insert: obj must have one dimension at most, got shape {places.shape}{here()}"
+            f"insert: obj must have one dimension at most, got shape {positions.shape}{here()}"
         )
-    if places.dtype.kind == "b":
-        return np.flatnonzero(places)
-    if places.size and places.dtype.kind not in "iu":
+    if positions.dtype.kind == "b":
+        return np.flatnonzero(positions)
+    if positions.size and positions.dtype.kind not in "iu":
         raise ValueError(
-            f"insert: obj must be of integers or a slice, got dtype {places.dtype}{here()}"
+            f"insert: obj must be of integers or a slice, got dtype {positions.dtype}{here()}"
         )
     if traced:
-        places = convert(places, INT32)
-        places = select(lax.lt(places, np.int32(0)), lax.add(places, np.int32(size)), places)
-        return lax.clamp(np.int32(0), places, np.int32(size))
-    if places.size and (places.min() < -size or places.max() > size):
-        raise IndexError(
-            f"insert: index {places} is out of bounds for axis {axis} of size {size}{here()}"
+        positions = convert(positions, INT32)
+        positions = select(
+            lax.lt(positions, np.int32(0)), lax.add(positions, np.int32(size)), positions
         )
-    return np.where(places < 0, places + size, places).astype(int)
+        return lax.clamp(np.int32(0), positions, np.int32(size))
+    if positions.size and (positions.min() < -size or positions.max() > size):
+        raise IndexError(
+            f"insert: index {positions} is out of bounds for axis {axis} of size {size}{here()}"
+        )
+    return np.where(positions < 0, positions + size, positions).astype(int)
 
 
 def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None) -> Array:
@@ -322,7 +315,7 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
         a, axis = ravel(a), 0
     axis = axis_index("insert", axis, a.ndim)
     size = a.shape[axis]
-    where = _insertion_places(obj, size, axis)
+    where = _insertion_positions(obj, size, axis)
     v = to_shape(v, (1,) * max(0, a.ndim - v.ndim) + v.shape)
     v = moveaxis(v, 0, axis) if where.ndim == 0 else v
     count = v.shape[axis] if where.size == 1 else where.size
@@ -336,13 +329,13 @@ def insert(arr: ArrayLike, obj: Any, values: ArrayLike, axis: int | None = None)
 
 
 def _merged(size: int, where: Any, count: int) -> Any:
-    """In which order ``size`` elements, and then ``count`` inserted ``where``, are taken."""
+    """The order of ``size`` elements and ``count`` others that are inserted at ``where``."""
     if isinstance(where, np.ndarray):
         flat = np.broadcast_to(where.ravel(), (count,))
         keys = np.concatenate([2 * np.arange(size) + 1, 2 * flat])
         return np.argsort(keys, kind="stable").astype(np.int32)
     flat = lax.broadcast_in_dim(ravel(where), (count,), (0,))
-    places = lax.iota(flat.dtype, size)
-    keys = lax.concatenate([places + places + number(places, 1), flat + flat], 0)
+    positions = lax.iota(flat.dtype, size)
+    keys = lax.concatenate([positions + positions + number(positions, 1), flat + flat], 0)
     order = lax.iota(np.int32, size + count)
     return lax.sort((keys, order), num_keys=1, is_stable=True)[1]

@@ -11,7 +11,8 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_base.arguments import items
-from dovetail_core import ShapedArray, type_shardings
+from dovetail_core import ShapedArray, here, type_shardings
+from dovetail_lax.errors import ShapeError
 from dovetail_xla.arrays import ArrayImpl
 
 from ..creation.arrays import as_array, asarray
@@ -20,14 +21,12 @@ from ..operands import (
     Array,
     ArrayLike,
     Axis,
-    ShapeError,
     UnsupportedError,
     axis_index,
     axis_tuple,
-    here,
+    has_array_conversion,
     integer,
     shape_tuple,
-    stands_for_array,
 )
 from ..operations import transpose as permute
 from ..promotion import broadcast, broadcast_shapes as common_shape
@@ -64,7 +63,7 @@ def new_shape(name: str, shape: Any, own: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _of_numpy(a: Any, shape: Any, order: Any, copy: bool | None) -> Any:
-    """NumPy's own reshape, whose errors then say where."""
+    """NumPy's own reshape, with the source location in its errors."""
     try:
         result = a.reshape(shape, order=order)
     except ValueError as error:
@@ -174,18 +173,18 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
 
 @one_call("source", "destination")
 def moveaxis(a: ArrayLike, source: Any, destination: Any) -> Array:
-    """``a`` with axes moved to new places; the others stay in order.
+    """``a`` with axes moved to new positions; the others stay in order.
 
     Raises:
-        ValueError: not as many places as axes, or one is named twice.
+        ValueError: not as many positions as axes, or one is named twice.
     """
     a = as_array("moveaxis", a)
     src, dst = (axis_tuple("moveaxis", s, a.ndim) for s in (source, destination))
     if len(src) != len(dst):
         raise ValueError(f"moveaxis: {len(src)} sources for {len(dst)} destinations{here()}")
     order = [i for i in range(a.ndim) if i not in src]
-    for place, axis in sorted(zip(dst, src)):
-        order.insert(place, axis)
+    for position, axis in sorted(zip(dst, src)):
+        order.insert(position, axis)
     return permute(a, tuple(order))
 
 
@@ -225,10 +224,10 @@ def squeeze(a: ArrayLike, axis: Axis = None) -> Array:
 
 
 def expand_dims(a: ArrayLike, axis: Any) -> Array:
-    """``a`` with axes of size 1 inserted, at their places in the result.
+    """``a`` with axes of size 1 inserted at ``axis``, positions in the result.
 
     Raises:
-        ValueError: a place is out of bounds or named twice.
+        ValueError: a position is out of bounds or named twice.
     """
     a = as_array("expand_dims", a)
     axis = tuple(axis) if np.ndim(axis) else axis
@@ -313,10 +312,10 @@ def _with_two(x: Any) -> Any:
 
 def atleast_3d(*arys: ArrayLike) -> Any:
     """Arguments with at least three dimensions; matrices get a last axis."""
-    places: dict[int, Any] = {0: (0, 1, 2), 1: (0, 2), 2: 2}
+    positions: dict[int, Any] = {0: (0, 1, 2), 1: (0, 2), 2: 2}
 
     def expand(x: Any) -> Any:
-        return x if x.ndim >= 3 else _with_axes(x, places[x.ndim])
+        return x if x.ndim >= 3 else _with_axes(x, positions[x.ndim])
 
     return _at_least("atleast_3d", arys, expand)
 
@@ -332,7 +331,7 @@ def _shape(name: str, a: Any) -> tuple[int, ...]:
         return own
     if isinstance(a, str):
         return ()
-    if hasattr(a, "dtype") or isinstance(a, (int, float, complex)) or stands_for_array(a):
+    if hasattr(a, "dtype") or isinstance(a, (int, float, complex)) or has_array_conversion(a):
         return as_array(name, a).shape
     what = f"{name} of a value of type {type(a).__name__}{here()}, which is no array"
     warnings.warn(f"{what}, will fail: convert it (asarray).", DeprecationWarning, stacklevel=3)
@@ -362,5 +361,5 @@ def resize(a: ArrayLike, new_shape: Any) -> Array:
     if not flat.size or not wanted:
         return lax.full(dims, np.zeros((), flat.dtype)[()])
     copies = -(-wanted // flat.size)
-    whole = lax.concatenate([flat] * copies, 0) if copies > 1 else flat
-    return lax.reshape(lax.slice_in_dim(whole, 0, wanted), dims)
+    repeated = lax.concatenate([flat] * copies, 0) if copies > 1 else flat
+    return lax.reshape(lax.slice_in_dim(repeated, 0, wanted), dims)

@@ -1,4 +1,4 @@
-"""Sums, products, extremes, tests over axes, and where extremes are."""
+"""Sums, products, extremes, tests over axes, and the indices of extremes."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from dovetail_core import Cache, ShapedArray, here
 from ..creation.arrays import as_array
 from ..fusion import fused, of_one_array, one_call
 from ..operands import Array, ArrayLike, Axis, DTypeLike, axis_index, flag, names_of, no_out
-from ..operations import truth
+from ..operations import strong, truth
 from ..promotion import BOOL, convert, default_int, narrowed
-from .engine import reduce, reduced_axes, refuse_keys, strong, sum_types
+from .engine import reduce, reduced_axes, refuse_keys, sum_types
 
 _plain: Cache[tuple[ShapedArray, bool], bool] = Cache()
 
 
 def _is_plain(aval: ShapedArray) -> bool:
-    """Whether sums of this type need no conversion of element types."""
+    """True if sums of this type need no conversion of element types."""
     key = (aval, default_int().itemsize == 8)
-    known = _plain.get(key)
-    if known is None:
-        known = not aval.weak_type and sum_types(aval, None, True) == (aval.dtype, aval.dtype)
-        _plain[key] = known
-    return known
+    cached = _plain.get(key)
+    if cached is None:
+        cached = not aval.weak_type and sum_types(aval, None, True) == (aval.dtype, aval.dtype)
+        _plain[key] = cached
+    return cached
 
 
 @of_one_array("axis", "dtype", "out", "keepdims", "promote_integers")
@@ -38,8 +38,9 @@ def sum(
 ) -> Array:  # fmt: skip
     """The sum over ``axis`` (all axes by default).
 
-    As of ``max``, ``min``, ``mean``, ``var``, ``std``, ``count_nonzero`` and ``ptp``, axes may be
-    names of axes of a map around the function (``vmap(..., axis_name=...)``), beside positions.
+    Axes may be positions, or names of axes of a map around the function
+    (``vmap(..., axis_name=...)``), as for ``max``, ``min``, ``mean``, ``var``, ``std``,
+    ``count_nonzero`` and ``ptp``.
 
     Booleans and small integers are summed in the default integer type unless ``promote_integers``
     is False; half-precision numbers are accumulated in single precision.
@@ -139,7 +140,7 @@ def all(
     a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False, *,
     where: ArrayLike | None = None,
 ) -> Array:  # fmt: skip
-    """Whether all elements over ``axis`` are not zero."""
+    """True where all elements over ``axis`` are not zero."""
     return _test("all", a, axis, out, keepdims, where)
 
 
@@ -148,7 +149,7 @@ def any(
     a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False, *,
     where: ArrayLike | None = None,
 ) -> Array:  # fmt: skip
-    """Whether any element over ``axis`` is not zero."""
+    """True where any element over ``axis`` is not zero."""
     return _test("any", a, axis, out, keepdims, where)
 
 
@@ -213,7 +214,7 @@ def ptp(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = Fals
 
 @of_one_array("axis", "keepdims")
 def count_nonzero(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
-    """How many elements over ``axis`` are not zero."""
+    """The number of elements over ``axis`` that are not zero."""
     a = as_array("count_nonzero", a)
     if names_of(axis):
         dtype = default_int()

@@ -10,9 +10,9 @@ from dovetail_core import here
 from ..creation.arrays import as_array
 from ..fusion import fused, of_one_array, one_call
 from ..operands import Array, ArrayLike, DTypeLike, axis_index, integer, no_out
-from ..operations import number, select, truth
+from ..operations import number, select, strong, truth
 from ..promotion import convert, default_int, narrowed, requested
-from .engine import strong, sum_types
+from .engine import sum_types
 
 _RUNNING: dict[str, Any] = {"sum": lax.cumsum, "prod": lax.cumprod}
 
@@ -24,8 +24,8 @@ def _running(a: Any, kind: str, axis: int | None, dtype: Any, skip_nan: bool) ->
     if skip_nan and a.dtype.kind not in "biu":
         a = select(lax.ne(a, a), number(a, 0 if kind == "sum" else 1), a)
     if dtype.kind == "b":
-        whole = _RUNNING[kind](convert(truth(a), default_int()), axis=axis)
-        return lax.ne(whole, number(whole, 0))
+        running = _RUNNING[kind](convert(truth(a), default_int()), axis=axis)
+        return lax.ne(running, number(running, 0))
     return strong(_RUNNING[kind](convert(a, dtype), axis=axis))
 
 

@@ -1,4 +1,4 @@
-"""How reductions run: element types they compute in, masks, initial values, kept dimensions."""
+"""The engine of reductions: element types, masks, initial values, kept dimensions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from dovetail_lax import dtypes
 from ..creation.arrays import as_array
 from ..fusion import fused
 from ..operands import DTypeError, axis_tuple, flag, names_of, positions_of, static_axis
-from ..operations import select, strong as strong, truth
+from ..operations import select, strong, truth
 from ..promotion import broadcast, broadcast_shapes, convert, default_int, narrowed, requested
 
 ACROSS: dict[str, Any] = {"sum": lax.psum, "max": lax.pmax, "min": lax.pmin}
-"""Per kind that is defined over named axes: how what each instance found is joined."""
+"""The collective that joins the results of all instances, per kind that named axes have."""
 REDUCERS: dict[str, Any] = {
     "sum": (lax.reduce_sum_p, lax.add, 0),
     "prod": (lax.reduce_prod_p, lax.mul, 1),
@@ -27,23 +27,23 @@ REDUCERS: dict[str, Any] = {
     "all": (lax.reduce_and_p, lax.bitwise_and, True),
     "any": (lax.reduce_or_p, lax.bitwise_or, False),
 }
-"""Per kind: the primitive, how an initial value joins, the identity where there is one."""
+"""Per kind: the primitive, the function that joins an initial value, the identity or None."""
 
 FLOAT16 = (np.dtype(np.float16), np.dtype(dtypes.bfloat16))
 _axes_of: Cache[tuple[Any, int], tuple[int, ...]] = Cache()
 
 
 def reduced_axes(name: str, axis: Any, ndim: int) -> tuple[int, ...]:
-    """The axes that ``axis`` means, in increasing order.
+    """The axes ``axis`` as positions in increasing order.
 
     Raises:
         NotImplementedError: it names axes of a map.
     """
     if axis.__class__ is int or axis is None:
-        known = _axes_of.get((axis, ndim))
-        if known is None:
-            known = _axes_of[axis, ndim] = axis_tuple(name, axis, ndim)
-        return known
+        cached = _axes_of.get((axis, ndim))
+        if cached is None:
+            cached = _axes_of[axis, ndim] = axis_tuple(name, axis, ndim)
+        return cached
     if names := names_of(axis):
         raise NotImplementedError(
             f"{name} is not defined over named axes, got {names}{here()}. Reduce over them by "
@@ -62,7 +62,7 @@ def keep_dims(x: Any, shape: tuple[int, ...], axes: tuple[int, ...]) -> Any:
 
 
 def computation_type(dtype: Any) -> Any:
-    """What sums of ``dtype`` are accumulated in: half precision in single precision."""
+    """The dtype that sums of ``dtype`` are accumulated in: single precision for half precision."""
     if dtype in FLOAT16:
         return np.dtype(np.float32)
     return dtype
@@ -127,8 +127,8 @@ def reduce(
     name: str, kind: str, a: Any, axis: Any, keepdims: bool, initial: Any, where: Any,
     compute: Any, result: Any,
 ) -> Any:  # fmt: skip
-    """The general reduction: every option of the public functions."""
-    if result.kind == "b" and kind in ("sum", "prod"):  # of truth values: a fraction is true
+    """The general reduction, with every option of the public functions."""
+    if result.kind == "b" and kind in ("sum", "prod"):  # fractions are true, too
         a = truth(a)
         if not names_of(axis):
             kind, compute = ("any" if kind == "sum" else "all"), result

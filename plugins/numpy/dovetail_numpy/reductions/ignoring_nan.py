@@ -38,7 +38,7 @@ def nansum(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None,
     keepdims: bool = False, initial: ArrayLike | None = None, where: ArrayLike | None = None,
 ) -> Array:  # fmt: skip
-    """The sum over ``axis`` of what is not NaN."""
+    """The sum over ``axis`` of elements that are not NaN."""
     a = _filled(as_array("nansum", a), 0)
     return basic.sum(a, axis, dtype, out, keepdims, initial, where)
 
@@ -48,7 +48,7 @@ def nanprod(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None,
     keepdims: bool = False, initial: ArrayLike | None = None, where: ArrayLike | None = None,
 ) -> Array:  # fmt: skip
-    """The product over ``axis`` of what is not NaN."""
+    """The product over ``axis`` of elements that are not NaN."""
     a = _filled(as_array("nanprod", a), 1)
     return basic.prod(a, axis, dtype, out, keepdims, initial, where)
 
@@ -114,16 +114,16 @@ def nanargmin(
     return _nan_arg("min", a, axis, out, keepdims)
 
 
-def _kept(a: Any, where: Any) -> Any:
-    """Where elements count: they are not NaN, and ``where`` says so."""
-    kept = lax.bitwise_not(_isnan(a))
+def _valid_mask(a: Any, where: Any) -> Any:
+    """The mask of elements that count: those that are not NaN and where ``where`` is true."""
+    valid = lax.bitwise_not(_isnan(a))
     if where is None:
-        return kept
+        return valid
     if as_array("where", where).dtype != np.bool_:
         raise ValueError(f"where must be a boolean array, got {where!r}{here()}")
     from ..ufuncs.comparisons import LOGICAL_AND
 
-    return LOGICAL_AND(kept, where)
+    return LOGICAL_AND(valid, where)
 
 
 @one_call("axis", "dtype", "out", "keepdims")
@@ -131,12 +131,12 @@ def nanmean(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None,
     keepdims: bool = False, where: ArrayLike | None = None,
 ) -> Array:  # fmt: skip
-    """The mean over ``axis`` of what is not NaN; NaN where there is nothing."""
+    """The mean over ``axis`` of elements that are not NaN; NaN where there are none."""
     no_out("nanmean", out)
     a = as_array("nanmean", a)
     if _exact(a):
         return moments.mean(a, axis, dtype, None, keepdims, where=where)
-    return moments.mean(a, axis, dtype, None, keepdims, where=_kept(a, where))
+    return moments.mean(a, axis, dtype, None, keepdims, where=_valid_mask(a, where))
 
 
 @one_call("axis", "dtype", "out", "ddof", "keepdims")
@@ -144,10 +144,10 @@ def nanvar(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None, ddof: Any = 0,
     keepdims: bool = False, where: ArrayLike | None = None, mean: ArrayLike | None = None,
 ) -> Array:  # fmt: skip
-    """The variance over ``axis`` of what is not NaN; NaN where too little is left."""
+    """The variance over ``axis`` of elements that are not NaN; NaN where there are too few."""
     no_out("nanvar", out)
     a = as_array("nanvar", a)
-    where = where if _exact(a) else _kept(a, where)
+    where = where if _exact(a) else _valid_mask(a, where)
     return moments.var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean)
 
 
@@ -156,8 +156,8 @@ def nanstd(
     a: ArrayLike, axis: Axis = None, dtype: DTypeLike = None, out: None = None, ddof: Any = 0,
     keepdims: bool = False, where: ArrayLike | None = None, mean: ArrayLike | None = None,
 ) -> Array:  # fmt: skip
-    """The standard deviation over ``axis`` of what is not NaN."""
+    """The standard deviation over ``axis`` of elements that are not NaN."""
     no_out("nanstd", out)
     a = as_array("nanstd", a)
-    where = where if _exact(a) else _kept(a, where)
+    where = where if _exact(a) else _valid_mask(a, where)
     return moments.std(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean)

@@ -26,7 +26,7 @@ from ..operands import (
     positions_of,
     static_axis,
 )
-from ..operations import number, select
+from ..operations import number, select, strong
 from ..promotion import (
     broadcast,
     broadcast_shapes,
@@ -36,13 +36,7 @@ from ..promotion import (
     promote,
     requested,
 )
-from .engine import (
-    computation_type,
-    keep_dims,
-    reduce,
-    reduced_axes,
-    strong,
-)
+from .engine import computation_type, keep_dims, reduce, reduced_axes
 
 FLOAT32 = np.dtype(np.float32)
 
@@ -88,7 +82,7 @@ def _named_mean(name: str, a: Any, where: Any, axis: Any, compute: Any, keepdims
 
 
 def _named_count(total: Any, a: Any, where: Any, axis: Any, keepdims: bool = False) -> Any:
-    """How many elements a sum over axes of which some are named has, as numbers like the sum."""
+    """The number of terms of a sum over axes of which some are named, in the type of the sum."""
     if where is None:
         own = reduced_axes("mean", positions_of(axis), a.ndim)
         return number(total, prod([a.shape[i] for i in own]) * lax.axis_size(names_of(axis)))
@@ -219,7 +213,7 @@ def _var(
     if mean is None:
         mean = _mean(a, where, axes=axes, compute=compute, result=compute, keepdims=True)
     centered = lax.sub_p.bind(a, broadcast(convert(mean, compute), a.shape))
-    if where is not None:  # before all whose slope at NaN is NaN
+    if where is not None:  # before operations with a derivative of NaN at NaN
         centered = select(where, centered, number(centered, 0))
     if compute.kind == "c":
         centered = lax.abs_p.bind(centered)
@@ -255,7 +249,7 @@ def average(
     a: ArrayLike, axis: Axis = None, weights: ArrayLike | None = None, returned: bool = False,
     keepdims: bool = False,
 ) -> Any:  # fmt: skip
-    """The average over ``axis``, weighted if ``weights`` are given; with their sum if asked.
+    """The average over ``axis``, weighted by ``weights``; with ``returned`` also their sum.
 
     Raises:
         ValueError: the weights have neither the shape of ``a`` nor that of its axes ``axis``.

@@ -1,4 +1,4 @@
-"""Finding: nonzero elements, places in sorted arrays, bins."""
+"""Searches: nonzero elements, positions in sorted arrays, bins."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_base.foreign import names_itself
-from dovetail_core import ConcretizationTypeError, Tracer
+from dovetail_core import ConcretizationTypeError, Tracer, here
 
-from ..creation import placing
+from ..creation import placement
 from ..creation.arrays import as_array
 from ..fusion import fused, one_call
 from ..indexing.reading import Options
 from ..indexing.taking import take_along
-from ..operands import Array, ArrayLike, here, integer
+from ..operands import Array, ArrayLike, integer
 from ..operations import number, reshape as to_shape, select, strong, truth
 from ..promotion import INT32, convert, default_int, promote
 
 
-def known(name: str, x: Any, remedy: str) -> np.ndarray[Any, Any]:
-    """The value of an array argument that must be known.
+def concrete_value(name: str, x: Any, remedy: str) -> np.ndarray[Any, Any]:
+    """The value of an array argument that must not be traced.
 
     Raises:
         ConcretizationTypeError: it is traced.
@@ -54,9 +54,9 @@ def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) ->
             f"nonzero needs an array of at least one dimension; use atleast_1d{here()}"
         )
     if size is None:
-        value = known("nonzero", a, "Give size=, the number of indices wanted.")
+        value = concrete_value("nonzero", a, "Give size=, the number of indices wanted.")
         result = np.nonzero(value)
-        return tuple(placing.constant(i.astype(default_int())) for i in result)
+        return tuple(placement.constant(i.astype(default_int())) for i in result)
     fills = fill_value if isinstance(fill_value, (tuple, list)) else (fill_value or 0,) * a.ndim
     if len(fills) != a.ndim:
         raise ValueError(f"nonzero: {len(fills)} fill values for {a.ndim} dimensions{here()}")
@@ -71,21 +71,21 @@ def _nonzero(a: Any, *fills: Any, size: int, dtype: Any) -> list[Any]:
         return [lax.broadcast_in_dim(f, (size,), ()) for f in fills]
     counts = lax.cumsum(lax.convert_element_type(flat, INT32), axis=0)
     total = lax.squeeze(lax.slice_in_dim(counts, a.size - 1, a.size), (0,))
-    # Element i of the result is where the running count first exceeds i: as many places as have
-    # a count of at most i come before it.
-    places = lax.full((size,), 0, INT32)
+    # Element i of the result is the first index whose running count exceeds i: the number of
+    # elements whose count is at most i.
+    positions = lax.full((size,), 0, INT32)
     hits = lax.scatter_add(
-        places, to_shape(counts, (a.size, 1)), lax.full((a.size,), 1, INT32),
+        positions, to_shape(counts, (a.size, 1)), lax.full((a.size,), 1, INT32),
         lax.ScatterDimensionNumbers((), (0,), (0,)), mode="drop",
     )  # fmt: skip
     linear = lax.cumsum(hits, axis=0)
-    inside = lax.lt(lax.iota(INT32, size), total)
+    in_bounds = lax.lt(lax.iota(INT32, size), total)
     out = []
     stride = a.size
     for n, fill in zip(a.shape, fills):
         stride //= n
         index = lax.rem(lax.div(linear, np.int32(stride)), np.int32(n))
-        out.append(select(inside, convert(index, dtype), fill))
+        out.append(select(in_bounds, convert(index, dtype), fill))
     return out
 
 
@@ -101,7 +101,7 @@ def argwhere(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -
     """The indices of elements that are not zero, one row for each (see :func:`nonzero`)."""
     a = as_array("argwhere", a)
     if not a.shape:
-        rows = int(bool(known("argwhere", a, "Give size=."))) if size is None else size
+        rows = int(bool(concrete_value("argwhere", a, "Give size=."))) if size is None else size
         return lax.full((rows, 0), 0, default_int())
     return lax.stack(nonzero(a, size=size, fill_value=fill_value), axis=1)
 
@@ -111,10 +111,10 @@ def searchsorted(
     a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None, *,
     method: str = "scan",
 ) -> Array:  # fmt: skip
-    """Where elements of ``v`` would have to be inserted into the sorted vector ``a``.
+    """The indices at which elements of ``v`` would be inserted into the sorted vector ``a``.
 
     Args:
-        side: ``"left"`` finds the first such place, ``"right"`` the last.
+        side: ``"left"`` finds the first such index, ``"right"`` the last.
         sorter: indices that sort ``a``.
         method: ``"scan"`` or ``"scan_unrolled"`` (bisection), ``"sort"``, or ``"compare_all"``.
 
@@ -138,18 +138,18 @@ def searchsorted(
     if x.shape[0] == 0:
         return lax.full(w.shape, 0, INT32)
     if method in ("sort", "compare_all"):
-        how = _by_sort if method == "sort" else _by_comparison
-        return how(x, w, side=side, dtype=INT32)
+        search = _by_sort if method == "sort" else _by_comparison
+        return search(x, w, side=side, dtype=INT32)
     unrolled = method == "scan_unrolled"
     return _by_bisection(x, w, side=side, dtype=INT32, unrolled=unrolled)
 
 
 _STEPS_IN_ONE = 4
-"""Up to so many steps of a bisection a loop costs more than to write them out."""
+"""A bisection of at most so many steps is unrolled: a loop would cost more."""
 
 
 def _before(x: Any, v: Any, side: str) -> Any:
-    """Whether elements ``x`` come before ``v``; NaN comes after all numbers."""
+    """True where elements ``x`` come before ``v``; NaN comes after all numbers."""
     from ..ufuncs.comparisons import LESS, LESS_EQUAL, isnan
 
     if x.dtype.kind == "c":
@@ -163,13 +163,13 @@ def _before(x: Any, v: Any, side: str) -> Any:
 
 
 def _complex_before(x: Any, v: Any, side: str) -> Any:
-    """As complex numbers are sorted: first by which of their parts are NaN, then by the parts."""
+    """:func:`_before` for complex numbers, whose order is first by which parts are NaN."""
 
     def keys(z: Any) -> list[Any]:
         parts = lax.real(z), lax.imag(z)
         first, second = (lax.convert_element_type(lax.ne(p, p), np.int32) for p in parts)
-        known = [select(lax.ne(p, p), number(p, 0), p) for p in parts]
-        return [lax.add(lax.add(first, first), second), *known]
+        values = [select(lax.ne(p, p), number(p, 0), p) for p in parts]
+        return [lax.add(lax.add(first, first), second), *values]
 
     pairs = list(zip(keys(x), keys(v)))
     before = (lax.lt if side == "left" else lax.le)(*pairs.pop())
@@ -199,7 +199,7 @@ def _by_sort(x: Any, v: Any, side: str, dtype: Any) -> Any:
     )  # fmt: skip
     start = x.shape[0] if side == "right" else 0
     mine = lax.slice_in_dim(rank, start, start + flat.size)
-    # A rank counts the elements of v that come before as well: those are as many as its own rank.
+    # A rank also counts the elements of v that come before: their number is its rank within v.
     own = lax.sort((flat, lax.iota(dtype, flat.size)), num_keys=1)[1]
     own = lax.scatter(
         lax.full((flat.size,), 0, dtype), lax.reshape(own, (flat.size, 1)),
@@ -213,7 +213,7 @@ def _by_sort(x: Any, v: Any, side: str, dtype: Any) -> Any:
 def _by_bisection(x: Any, v: Any, side: str, dtype: Any, unrolled: bool) -> Any:
     """All elements at once: the interval halves until it is empty, in a fixed number of steps."""
     size = x.shape[0]
-    # Where steps follow each other in one fusion, XLA computes what they share again and again.
+    # In a fusion of several steps, XLA would compute what they share repeatedly.
     steps = size.bit_length()
     unrolled |= steps <= _STEPS_IN_ONE
     at_once = Options("promise_in_bounds", wrap=False)
@@ -246,12 +246,12 @@ def digitize(
     if b.ndim != 1:
         raise ValueError(f"digitize: bins must be a vector, got shape {b.shape}{here()}")
     x = as_array("digitize", x)
-    how = method or "scan"
+    method = method or "scan"
     if b.shape[0] == 0:
         return lax.full(x.shape, 0, INT32)
     side = "left" if right else "right"
-    rising = searchsorted(b, x, side, method=how)
-    falling = searchsorted(lax.rev(b, (0,)), x, side, method=how)
+    rising = searchsorted(b, x, side, method=method)
+    falling = searchsorted(lax.rev(b, (0,)), x, side, method=method)
     n = number(rising, b.shape[0])
     ends = [lax.index_in_dim(b, i, 0, keepdims=False) for i in (b.shape[0] - 1, 0)]
     return select(lax.ge(*ends), rising, lax.sub(n, falling))

@@ -16,13 +16,13 @@ from ..fusion import fused, one_call
 from ..operands import Array, ArrayLike, axis_index, integer
 from ..operations import filled, number, reshape as to_shape, select, strong
 from ..promotion import INT32, broadcast, convert, default_int, promote
-from .finding import known
+from .finding import concrete_value
 
 _REMEDY = "Give size=, the number of elements of the result."
 
 
 class UniqueAll(NamedTuple):
-    """Distinct values, where they first occur, how to rebuild the array, how often they occur."""
+    """Distinct values, their first indices, the indices that rebuild the array, their counts."""
 
     values: Any
     indices: Any
@@ -31,14 +31,14 @@ class UniqueAll(NamedTuple):
 
 
 class UniqueCounts(NamedTuple):
-    """Distinct values and how often each occurs."""
+    """Distinct values and their counts."""
 
     values: Any
     counts: Any
 
 
 class UniqueInverse(NamedTuple):
-    """Distinct values and how to rebuild the array from them."""
+    """Distinct values, and the indices that rebuild the array from them."""
 
     values: Any
     inverse_indices: Any
@@ -53,10 +53,10 @@ def unique(
     """The distinct elements in increasing order, or distinct slices along ``axis``.
 
     Args:
-        return_index: also where each first occurs. return_inverse: also, for each element, which
-            one it is. return_counts: also how often each occurs.
-        size: how many there are in the result; needed while tracing. Fewer are filled up with
-            ``fill_value``, by default the least.
+        return_index: also return the index at which each first occurs. return_inverse: also, for
+            each element, its index among the distinct ones. return_counts: also their counts.
+        size: the number of elements of the result; needed while tracing. If there are fewer, it is
+            filled up with ``fill_value``, by default the least.
 
     Raises:
         ConcretizationTypeError: ``ar`` is traced and ``size`` is not given.
@@ -77,9 +77,11 @@ def unique(
         rows = to_shape(moved, (moved.shape[0], moved.size // max(1, moved.shape[0])))
     order, first, rank, total = _ranked(rows, equal_nan=bool(equal_nan))
     count = (
-        int(known("unique", total, _REMEDY)) if size is None else integer("unique", "size", size)
+        int(concrete_value("unique", total, _REMEDY))
+        if size is None
+        else integer("unique", "size", size)
     )
-    at = _places(order, first, rank, count)
+    at = _first_positions(order, first, rank, count)
     if fill_value is not None and axis is not None:
         fill_value = _fill_row(fill_value, shape[:axis] + shape[axis + 1 :])
     filled = _values(rows, at, total, count, fill_value)
@@ -94,16 +96,16 @@ def unique(
 
 @fused(static=("equal_nan",))
 def _ranked(rows: Any, equal_nan: bool) -> tuple[Any, ...]:
-    """The order that sorts rows; of each sorted row, whether it is the first of its kind and which
-    distinct row it is; how many distinct ones there are."""
+    """The order that sorts rows; for each sorted row, whether it differs from the one before, and
+    its index among the distinct rows; the number of distinct rows."""
     n, m = rows.shape
-    places = lax.iota(default_int(), n)
+    positions = lax.iota(default_int(), n)
     if n == 0 or m == 0:
         rank = lax.full((n,), 0, default_int())
-        first = lax.eq(places, number(places, 0))
-        return places, first, rank, lax.full((), min(n, 1), default_int())
+        first = lax.eq(positions, number(positions, 0))
+        return positions, first, rank, lax.full((), min(n, 1), default_int())
     columns = [lax.index_in_dim(rows, i, 1, keepdims=False) for i in range(m)]
-    *ordered, order = lax.sort((*columns, places), dimension=0, is_stable=True, num_keys=m)
+    *ordered, order = lax.sort((*columns, positions), dimension=0, is_stable=True, num_keys=m)
     new = None
     for c in ordered:
         later, earlier = lax.slice_in_dim(c, 1, n), lax.slice_in_dim(c, 0, n - 1)
@@ -121,8 +123,8 @@ def _ranked(rows: Any, equal_nan: bool) -> tuple[Any, ...]:
 _ONTO_FIRST = lax.ScatterDimensionNumbers((), (0,), (0,))
 
 
-def _places(order: Any, first: Any, rank: Any, count: int) -> Any:
-    """Where each distinct row first occurs; beyond the last one, where the least does."""
+def _first_positions(order: Any, first: Any, rank: Any, count: int) -> Any:
+    """The first index of each distinct row, followed by that of the least row."""
     n = order.shape[0]
     if not n:
         return lax.full((count,), 0, order.dtype)
@@ -134,14 +136,14 @@ def _places(order: Any, first: Any, rank: Any, count: int) -> Any:
 
 
 def _counts(rank: Any, count: int) -> Any:
-    """How often each distinct row occurs."""
+    """The number of occurrences of each distinct row."""
     n = rank.shape[0]
     none, one = lax.full((count,), 0, rank.dtype), lax.full((n,), 1, rank.dtype)
     return lax.scatter_add(none, lax.reshape(rank, (n, 1)), one, _ONTO_FIRST, mode="drop")
 
 
 def _fill_row(value: Any, shape: tuple[int, ...]) -> Any:
-    """What fills up one slice of ``shape``, as a row."""
+    """The fill value of one slice of ``shape``, as a row."""
     fill = as_array("unique", value)
     return lax.reshape(broadcast(fill, shape), (prod(shape),)) if fill.ndim else fill
 
@@ -156,10 +158,10 @@ def _values(rows: Any, at: Any, total: Any, count: int, fill_value: Any) -> Any:
     values = take_along(rows, at, 0)
     if fill_value is None:
         return values
-    inside = lax.lt(lax.iota(total.dtype, count), total)
+    in_bounds = lax.lt(lax.iota(total.dtype, count), total)
     fill = convert(as_array("unique", fill_value), rows.dtype)
     fill = broadcast(fill, values.shape) if fill.ndim else fill
-    return select(lax.broadcast_in_dim(inside, values.shape, (0,)), values, fill)
+    return select(lax.broadcast_in_dim(in_bounds, values.shape, (0,)), values, fill)
 
 
 def _restored(values: Any, shape: tuple[int, ...], axis: int | None, count: int) -> Any:
@@ -181,7 +183,7 @@ def _inverse(order: Any, rank: Any, shape: tuple[int, ...], axis: int | None) ->
 
 @names_itself
 def unique_all(x: ArrayLike, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
-    """Distinct values with all that :func:`unique` knows of them."""
+    """Distinct values with their first indices, the inverse and counts (see :func:`unique`)."""
     return UniqueAll(
         *unique(x, True, True, True, equal_nan=False, size=size, fill_value=fill_value)
     )
@@ -191,7 +193,7 @@ def unique_all(x: ArrayLike, /, *, size: int | None = None, fill_value: Any = No
 def unique_counts(
     x: ArrayLike, /, *, size: int | None = None, fill_value: Any = None
 ) -> UniqueCounts:
-    """Distinct values and how often each occurs."""
+    """Distinct values and their counts."""
     out = unique(x, return_counts=True, equal_nan=False, size=size, fill_value=fill_value)
     return UniqueCounts(*out)
 
@@ -200,7 +202,7 @@ def unique_counts(
 def unique_inverse(
     x: ArrayLike, /, *, size: int | None = None, fill_value: Any = None
 ) -> UniqueInverse:
-    """Distinct values and, for each element, which one it is."""
+    """Distinct values and, for each element, its index among them."""
     out = unique(x, return_inverse=True, equal_nan=False, size=size, fill_value=fill_value)
     return UniqueInverse(*out)
 
@@ -216,10 +218,10 @@ def isin(
     element: ArrayLike, test_elements: ArrayLike, assume_unique: bool = False,
     invert: bool = False, *, method: str = "auto",
 ) -> Array:  # fmt: skip
-    """Whether each element occurs among ``test_elements``; or not, with ``invert``.
+    """True where an element occurs among ``test_elements``; with ``invert``, where it does not.
 
-    ``method`` is one of ``"auto"``, ``"compare_all"``, ``"binary_search"`` and ``"sort"``; the
-    fitting one is chosen whichever it is.
+    ``method``, one of ``"auto"``, ``"compare_all"``, ``"binary_search"`` and ``"sort"``, has no
+    effect: the method is chosen by dtype and size.
 
     Raises:
         ValueError: the method is unknown.
@@ -285,7 +287,7 @@ def _selected(name: str, a: Any, keep: Any, in_order: bool, size: Any, fill_valu
     from .finding import nonzero
 
     if size is None:
-        known(name, keep, _REMEDY)
+        concrete_value(name, keep, _REMEDY)
         (at,) = nonzero(keep)
         return take_along(a, at, 0) if in_order else unique(take_along(a, at, 0))
     if not in_order:
@@ -328,7 +330,7 @@ def intersect1d(
     ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False, *,
     size: int | None = None, fill_value: Any = None,
 ) -> Any:  # fmt: skip
-    """The distinct elements that both arrays have; also where each first occurs, if asked."""
+    """The distinct elements that both arrays have; with ``return_indices`` also their indices."""
     if size is not None:
         return _intersect1d(ar1, ar2, return_indices, size, fill_value)
     return _common(ar1, ar2, return_indices, None, fill_value)
@@ -339,15 +341,15 @@ def _common(ar1: Any, ar2: Any, return_indices: bool, size: int | None, fill_val
     values = _selected("intersect1d", a, isin(a, b), False, size, fill_value)
     if not return_indices:
         return values
-    where = [_first_places(v, values, s) for v, s in ((a, size), (b, size))]
+    where = [_first_occurrences(v, values, s) for v, s in ((a, size), (b, size))]
     return (values, *where)
 
 
 _intersect1d = one_call("return_indices", "size")(_common)
 
 
-def _first_places(a: Any, values: Any, size: int | None) -> Any:
-    """Where each of ``values`` first occurs in ``a``: past its end for what only fills up."""
+def _first_occurrences(a: Any, values: Any, size: int | None) -> Any:
+    """The index at which each of ``values`` first occurs in ``a``; its length for fill values."""
     shape = (values.shape[0], a.shape[0])
     same = lax.eq(lax.broadcast_in_dim(values, shape, (0,)), lax.broadcast_in_dim(a, shape, (1,)))
     if not a.shape[0]:

@@ -71,8 +71,8 @@ def argsort(
 @fused(static=("axis", "stable", "descending", "dtype"))
 def _argsort(a: Any, axis: int, stable: bool, descending: bool, dtype: Any) -> Any:
     a = lax.rev(a, (axis,)) if descending else a
-    places = lax.broadcasted_iota(dtype, a.shape, axis)
-    result = lax.sort_p.bind(a, places, dimension=axis, is_stable=stable, num_keys=1)[1]
+    positions = lax.broadcasted_iota(dtype, a.shape, axis)
+    result = lax.sort_p.bind(a, positions, dimension=axis, is_stable=stable, num_keys=1)[1]
     if not descending:
         return result
     # Sorted backwards twice, so that equal elements keep their order.
@@ -94,10 +94,10 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
     """
     rows: Sequence[Any] = keys
     if not isinstance(keys, (list, tuple)):
-        whole = as_array("lexsort", keys)
-        if not whole.shape:
+        stacked = as_array("lexsort", keys)
+        if not stacked.shape:
             raise TypeError(f"lexsort takes a sequence of keys, got a scalar{here()}")
-        rows = [lax.index_in_dim(whole, i, keepdims=False) for i in range(whole.shape[0])]
+        rows = [lax.index_in_dim(stacked, i, keepdims=False) for i in range(stacked.shape[0])]
     arrays = [as_array("lexsort", k, i) for i, k in enumerate(rows)]
     if not arrays:
         raise TypeError(f"lexsort needs at least one key{here()}")
@@ -114,8 +114,8 @@ def lexsort(keys: Any, axis: int = -1) -> Array:
 
 @fused(static=("axis", "dtype"))
 def _lexsort(*keys: Any, axis: int, dtype: Any) -> Any:
-    places = lax.broadcasted_iota(dtype, keys[0].shape, axis)
-    return lax.sort((*keys[::-1], places), dimension=axis, num_keys=len(keys))[-1]
+    positions = lax.broadcasted_iota(dtype, keys[0].shape, axis)
+    return lax.sort((*keys[::-1], positions), dimension=axis, num_keys=len(keys))[-1]
 
 
 def sort_complex(a: ArrayLike) -> Array:
@@ -145,14 +145,13 @@ def _partition(a: Any, kth: int, indices: bool, dtype: Any) -> Any:
 
 
 def _with_others(chosen: Any, size: int) -> Any:
-    """Places along the last axis, and after them all the others, in order."""
+    """Indices along the last axis, followed by all the others in order."""
     *lead, k = chosen.shape
     rows = prod(lead)
     vector = lax.ScatterDimensionNumbers((), (0, 1), (0, 1))
 
     def spread(values: Any, at: Any, count: int) -> Any:
-        """Rows with ``values`` at these places, and zeros elsewhere; what is out of bounds is
-        dropped."""
+        """Rows of zeros with ``values`` at indices ``at``; those out of bounds are dropped."""
         row = lax.broadcasted_iota(np.int32, (rows, count, 1), 0)
         both = lax.concatenate([row, lax.reshape(at, (rows, count, 1))], 2)
         zeros = filled(values, (rows, size), 0)
@@ -183,7 +182,7 @@ def _partitioned(name: str, a: ArrayLike, kth: int, axis: int, indices: bool) ->
 
 @one_call("kth", "axis")
 def partition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
-    """``a`` with the ``kth`` smallest element in place, smaller ones before, greater after."""
+    """``a`` with its ``kth`` smallest element at ``kth``, smaller ones before, greater after."""
     return _partitioned("partition", a, kth, axis, False)
 
 

@@ -16,8 +16,17 @@ from ..fusion import fused, of_two_arrays, one_call
 from ..operands import ArrayLike
 from ..operations import dtype_of, number, select, strong
 from ..promotion import INT32, broadcast, common_type, convert, is_strict, promote
-from .choosers import INEXACT, INTEGERS, NUMBERS, always, by_kind, for_kinds
-from .plans import Binary, Op, binary_function
+from .plans import (
+    INEXACT,
+    INTEGERS,
+    NUMBERS,
+    Binary,
+    Op,
+    always,
+    binary_function,
+    by_kind,
+    for_kinds,
+)
 
 
 def _with_bool_as_int(op: Op) -> Op:
@@ -35,8 +44,8 @@ def _floor_divide_signed(x: Any, y: Any) -> Any:
 
 
 def _floor_divide_float(x: Any, y: Any) -> Any:
-    # Of the exact multiple (x - rem) / y, rounded: floor(x / y) is wrong where x / y rounds up.
-    # The truncated remainder, not the one with the sign of y, which is infinite where y is.
+    # The exact multiple (x - rem) / y, rounded: floor(x / y) is wrong where x / y rounds up. rem is
+    # the truncated remainder; the one with the sign of y is infinite where y is.
     rem, zero = lax.rem(x, y), number(x, 0)
     exact = lax.div(lax.sub(x, rem), y)
     off = lax.bitwise_and(lax.ne(rem, zero), lax.ne(lax.lt(rem, zero), lax.lt(y, zero)))
@@ -122,8 +131,11 @@ def _full_shapes(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 class _Power(Binary):
-    """Powers: booleans are raised as 32-bit integers; those of floats of weak type are strong where
-    the exponents are arrays of integers that are."""
+    """The engine of powers.
+
+    Booleans are raised as 32-bit integers. Powers of weakly typed floats are strongly typed if the
+    exponents are an array of strongly typed integers.
+    """
 
     __slots__ = ()
 
@@ -133,12 +145,12 @@ class _Power(Binary):
             base = ShapedArray(base.shape, INT32)
         counts = exponent.dtype.kind in "iu" and exponent.shape == ()
         if counts and is_strict():
-            return base.dtype, base.weak_type  # one exponent says how often to multiply
+            return base.dtype, base.weak_type  # a scalar exponent is a number of factors
         dtype, weak = common_type([base, exponent], self.inexact)
         if dtype.kind in "iu":
             return dtype, weak and exponent.dtype.kind != "b"
-        whole = exponent.dtype.kind in "iu" and not exponent.weak_type and is_inexact(base.dtype)
-        return dtype, weak and not (whole and exponent.shape)
+        integral = exponent.dtype.kind in "iu" and not exponent.weak_type and is_inexact(base.dtype)
+        return dtype, weak and not (integral and exponent.shape)
 
 
 POWER = _Power("power", by_kind(**for_kinds(INTEGERS, _power_integers),
@@ -146,26 +158,27 @@ POWER = _Power("power", by_kind(**for_kinds(INTEGERS, _power_integers),
 
 
 def power(x1: ArrayLike, x2: ArrayLike, /) -> Any:
-    """``x1`` to the power of ``x2``; an integer that is known as ``x2`` is multiplied out, and the
-    result has the type of ``x1``.
+    """``x1`` to the power of ``x2``.
+
+    For a concrete integer ``x2`` it is computed by multiplications and has the type of ``x1``.
 
     Raises:
-        TypeError: an integer is raised to a negative integer that is known.
+        TypeError: an integer is raised to a concrete negative integer.
     """
-    known = known_exponent(x1, x2)
-    return POWER(x1, x2) if known is None else integer_power(x1, known)
+    exponent = known_exponent(x1, x2)
+    return POWER(x1, x2) if exponent is None else integer_power(x1, exponent)
 
 
-_WHOLE = (int, np.integer)
+_INTEGERS = (int, np.integer)
 
 
 def known_exponent(x: Any, y: Any) -> int | None:
-    """``y`` as a Python integer, where it is a single integer whose value is known.
+    """``y`` as a Python integer if it is a single concrete integer, else None.
 
-    An array on a device is read only where the type of the result depends on it: floats to its
-    power have the same type, computed with no wait and compiled once for all exponents.
+    An array on a device is read only if the type of the result depends on its value. For floats it
+    does not: they are computed without waiting for it, and compiled once for all exponents.
     """
-    if isinstance(y, _WHOLE):
+    if isinstance(y, _INTEGERS):
         return int(y)
     if not isinstance(y, (np.ndarray, ArrayImpl)):
         return None
@@ -174,8 +187,8 @@ def known_exponent(x: Any, y: Any) -> int | None:
         return None
     if isinstance(array, np.ndarray):
         return int(array)
-    whole = isinstance(x, _WHOLE) or getattr(getattr(x, "dtype", None), "kind", "") in "biu"
-    return int(array) if whole else None
+    integral = isinstance(x, _INTEGERS) or getattr(getattr(x, "dtype", None), "kind", "") in "biu"
+    return int(array) if integral else None
 
 
 def integer_power(x: ArrayLike, n: int) -> Any:

@@ -14,7 +14,7 @@ from dovetail_core import EVAL, Cache, get_trace, here, typeof
 from ..creation.arrays import as_array
 from ..functional import vectorize
 from ..fusion import ARRAYS, fused, fused_when_evaluated, one_call
-from ..operands import PYTHON_SCALARS, Array, ArrayLike, DTypeError, operand, stands_for_array
+from ..operands import PYTHON_SCALARS, Array, ArrayLike, DTypeError, has_array_conversion, operand
 from ..operations import shape_of, strong, truth
 from ..promotion import broadcast, broadcast_shapes, common_type, convert, promote
 from .arithmetic import MAXIMUM, MINIMUM
@@ -77,7 +77,7 @@ def where(
             f"where: size and fill_value are for the form with the condition alone{here()}"
         )
     if get_trace() is EVAL:
-        return _where_at_rest(condition, x, y)
+        return _where_eager(condition, x, y)
     return _where(condition, x, y)
 
 
@@ -88,13 +88,13 @@ def _where(condition: Any, x: Any, y: Any) -> Any:
     try:
         return (plan or _where_miss)(condition, x, y)
     except TypeError:
-        if plan is None or not any(map(stands_for_array, (condition, x, y))):
+        if plan is None or not any(map(has_array_conversion, (condition, x, y))):
             raise
         return _where_miss(condition, x, y)
 
 
 def _not_three_arrays(condition: Any, x: Any, y: Any) -> bool:
-    """Python's numbers are as good as arrays where every type that they meet can hold them."""
+    """True unless all are arrays, or numbers that need no check (see ``fusion``)."""
     if condition.__class__ not in ARRAYS:
         return True
     for v, other in ((x, y), (y, x)):
@@ -111,8 +111,8 @@ def _not_three_arrays(condition: Any, x: Any, y: Any) -> bool:
     return False
 
 
-_where.__name__ = "where"  # what compilations are reported as
-_where_at_rest = fused(unless=_not_three_arrays)(_where)
+_where.__name__ = "where"  # the name in reports of compilations
+_where_eager = fused(unless=_not_three_arrays)(_where)
 
 
 def _where_miss(condition: Any, x: Any, y: Any) -> Any:
@@ -178,8 +178,8 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
     """Functions of ``x``, each where its condition is true; one more function is for the rest.
 
     Functions may be numbers; others are applied to scalars, the elements of ``x``. They are all
-    evaluated everywhere, as the branches of a mapped ``lax.switch`` are: no derivative comes from
-    where the condition of a function is false.
+    evaluated for all elements, as the branches of a mapped ``lax.switch`` are; no derivative comes
+    from elements for which the condition of a function is false.
 
     Raises:
         ValueError: not as many functions as conditions, or one more.
@@ -188,8 +188,8 @@ def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, 
     if isinstance(condlist, (list, tuple)):
         conditions = list(condlist)
     else:
-        whole = as_array("piecewise", condlist, 1)
-        conditions = list(lax.unstack(whole)) if whole.ndim > x.ndim else [whole]
+        stacked = as_array("piecewise", condlist, 1)
+        conditions = list(lax.unstack(stacked)) if stacked.ndim > x.ndim else [stacked]
     n = len(conditions)
     functions = list(funclist)
     if len(functions) not in (n, n + 1):

@@ -8,15 +8,25 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_core import ExtendedDType
 
 from ..creation.arrays import as_array
 from ..fusion import fused, one_call
-from ..operands import ArrayLike, no_out, operand
+from ..operands import ArrayLike, no_out
 from ..operations import number, strong, truth
-from ..promotion import broadcast, convert, promote_all
-from .choosers import ALL, ANYTHING, BITS, REALS, always, by_kind, for_kinds
-from .plans import Binary, Unary, WeakIfAll, binary_function, unary_function
+from .plans import (
+    ALL,
+    ANYTHING,
+    BITS,
+    REALS,
+    Binary,
+    Unary,
+    WeakIfAll,
+    always,
+    binary_function,
+    by_kind,
+    for_kinds,
+    unary_function,
+)
 
 F = Callable[[Any, Any], Any]
 
@@ -44,8 +54,8 @@ LESS_EQUAL = _ordering("less_equal", lax.le_p, lax.lt, lax.le)
 GREATER = _ordering("greater", lax.gt_p, lax.gt, lax.gt)
 GREATER_EQUAL = _ordering("greater_equal", lax.ge_p, lax.gt, lax.ge)
 
-equal: F = binary_function(EQUAL, "Whether elements are equal; NaN equals nothing.")
-not_equal: F = binary_function(NOT_EQUAL, "Whether elements differ.")
+equal: F = binary_function(EQUAL, "True where elements are equal; NaN equals nothing.")
+not_equal: F = binary_function(NOT_EQUAL, "True where elements differ.")
 less: F = binary_function(LESS, "``x1 < x2``; complex numbers compare by real part first.")
 less_equal: F = binary_function(LESS_EQUAL, "``x1 <= x2``; complex numbers by real part first.")
 greater: F = binary_function(GREATER, "``x1 > x2``; complex numbers compare by real part first.")
@@ -59,7 +69,7 @@ XOR = Binary("bitwise_xor", always(lax.xor_p, BITS))
 
 
 class _Logical(WeakIfAll):
-    """Results are weakly typed where all operands are numbers that are."""
+    """The engine of logical functions: results are weak if all operands are weak numbers."""
 
     __slots__ = ()
 
@@ -81,7 +91,7 @@ LOGICAL_OR = _logical("logical_or", lax.or_p)
 LOGICAL_XOR = _logical("logical_xor", lax.xor_p)
 _LOGICAL_NOT = Unary("logical_not", by_kind(
     bool=lax.not_p, **for_kinds(ALL[1:], lambda x: lax.eq_p.bind(x, number(x, 0)))))  # fmt: skip
-logical_not = unary_function(_LOGICAL_NOT, "Whether each element is zero or False.")
+logical_not = unary_function(_LOGICAL_NOT, "True where an element is zero or False.")
 
 
 def _all_of(value: bool) -> Any:
@@ -96,29 +106,29 @@ def _of_parts(test: Any, combine: Any) -> Any:
     return fused()(lambda x: combine(test(lax.real(x)), test(lax.imag(x))))
 
 
-_WHOLE = (*REALS[:3], "extended")  # neither infinities nor NaN
+_EXACT = (*REALS[:3], "extended")  # neither infinities nor NaN
 
 isnan = unary_function(
     Unary("isnan", by_kind(**for_kinds(("bool", "extended"), _all_of(False)),
                            **for_kinds(ALL[1:], lambda x: lax.ne_p.bind(x, x)))),
-    "Whether each element is not a number.",
+    "True where an element is not a number.",
 )  # fmt: skip
 isfinite = unary_function(
-    Unary("isfinite", by_kind(**for_kinds(_WHOLE, _all_of(True)), floating=lax.is_finite_p,
+    Unary("isfinite", by_kind(**for_kinds(_EXACT, _all_of(True)), floating=lax.is_finite_p,
                               complex=_of_parts(lax.is_finite, lax.bitwise_and))),
-    "Whether each element is neither infinite nor not a number.",
+    "True where an element is neither infinite nor not a number.",
 )  # fmt: skip
 isinf = unary_function(
-    Unary("isinf", by_kind(**for_kinds(_WHOLE, _all_of(False)), floating=fused()(_isinf_real),
+    Unary("isinf", by_kind(**for_kinds(_EXACT, _all_of(False)), floating=fused()(_isinf_real),
                            complex=_of_parts(_isinf_real, lax.bitwise_or))),
-    "Whether each element is positive or negative infinity.",
+    "True where an element is positive or negative infinity.",
 )  # fmt: skip
 
 
 def _is_infinity(name: str, value: float) -> Unary:
-    whole = for_kinds(REALS[:3], _all_of(False))
+    exact = for_kinds(REALS[:3], _all_of(False))
     equal_to = fused()(lambda x: strong(lax.eq_p.bind(x, number(x, value))))
-    return Unary(name, by_kind(**whole, floating=equal_to))
+    return Unary(name, by_kind(**exact, floating=equal_to))
 
 
 _POSINF = _is_infinity("isposinf", float("inf"))
@@ -126,20 +136,20 @@ _NEGINF = _is_infinity("isneginf", float("-inf"))
 
 
 def isposinf(x: ArrayLike, /, out: None = None) -> Any:
-    """Whether each element is positive infinity; not for complex numbers."""
+    """True where an element is positive infinity; not for complex numbers."""
     no_out("isposinf", out)
     return _POSINF(x)
 
 
 def isneginf(x: ArrayLike, /, out: None = None) -> Any:
-    """Whether each element is negative infinity; not for complex numbers."""
+    """True where an element is negative infinity; not for complex numbers."""
     no_out("isneginf", out)
     return _NEGINF(x)
 
 
 @one_call()
 def iscomplex(x: ArrayLike) -> Any:
-    """Whether each element has an imaginary part that is not zero."""
+    """True where an element has an imaginary part that is not zero."""
     x = as_array("iscomplex", x)
     if x.dtype.kind != "c":
         return _part_is(x, lax.ne_p)
@@ -148,7 +158,7 @@ def iscomplex(x: ArrayLike) -> Any:
 
 @one_call()
 def isreal(x: ArrayLike) -> Any:
-    """Whether each element has an imaginary part of zero."""
+    """True where an element has an imaginary part of zero."""
     x = as_array("isreal", x)
     return _part_is(x, lax.eq_p) if x.dtype.kind != "c" else lax.not_p.bind(truth(lax.imag(x)))
 
@@ -157,29 +167,3 @@ def _part_is(x: Any, compare: Any) -> Any:
     """A comparison of the imaginary parts of reals, which are zero, with zero."""
     zeros = lax.full_like(x, 0)
     return compare.bind(zeros, zeros)
-
-
-@fused(static=("equal_nan",))
-def _isclose(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Any:
-    close = lax.le(lax.abs(lax.sub(a, b)), lax.add(atol, lax.mul(rtol, lax.abs(b))))
-    close = lax.bitwise_and(close, lax.bitwise_and(isfinite(a), isfinite(b)))
-    same = lax.bitwise_or(close, lax.eq(a, b))  # infinities of one sign
-    if equal_nan:
-        same = lax.bitwise_or(same, lax.bitwise_and(isnan(a), isnan(b)))
-    return strong(same)
-
-
-@one_call("equal_nan")
-def isclose(
-    a: ArrayLike, b: ArrayLike, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
-) -> Any:
-    """Whether ``abs(a - b) <= atol + rtol * abs(b)``, element by element; of keys, whether they are
-    equal."""
-    if any(isinstance(getattr(v, "dtype", None), ExtendedDType) for v in (a, b)):
-        return EQUAL(a, b)
-    a, b = [as_array("isclose", v) for v in promote_all("isclose", a, b, inexact=True)]
-    shape = a.shape or b.shape
-    a, b = broadcast(a, shape), broadcast(b, shape)
-    real = a.dtype if a.dtype.kind != "c" else np.dtype(f"f{a.dtype.itemsize // 2}")
-    tolerances = [convert(operand("isclose", t, i), real) for i, t in ((2, rtol), (3, atol))]
-    return _isclose(a, b, *tolerances, equal_nan=bool(equal_nan))

@@ -1,7 +1,7 @@
 """Functions with derivative rules of their own.
 
-They are loaded when one is first called: custom rules take longer to import than all that other
-functions need.
+They are imported when one is first called: custom rules take longer to import than all other
+functions.
 """
 
 from __future__ import annotations

@@ -13,8 +13,7 @@ from dovetail_base.wrapping import alias
 
 from ..fusion import fused, of_one_array
 from ..operations import number, strong
-from .choosers import FLOATS, INEXACT, always
-from .plans import Unary, unary_function
+from .plans import FLOATS, INEXACT, Unary, always, unary_function
 
 _NOTE = (
     "\n\nThe result has the shape of ``x``; integers and booleans are computed in floating point."

@@ -1,6 +1,7 @@
-"""Functions of two operands applied again and again: in a loop, or in a tree where they associate.
+"""Repeated application of functions of two operands: in a loop, or in a tree if they associate.
 
-There are as many operations for a thousand rows as for three, or ten times as many.
+The number of operations in the program does not depend on the number of rows, or grows with its
+logarithm.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def _type_of_result(f: Function, x: Any, y: Any) -> Any:
 
 
 def prepared(f: Function, rows: Any) -> Any:
-    """Rows in the type that an associative function gives of two of them."""
+    """Rows in the type that an associative function of two rows returns."""
     dtype = _type_of_result(f, rows, rows).dtype
     return _as_type(rows, dtype)
 
@@ -43,11 +44,12 @@ def _as_type(rows: Any, dtype: Any) -> Any:
     return truth(rows) if dtype.kind == "b" else convert(rows, dtype)
 
 
-def _in_turn(step: Function, start: Any, xs: Any, keep: bool) -> tuple[list[Any], Any, Any]:
-    """``step`` from one result to the next, with each of ``xs``.
+def _sequential(step: Function, start: Any, xs: Any, keep: bool) -> tuple[list[Any], Any, Any]:
+    """The results of ``step`` applied to the one before and each of ``xs`` in order.
 
-    Returns: the results while their type was not yet that of the one before, which are few; the
-        last one; the stack of all others if ``keep``, or None.
+    Returns:
+        The first results, while their types still change; the last one; the stack of all others if
+        ``keep``, or None.
     """
     length = len(tree_leaves(xs)[0])
     result, carry = list[Any](), strong(start)
@@ -79,13 +81,13 @@ def _step_of(f: Function) -> Function:
 
 def fold(f: Function, start: Any, rows: Any, mask: Any = None) -> Any:
     """``f(... f(f(start, rows[0]), rows[1]) ...)``, without rows where ``mask`` is False."""
-    return _in_turn(_step_of(f), start, (rows, mask), False)[1]
+    return _sequential(_step_of(f), start, (rows, mask), False)[1]
 
 
 def partials(f: Function, rows: Any) -> Any:
-    """The first row, and what comes of combining it with one more each time, of one type."""
+    """The results of combining the first 1, 2, 3, ... rows, of one type."""
     first = lax.index_in_dim(rows, 0, 0, keepdims=False)
-    single, last, rest = _in_turn(
+    single, last, rest = _sequential(
         _step_of(f), first, (lax.slice_in_dim(rows, 1, len(rows)), None), True
     )
     own = [convert(x, last.dtype) for x in (first, *single)]
@@ -94,7 +96,7 @@ def partials(f: Function, rows: Any) -> Any:
 
 
 def tree_fold(f: Function, rows: Any) -> Any:
-    """All rows, of which there is one at least, combined by a function that associates."""
+    """All rows, at least one, combined by an associative function."""
     rows = prepared(f, rows)
     while (n := len(rows)) > 1:
         pairs = f(rows[0 : n - 1 : 2], rows[1:n:2])
@@ -102,7 +104,7 @@ def tree_fold(f: Function, rows: Any) -> Any:
     return lax.index_in_dim(rows, 0, 0, keepdims=False)
 
 
-def _chosen(which: Any, yes: Any, no: Any) -> Any:
+def _select_rows(which: Any, yes: Any, no: Any) -> Any:
     """``yes`` in rows where ``which``, else ``no``."""
     mask = to_shape(which, which.shape + (1,) * (yes.ndim - 1))
     return select(broadcast(mask, yes.shape), yes, no)
@@ -124,9 +126,11 @@ def from_front(x: Any, axis: int) -> Any:
     return transpose(x, tuple(order))
 
 
-def reduce_pieces(ufunc: Any, rows: Any, indices: Any, known: Any) -> Any:
-    """The reductions of the pieces of ``rows`` that start at ``indices``, whose values are
-    ``known`` or None."""
+def reduce_pieces(ufunc: Any, rows: Any, indices: Any, concrete: Any) -> Any:
+    """The reductions of the pieces of ``rows`` that start at ``indices``.
+
+    ``concrete`` has the values of ``indices``, or is None if they are traced.
+    """
     from ..reductions.engine import computation_type
 
     (aval,) = stage(lambda x: [ufunc.reduce(x, axis=0)], [typeof(rows[:1])])[0].out_avals
@@ -134,15 +138,15 @@ def reduce_pieces(ufunc: Any, rows: Any, indices: Any, known: Any) -> Any:
     if not len(indices):
         return lax.full((0, *rows.shape[1:]), 0, dtype)
     n, longest = len(rows), len(rows)
-    if known is None:
+    if concrete is None:
         starts = lax.clamp(np.int32(0), convert(indices, np.dtype(np.int32)), np.int32(n - 1))
         ends = lax.concatenate([starts[1:], lax.full((1,), n, np.int32)], 0)
         lengths = lax.max(ends - starts, np.int32(1))
     else:
-        ends = np.append(known[1:], n)
-        lengths = np.maximum(ends - known, 1)
+        ends = np.append(concrete[1:], n)
+        lengths = np.maximum(ends - concrete, 1)
         longest = int(lengths.max())
-        starts, lengths = (as_array("reduceat", x.astype(np.int32)) for x in (known, lengths))
+        starts, lengths = (as_array("reduceat", x.astype(np.int32)) for x in (concrete, lengths))
     f = ufunc.__call__
     if not ufunc.associates:
         return pieces(f, rows, starts, lengths, longest)
@@ -151,40 +155,45 @@ def reduce_pieces(ufunc: Any, rows: Any, indices: Any, known: Any) -> Any:
 
 
 def pieces(f: Function, rows: Any, starts: Any, lengths: Any, longest: int) -> Any:
-    """For each piece its rows, one at least and ``longest`` at most, combined in turn."""
+    """For each piece its rows, at least one and at most ``longest``, combined in order."""
 
     def step(carry: Any, k: Any) -> Any:
         after = f(carry, _rows_at(rows, starts + k))
-        return _chosen(k < lengths, after, convert(carry, dtype_of(after)))
+        return _select_rows(k < lengths, after, convert(carry, dtype_of(after)))
 
     counts = np.arange(1, longest, dtype=np.int32)
-    return _in_turn(step, _rows_at(rows, starts), as_array("reduceat", counts), False)[1]
+    return _sequential(step, _rows_at(rows, starts), as_array("reduceat", counts), False)[1]
 
 
 def tree_pieces(f: Function, rows: Any, starts: Any, lengths: Any, longest: int) -> Any:
-    """:func:`pieces` for a function that associates: of stretches of 1, 2, 4, ... rows, combined
-    from all places on, each piece takes those that its length is made of."""
+    """:func:`pieces` for an associative function.
+
+    Runs of 1, 2, 4, ... rows are combined from each index on; each piece takes the runs that the
+    binary digits of its length name.
+    """
     out, at, left = _rows_at(rows, starts), starts + 1, lengths - 1
     for bit in range((longest - 1).bit_length()):
         size = 1 << bit
         takes = lax.bitwise_and(left, np.int32(size)) != 0
-        out = _chosen(takes, f(out, _rows_at(rows, at)), out)
+        out = _select_rows(takes, f(out, _rows_at(rows, at)), out)
         at = at + convert(takes, np.dtype(np.int32)) * size
         if 2 * size < longest:
             rows = f(rows[:-size], rows[size:])
     return out
 
 
-def update_in_turn(f: Function, a: Any, places: Any, b: Any) -> Any:
-    """``a`` with ``f`` of the element and one of ``b`` at each of the ``places`` in its flat form,
-    one after the other; places beyond its end are left out."""
+def update_sequentially(f: Function, a: Any, positions: Any, b: Any) -> Any:
+    """``a`` with ``f`` applied at flat ``positions`` to the element there and one of ``b``.
+
+    They are updated in order; positions beyond its end are left out.
+    """
 
     def step(carry: Any, x: tuple[Any, Any]) -> Any:
         at, value = x
         after = f(_rows_at(carry, at), value)
         return carry.at[at].set(convert(after, carry.dtype), mode="drop")
 
-    if not places.size:
+    if not positions.size:
         return a
-    xs = [to_shape(v, (places.size,)) for v in (places, broadcast(b, places.shape))]
-    return to_shape(_in_turn(step, to_shape(a, (a.size,)), tuple(xs), False)[1], a.shape)
+    xs = [to_shape(v, (positions.size,)) for v in (positions, broadcast(b, positions.shape))]
+    return to_shape(_sequential(step, to_shape(a, (a.size,)), tuple(xs), False)[1], a.shape)

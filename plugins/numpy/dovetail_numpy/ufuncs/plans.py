@@ -1,7 +1,8 @@
-"""Elementwise functions by plans: what one pair of operand types needs is worked out once.
+"""Elementwise functions by plans: the steps for one pair of operand types are worked out once.
 
 A plan is a callable of the operands. For operands of one type it is the primitive's ``bind``
-itself, so that the usual call reaches the trace through two dictionary lookups.
+itself, so that the usual call reaches the trace through two dictionary lookups. A chooser says
+which primitive or function computes an elementwise function for an element type.
 """
 
 from __future__ import annotations
@@ -9,23 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-import numpy as np
-
-from dovetail_core import (
-    AbstractValue,
-    Cache,
-    Primitive,
-    ShapedArray,
-    Tracer,
-    here,
-    is_inexact,
-    typeof,
-)
-from dovetail_lax import scalars
+from dovetail_core import Cache, ExtendedDType, Primitive, ShapedArray, here, is_inexact, typeof
+from dovetail_lax import dtypes, scalars
 
 from ..creation.arrays import as_array
 from ..fusion import fused, fused_when_evaluated, of_one_array, of_two_arrays
-from ..operands import PYTHON_SCALARS, ArrayLike, operand, stands_for_array
+from ..operands import PYTHON_SCALARS, ArrayLike, DTypeError, has_array_conversion, operand
 from ..promotion import (
     FLOAT32,
     broadcast,
@@ -35,22 +25,23 @@ from ..promotion import (
     inexact_dtype,
     is_strict,
     is_weak_bool,
+    mixes_ranks,
     python_scalar,
+    ranks_allowed,
     x64,
 )
-from ..rank_promotion import mixes_ranks, ranks_allowed
 
 Op = Callable[..., Any]
 Chooser = Callable[[str, Any], Op]
 """``(name, dtype) -> operation on operands of that dtype``; raises TypeError for other dtypes."""
 
 
-def _kept_by(v: Any) -> Any:
+def _plan_key(v: Any) -> Any:
     return v.__class__ if v.__class__ in PYTHON_SCALARS else typeof(v)
 
 
-def _is_settled(x: Any, y: Any) -> bool:
-    """Whether two operands meet in the same type and shape under every configuration."""
+def _is_option_independent(x: Any, y: Any) -> bool:
+    """True if the common type and shape of two operands are the same for all options."""
     a, b = cast(ShapedArray, typeof(x)), cast(ShapedArray, typeof(y))
     if mixes_ranks((a.shape, b.shape)):
         return False
@@ -67,9 +58,9 @@ def _is_settled(x: Any, y: Any) -> bool:
 
 
 def by_configuration(build: Callable[..., Op]) -> Op:
-    """A plan that is made anew for each configuration that promotion depends on.
+    """A plan that makes one by ``build`` for each value of the options that promotion depends on.
 
-    (The width of Python numbers, and whether element types and ranks may be mixed.)
+    These are the width of Python numbers, and whether element types and ranks may be mixed.
     """
     plans: dict[Any, Op] = {}
 
@@ -85,7 +76,7 @@ def by_configuration(build: Callable[..., Op]) -> Op:
 
 
 def is_bind(op: Op) -> bool:
-    """Whether an operation is a primitive's ``bind``, which takes Python scalars as they are."""
+    """True if an operation is a primitive's ``bind``, which takes Python scalars as they are."""
     return isinstance(getattr(op, "__self__", None), Primitive)
 
 
@@ -105,18 +96,18 @@ class Binary:
         try:
             return self.miss(x, y) if plan is None else plan(x, y)
         except TypeError:
-            if not (stands_for_array(x) or stands_for_array(y)):
+            if not (has_array_conversion(x) or has_array_conversion(y)):
                 raise
             return self.miss(x, y)
 
     def miss(self, x: ArrayLike, y: ArrayLike) -> Any:
         """The result for operands whose types were not seen before, or are NumPy's."""
         vx, vy = operand(self.name, x, 0), operand(self.name, y, 1)
-        types = _kept_by(vx), _kept_by(vy)
+        types = _plan_key(vx), _plan_key(vy)
         plan = self.plans.get(types)
         if plan is None:
-            settled = _is_settled(vx, vy)
-            plan = self.plan(vx, vy) if settled else by_configuration(self.plan)
+            independent = _is_option_independent(vx, vy)
+            plan = self.plan(vx, vy) if independent else by_configuration(self.plan)
             self.plans[types] = plan
         return plan(vx, vy)
 
@@ -125,7 +116,7 @@ class Binary:
         return common_type(avals, self.inexact)
 
     def plan(self, x: Any, y: Any) -> Op:
-        """What to do for operands of the types of ``x`` and ``y``."""
+        """The plan for operands of the types of ``x`` and ``y``."""
         avals: list[Any] = [typeof(x), typeof(y)]
         _arrays_only(self.name, avals)
         dtype, weak = self.result_type(avals)
@@ -133,12 +124,12 @@ class Binary:
         shape = broadcast_shapes(self.name, avals[0].shape, avals[1].shape)
         host = [_scalar_step(v, dtype, weak) for v in (x, y)]
         device = [None if h else _array_step(a, dtype, weak, shape) for h, a in zip(host, avals)]
-        host = [None if h is _as_it_is else h for h in host]
+        host = [None if h is _unchanged else h for h in host]
         return _host_plan(_device_plan(op, *device), *host)
 
 
 class WeakIfAll(Binary):
-    """One whose results are of weak type only where all operands are."""
+    """A function whose results are of weak type only if all operands are."""
 
     __slots__ = ()
 
@@ -156,23 +147,23 @@ def _arrays_only(name: str, avals: list[Any]) -> None:
             )
 
 
-def _as_it_is(v: Any) -> Any:
+def _unchanged(v: Any) -> Any:
     return v
 
 
-def _that_fits(v: int) -> int:
+def _check_int(v: int) -> int:
     if not -0x80000000 <= v < 0x80000000:
         scalars.check_int(v)
     return v
 
 
 def _scalar_step(x: Any, dtype: Any, weak: bool) -> Op | None:
-    """How a Python scalar becomes an operand; None for arrays."""
+    """The function that makes a Python scalar an operand; None for arrays."""
     cls = x.__class__
     if cls not in PYTHON_SCALARS:
         return None
     if weak and typeof(x).dtype.kind == dtype.kind:  # type: ignore[attr-defined]
-        return _that_fits if cls is int else _as_it_is
+        return _check_int if cls is int else _unchanged
     if cls is float and dtype == FLOAT32 and not weak:
         return _float32_scalar
     return lambda v: python_scalar(v, dtype, weak)
@@ -183,7 +174,7 @@ def _float32_scalar(v: float) -> Any:
 
 
 def _array_step(aval: ShapedArray, dtype: Any, weak: bool, shape: tuple[int, ...]) -> Op | None:
-    """How an array becomes an operand: None where nothing is to be done."""
+    """The function that makes an array an operand; None if it is one already."""
     moves = aval.shape not in ((), shape)
     if aval.dtype == dtype and not is_weak_bool(aval):
         return (lambda v: broadcast(v, shape)) if moves else None
@@ -229,7 +220,7 @@ class Unary:
         try:
             return self.miss(x) if plan is None else plan(x)
         except TypeError:
-            if not stands_for_array(x):
+            if not has_array_conversion(x):
                 raise
             return self.miss(x)
 
@@ -252,7 +243,7 @@ class Unary:
         return op(x) if is_bind(op) else op(as_array(self.name, x))
 
     def plan(self, aval: ShapedArray) -> Op:
-        """What to do for an operand of type ``aval``."""
+        """The plan for an operand of type ``aval``."""
         _arrays_only(self.name, [aval])
         if not self.inexact or is_inexact(aval.dtype):
             return self.choose(self.name, aval.dtype)
@@ -270,7 +261,7 @@ def unary_function(engine: Unary, doc: str) -> Callable[[ArrayLike], Any]:
         try:
             return miss(x) if plan is None else plan(x)
         except TypeError:
-            if not stands_for_array(x):
+            if not has_array_conversion(x):
                 raise
             return miss(x)
 
@@ -286,7 +277,7 @@ def binary_function(engine: Binary, doc: str) -> Callable[[ArrayLike, ArrayLike]
         try:
             return miss(x1, x2) if plan is None else plan(x1, x2)
         except TypeError:
-            if not (stands_for_array(x1) or stands_for_array(x2)):
+            if not (has_array_conversion(x1) or has_array_conversion(x2)):
                 raise
             return miss(x1, x2)
 
@@ -294,23 +285,67 @@ def binary_function(engine: Binary, doc: str) -> Callable[[ArrayLike, ArrayLike]
 
 
 def named(function: Any, name: str, doc: str) -> Any:
-    """``function`` with the name and text of the public function that it is."""
+    """``function`` with the name and docstring of a public function."""
     function.__name__ = function.__qualname__ = name
     function.__module__ = "dovetail.numpy"
     function.__doc__ = doc
     return function
 
 
-def foreign(y: Any) -> bool:
-    """Whether an operator should leave ``y`` to its own class (which may know what to do)."""
-    if isinstance(y, Tracer) or _is_number(y):
-        return False
-    # An object that forwards its attributes to an array has an aval, its class has none; that of a
-    # container with the attributes of arrays tells of all its elements.
-    return not (hasattr(y.__class__, "aval") and isinstance(y.aval, AbstractValue))
+ALL = ("bool", "signed", "unsigned", "floating", "complex")
+ANYTHING = (*ALL, "extended")
+NUMBERS = ALL[1:]
+REALS = ALL[:4]
+INTEGERS = ("signed", "unsigned")
+BITS = ("bool", *INTEGERS)
+FLOATS = ("floating",)
+INEXACT = ("floating", "complex")
 
 
-def _is_number(y: Any) -> bool:
-    return isinstance(y, (bool, int, float, complex, np.ndarray, np.generic)) or hasattr(
-        y, "__jax_array__"
-    )
+def accept(name: str, dtype: Any, kinds: tuple[str, ...]) -> str:
+    """The kind of ``dtype``.
+
+    Raises:
+        DTypeError: it is none of ``kinds``; names the function, the dtype and what is accepted.
+    """
+    result = dtypes.kind_of(dtype)
+    if result not in kinds:
+        words = {"signed": "signed integers", "unsigned": "unsigned integers", "bool": "booleans",
+                 "floating": "floating-point numbers", "complex": "complex numbers",
+                 "extended": "keys and the like"}  # fmt: skip
+        remedy = "Convert the argument with astype."
+        if isinstance(dtype, ExtendedDType):
+            remedy = dtype.remedy
+        raise DTypeError(
+            f"{name} does not accept dtype {dtype}{here()}; it accepts "
+            f"{', '.join(words[k] for k in kinds)}. {remedy}"
+        )
+    return result
+
+
+def always(op: Primitive | Op, kinds: tuple[str, ...] = ALL) -> Chooser:
+    """One operation for all accepted kinds of elements."""
+    bind: Op = op.bind if isinstance(op, Primitive) else op
+
+    def choose(name: str, dtype: Any) -> Op:
+        accept(name, dtype, kinds)
+        return bind
+
+    return choose
+
+
+def by_kind(**ops: Primitive | Op) -> Chooser:
+    """An operation per kind of elements; kinds that are not named are refused."""
+    binds: dict[str, Op] = {k: o.bind if isinstance(o, Primitive) else o for k, o in ops.items()}
+    kinds = tuple(binds)
+    return lambda name, dtype: binds[accept(name, dtype, kinds)]
+
+
+def identity(x: Any) -> Any:
+    """The operand itself, as an array."""
+    return as_array("positive", x)
+
+
+def for_kinds(kinds: tuple[str, ...], op: Primitive | Op) -> dict[str, Primitive | Op]:
+    """The same operation for several kinds, as keyword arguments of :func:`by_kind`."""
+    return dict.fromkeys(kinds, op)

@@ -40,7 +40,7 @@ def round(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
     return _round_float(a, n=n)
 
 
-@cached  # asked at each eager call
+@cached  # called at each eager call
 def _most_digits(dtype: Any) -> int:
     """The greatest power of ten that has a reciprocal in the precision of the computation."""
     wide = dtype if dtype.itemsize > 4 else np.dtype(np.float32)
@@ -56,11 +56,11 @@ def _round_integer(a: Any, n: int) -> Any:
         return lax.full_like(a, 0)
     unit = number(a, 10**-n)
     half = lax.div(unit, number(a, 2))
-    whole = FLOOR_DIVIDE(a, unit)
-    rest = lax.sub(a, lax.mul(whole, unit))
-    odd = lax.ne(lax.bitwise_and(whole, number(a, 1)), number(a, 0))
+    rounded = FLOOR_DIVIDE(a, unit)
+    rest = lax.sub(a, lax.mul(rounded, unit))
+    odd = lax.ne(lax.bitwise_and(rounded, number(a, 1)), number(a, 0))
     up = lax.bitwise_or(lax.gt(rest, half), lax.bitwise_and(lax.eq(rest, half), odd))
-    return lax.mul(lax.add(whole, lax.convert_element_type(up, a.dtype)), unit)
+    return lax.mul(lax.add(rounded, lax.convert_element_type(up, a.dtype)), unit)
 
 
 @fused(static=("n",))
@@ -75,7 +75,7 @@ def _round_float(a: Any, n: int) -> Any:
     x = lax.convert_element_type(a, "float32") if narrow else a
     scale = number(x, 10.0 ** abs(n))
     scaled = lax.mul(x, scale) if n > 0 else lax.div(x, scale)
-    whole = lax.round(scaled, lax.RoundingMethod.TO_NEAREST_EVEN)
-    out = lax.div(whole, scale) if n > 0 else lax.mul(whole, scale)
-    out = select(lax.is_finite(whole), out, x)  # large numbers have no such digits
+    rounded = lax.round(scaled, lax.RoundingMethod.TO_NEAREST_EVEN)
+    out = lax.div(rounded, scale) if n > 0 else lax.mul(rounded, scale)
+    out = select(lax.is_finite(rounded), out, x)  # large numbers have no such digits
     return lax.convert_element_type(out, a.dtype) if narrow else out

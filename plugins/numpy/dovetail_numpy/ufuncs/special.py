@@ -17,9 +17,21 @@ from ..fusion import fused, of_two_arrays, one_call
 from ..operands import ArrayLike
 from ..operations import dtype_of, number, select, strong
 from ..promotion import broadcast, convert, promote, promote_all
-from .choosers import ALL, FLOATS, INEXACT, REALS, accept, always, by_kind, for_kinds
 from .comparisons import GREATER, LESS, isnan
-from .plans import Binary, WeakIfAll, binary_function, named
+from .plans import (
+    ALL,
+    FLOATS,
+    INEXACT,
+    REALS,
+    Binary,
+    WeakIfAll,
+    accept,
+    always,
+    binary_function,
+    by_kind,
+    for_kinds,
+    named,
+)
 
 
 def _real_only(op: Any) -> Any:
@@ -33,10 +45,10 @@ def _hypot(x: Any, y: Any) -> Any:
 
 
 def _ordered(x: Any, y: Any) -> tuple[Any, Any, Any]:
-    """The greater one, the difference of the other from it, and whether that is not a number.
+    """The greater operand, the other one less it, and a mask where that difference is NaN.
 
-    By comparison, not by ``max`` and ``abs``: so that the derivative at equal operands is that of
-    the smooth function. Where the difference is of equal infinities, it is 0.
+    Operands are selected by comparison, not by ``max`` and ``abs``, so that the derivative at equal
+    operands is that of the smooth function. The difference of equal infinities is 0.
     """
     first = lax.ge(x, y)
     top = select(first, x, y)
@@ -54,8 +66,8 @@ def _logaddexp(x: Any, y: Any) -> Any:
 def _of_infinities(x: Any, y: Any, undefined: Any) -> Any:
     """The sum of equal infinities, or NaN; derivatives at NaN and below all numbers are NaN.
 
-    What is not chosen is computed of 1, since a derivative that is infinite there, times a
-    cotangent of 0, would be NaN at all other operands.
+    Elements that are not selected are computed from 1: an infinite derivative times a cotangent of
+    0 would be NaN at all other operands.
     """
     total = lax.add(x, y)
     above = lax.gt(total, number(total, float("-inf")))
@@ -108,7 +120,7 @@ def _heaviside(x: Any, y: Any) -> Any:
     return select(lax.ne(x, x), x, at_zero)
 
 
-def _both(op: Any) -> Any:
+def _on_full_shapes(op: Any) -> Any:
     """``op`` on arrays of one shape, which functions with bit patterns need."""
 
     def apply(x: Any, y: Any) -> Any:
@@ -129,11 +141,11 @@ hypot = binary_function(
     "``sqrt(x1**2 + x2**2)`` without overflow; for real numbers.",
 )
 copysign = binary_function(
-    Binary("copysign", _real_only(_both(_copysign)), inexact=True),
+    Binary("copysign", _real_only(_on_full_shapes(_copysign)), inexact=True),
     "``x1`` with the sign of ``x2``.",
 )
 nextafter = binary_function(
-    Binary("nextafter", always(_both(lax.nextafter), FLOATS), inexact=True),
+    Binary("nextafter", always(_on_full_shapes(lax.nextafter), FLOATS), inexact=True),
     "The next number of its type after ``x1`` in the direction of ``x2``.",
 )
 heaviside = binary_function(
@@ -144,13 +156,13 @@ heaviside = binary_function(
 
 def _ignoring_nan(order: Binary) -> Any:
     def apply(x: Any, y: Any) -> Any:
-        x, y = _both(lambda a, b: (a, b))(x, y)
+        x, y = _on_full_shapes(lambda a, b: (a, b))(x, y)
         return select(lax.bitwise_or(order(x, y), isnan(y)), x, y)
 
     return fused()(apply)
 
 
-def _nan_proof(name: str, prim: Any, order: Binary, doc: str) -> Any:
+def _ignoring_nan_function(name: str, prim: Any, order: Binary, doc: str) -> Any:
     exact = for_kinds(ALL[:3], prim)
     op = _ignoring_nan(order)
     engine = Binary(name, by_kind(**exact, floating=op, complex=op))
@@ -161,17 +173,17 @@ def _nan_proof(name: str, prim: Any, order: Binary, doc: str) -> Any:
     return of_two_arrays(named(function, name, doc))
 
 
-fmax = _nan_proof(
+fmax = _ignoring_nan_function(
     "fmax", lax.max_p, GREATER, "The greater of two elements; NaN only where both are NaN."
 )
-fmin = _nan_proof(
+fmin = _ignoring_nan_function(
     "fmin", lax.min_p, LESS, "The lesser of two elements; NaN only where both are NaN."
 )
 
 
 @fused()
 def _ldexp(x: Any, n: Any) -> Any:
-    # In factors that neither overflow nor are subnormal where the result is not.
+    # By factors that are neither infinite nor subnormal unless the result is.
     reach = (1 << (dtypes.finfo(x.dtype).nexp - 1)) - 2
     for _ in range(_FACTORS):
         part = lax.clamp(number(n, -reach), n, number(n, reach))
@@ -181,7 +193,7 @@ def _ldexp(x: Any, n: Any) -> Any:
 
 
 _FACTORS = 3
-"""Powers of two that take the least number to the greatest one, and back."""
+"""The number of powers of two whose product takes the least number to the greatest one."""
 
 
 def _bits_of(dtype: Any) -> Any:
@@ -219,8 +231,8 @@ def _frexp(x: Any) -> tuple[Any, Any]:
         lax.shift_right_logical(pattern, int_type.type(mantissa)), int_type.type(field)
     )
     digits = lax.bitwise_and(pattern, int_type.type((1 << mantissa) - 1))
-    # Processors may take subnormal numbers for zero: all that is asked is asked of the bits. The
-    # leading digit of a subnormal one is shifted to where that of a normal one is left out.
+    # Processors may take subnormal numbers for zero, so that all tests are of the bits. The leading
+    # digit of a subnormal number is shifted to the position of a normal number's implicit one.
     small = lax.eq(biased, int_type.type(0))
     shift = lax.sub(lax.clz(digits), int_type.type(bits - 1 - mantissa))
     shifted = lax.bitwise_and(lax.shift_left(digits, shift), int_type.type((1 << mantissa) - 1))
@@ -238,9 +250,9 @@ def _frexp(x: Any) -> tuple[Any, Any]:
 
 
 def _with_slope(x: Any, value: Any, exponent: Any) -> Any:
-    """``value``, which was made of the bits of ``x``, with the derivative ``2**exponent``.
+    """``value``, which was computed from the bits of ``x``, with the derivative ``2**exponent``.
 
-    What brings the derivative is (x - x), times two powers of two: one may be too large a number.
+    The derivative is that of (x - x) times two powers of two: their product may be infinite.
     """
     half = lax.div(exponent, exponent.dtype.type(2))
     still = lax.sub(x, lax.stop_gradient(x))
@@ -253,8 +265,8 @@ def _power_of_two(n: Any, dtype: Any) -> Any:
     """``2**n`` for integers ``n`` of the exponents of normal numbers, by their bits."""
     info = dtypes.finfo(dtype)
     bias = (1 << (info.bits - info.nmant - 2)) - 1
-    place = lax.shift_left(lax.add(n, n.dtype.type(bias)), lax.full_like(n, info.nmant))
-    return lax.bitcast_convert_type(place, dtype)
+    bits = lax.shift_left(lax.add(n, n.dtype.type(bias)), lax.full_like(n, info.nmant))
+    return lax.bitcast_convert_type(bits, dtype)
 
 
 @one_call()
@@ -271,9 +283,9 @@ def frexp(x: ArrayLike, /) -> tuple[Any, Any]:
 
 @fused()
 def _modf(x: Any) -> tuple[Any, Any]:
-    whole = select(lax.ge(x, number(x, 0)), lax.floor(x), lax.ceil(x))
+    rounded = select(lax.ge(x, number(x, 0)), lax.floor(x), lax.ceil(x))
     infinite = lax.eq(lax.abs(x), number(x, float("inf")))
-    return select(infinite, number(x, 0), lax.sub(x, whole)), whole
+    return select(infinite, number(x, 0), lax.sub(x, rounded)), rounded
 
 
 @one_call("out")
@@ -303,7 +315,7 @@ def nan_to_num(
     x: ArrayLike, copy: bool = True, nan: ArrayLike = 0.0, posinf: ArrayLike | None = None,
     neginf: ArrayLike | None = None,
 ) -> Any:  # fmt: skip
-    """``x`` with NaN replaced by ``nan``, infinities by the largest finite numbers or as told."""
+    """``x`` with NaN replaced by ``nan``, infinities by the given or the largest finite numbers."""
     del copy
     x = as_array("nan_to_num", x)
     if x.dtype.kind == "c":

@@ -22,9 +22,9 @@ class ufunc:  # lower case: NumPy's name
     """A function that acts on each element, with the methods of ``numpy.ufunc``.
 
     Attributes:
-        nin, nout, nargs: how many operands and results it has.
+        nin, nout, nargs: the numbers of operands, results and arguments.
         identity: the value that a reduction of nothing has, if there is one.
-        associates: whether it is known that operands may be combined in a tree.
+        associates: whether operands may be combined in a tree.
     """
 
     def __init__(
@@ -160,8 +160,8 @@ class ufunc:  # lower case: NumPy's name
         if not any(isinstance(i, list) or shape_of(i) for i in parts):  # no element twice
             return a.at[indices].set(self._func(a[indices], b))
         order = to_shape(lax.iota(np.int32, a.size), a.shape)
-        places = order.at[indices].get(mode="fill", fill_value=a.size)
-        return folding.update_in_turn(self._func, a, places, as_array(self.__name__, b, 2))
+        positions = order.at[indices].get(mode="fill", fill_value=a.size)
+        return folding.update_sequentially(self._func, a, positions, as_array(self.__name__, b, 2))
 
     def reduceat(
         self, a: ArrayLike, indices: Any, axis: int = 0, dtype: Any = None, out: None = None
@@ -173,7 +173,7 @@ class ufunc:  # lower case: NumPy's name
 
         Raises:
             ValueError: indices are no vector of integers, or the axis is not one integer.
-            IndexError: an index that is known is out of bounds; others are moved within.
+            IndexError: a concrete index is out of bounds; traced ones are clamped.
         """
         self._binary("reduceat")
         no_out(f"{self.__name__}.reduceat", out)
@@ -187,15 +187,15 @@ class ufunc:  # lower case: NumPy's name
         if axis is None or isinstance(axis, (tuple, list)):
             raise ValueError(f"{self.__name__}.reduceat needs one axis, got {axis}{here()}")
         axis = axis_index(self.__name__, axis, a.ndim)
-        known = None if isinstance(where, Tracer) else np.asarray(where, np.int64)
-        n, beyond = a.shape[axis], np.zeros(where.shape) if known is None else known
+        concrete = None if isinstance(where, Tracer) else np.asarray(where, np.int64)
+        n, beyond = a.shape[axis], np.zeros(where.shape) if concrete is None else concrete
         if not all(0 <= i < n for i in beyond):
             raise IndexError(
                 f"{self.__name__}.reduceat takes indices from 0 to {n - 1} for an axis of length "
                 f"{n}, got {indices}{here()}"
             )
         a = a if dtype is None else lax.convert_element_type(a, dtype)
-        out = folding.reduce_pieces(self, folding.to_front(a, axis), where, known)
+        out = folding.reduce_pieces(self, folding.to_front(a, axis), where, concrete)
         return folding.from_front(out, axis)
 
     def outer(self, A: ArrayLike, B: ArrayLike, /) -> Array:

@@ -17,19 +17,20 @@ from ..fusion import fused, of_one_array, one_call
 from ..operands import ArrayLike
 from ..operations import number, select, strong
 from ..promotion import default_float
-from .choosers import (
+from .plans import (
     BITS,
     FLOATS,
     INEXACT,
     INTEGERS,
     NUMBERS,
     REALS,
+    Unary,
     always,
     by_kind,
     for_kinds,
     identity,
+    unary_function,
 )
-from .plans import Unary, unary_function
 
 F = Callable[[Any], Any]
 ABS = Unary("abs", by_kind(bool=identity, unsigned=identity, **for_kinds(
@@ -41,8 +42,8 @@ INVERT = Unary("invert", always(lax.not_p, BITS))
 
 def _keep(name: str, op: Any, doc: str, kinds: tuple[str, ...] = FLOATS) -> F:
     """A function that leaves booleans and integers as they are."""
-    whole = dict.fromkeys(("bool", *INTEGERS), identity)
-    return unary_function(Unary(name, by_kind(**whole, **for_kinds(kinds, op))), doc)
+    integral = dict.fromkeys(("bool", *INTEGERS), identity)
+    return unary_function(Unary(name, by_kind(**integral, **for_kinds(kinds, op))), doc)
 
 
 def _trunc(x: Any) -> Any:
@@ -93,8 +94,8 @@ def rint(x: ArrayLike, /) -> Any:
 def _as_float(name: str, x: ArrayLike) -> Any:
     """``x``, integers and booleans as the default floating-point type."""
     x = as_array(name, x)
-    whole = dtypes.kind_of(x.dtype) in ("bool", "signed", "unsigned")
-    return lax.convert_element_type(x, default_float()) if whole else x
+    integral = dtypes.kind_of(x.dtype) in ("bool", "signed", "unsigned")
+    return lax.convert_element_type(x, default_float()) if integral else x
 
 
 conjugate: F = unary_function(
@@ -166,7 +167,7 @@ def _signbit(x: Any) -> Any:
 
 
 signbit: F = unary_function(
-    Unary("signbit", always(_signbit, REALS)), "Whether the sign bit of each element is set."
+    Unary("signbit", always(_signbit, REALS)), "True where the sign bit of an element is set."
 )
 
 
@@ -175,8 +176,8 @@ _SINC_TERMS = [(-1) ** k * np.pi ** (2 * k) / factorial(2 * k + 1) for k in rang
 
 @fused()
 def _sinc(x: Any) -> Any:
-    # Up to 1/2 by its power series in x², whose derivatives do not cancel as those of the quotient
-    # do; with as many terms as double precision needs there.
+    # Up to 1/2 by the power series in x², with as many terms as double precision needs: derivatives
+    # of the quotient suffer from cancellation.
     size = lax.abs(x)
     near = lax.lt(size, number(size, 0.5))
     small, far = select(near, x, number(x, 0)), select(near, number(x, 1), x)
@@ -188,7 +189,7 @@ def _sinc(x: Any) -> Any:
 
 
 def _sine_of_turns(x: Any) -> Any:
-    """``sin(πx)``, of what is left of ``x`` beside the nearest integer, so that it is exact."""
+    """``sin(πx)``, computed from the difference of ``x`` and the nearest integer."""
     if x.dtype.kind == "c":
         return lax.sin(lax.mul(number(x, float(np.pi)), x))
     nearest = _round_even(x)
@@ -227,14 +228,14 @@ def _spacing(x: Any) -> Any:
     # would be flushed to zero among the least numbers.
     info = dtypes.finfo(x.dtype)
     digits = info.nmant
-    whole = np.dtype(f"int{info.bits}")
-    pattern = lax.bitcast_convert_type(x, whole)
-    size = lax.bitwise_and(pattern, lax.full_like(pattern, np.iinfo(whole).max))
+    integral = np.dtype(f"int{info.bits}")
+    pattern = lax.bitcast_convert_type(x, integral)
+    size = lax.bitwise_and(pattern, lax.full_like(pattern, np.iinfo(integral).max))
     exponent = lax.shift_right_logical(size, lax.full_like(size, digits))
     # 2**(exponent - digits) is a normal number, or one bit of a subnormal one.
-    normal = lax.shift_left(lax.sub(exponent, whole.type(digits)), lax.full_like(size, digits))
-    places = lax.clamp(whole.type(0), lax.sub(exponent, whole.type(1)), whole.type(digits))
-    tiny = lax.shift_left(lax.full_like(pattern, 1), places)
+    normal = lax.shift_left(lax.sub(exponent, integral.type(digits)), lax.full_like(size, digits))
+    shift = lax.clamp(integral.type(0), lax.sub(exponent, integral.type(1)), integral.type(digits))
+    tiny = lax.shift_left(lax.full_like(pattern, 1), shift)
     step = select(lax.gt(exponent, number(exponent, digits)), normal, tiny)
     signed = lax.bitwise_or(step, lax.sub(pattern, size))
     step = lax.bitcast_convert_type(signed, x.dtype)

@@ -8,7 +8,7 @@ from typing import Any
 import dovetail_lax as lax
 
 from ..creation.arrays import as_array
-from ..operands import ArrayLike, stands_for_array
+from ..operands import ArrayLike, has_array_conversion
 from ..operations import filled, select, truth
 from ..promotion import broadcast
 from .arithmetic import ADD, MAXIMUM, MINIMUM, MULTIPLY, SUBTRACT
@@ -20,7 +20,7 @@ from .unary import NEGATIVE
 
 
 class _Public(ufunc):
-    """A ufunc that pickles have by its name."""
+    """A ufunc that is pickled by its name."""
 
     def __reduce__(self) -> str:
         return self.__name__
@@ -43,14 +43,14 @@ class _BinaryUfunc(_Public):
             try:
                 return self._miss(x, y) if plan is None else plan(x, y)
             except TypeError:
-                if not (stands_for_array(x) or stands_for_array(y)):
+                if not (has_array_conversion(x) or has_array_conversion(y)):
                     raise
                 return self._miss(x, y)
         return super().__call__(*args, out=out, where=where)
 
 
 def _reduction(module: str, name: str) -> Any:
-    """A function of ``dovetail_numpy.reductions``, which sums of two operands do without."""
+    """A function of ``dovetail_numpy.reductions``, which is imported when it is first called."""
 
     def reduce(a: ArrayLike, **options: Any) -> Any:
         return getattr(import_module(f"dovetail_numpy.reductions.{module}"), name)(a, **options)
@@ -77,7 +77,7 @@ def _bits_reduction(kind: str, identity: Any) -> Any:
 
 
 def _of_truth(reduce: Any) -> Any:
-    """A reduction of whether elements are not zero."""
+    """A reduction of the truth values of elements."""
 
     def reduced(a: ArrayLike, dtype: Any = None, **options: Any) -> Any:
         out = reduce(truth(as_array("reduce", a)), **options)
@@ -86,12 +86,12 @@ def _of_truth(reduce: Any) -> Any:
     return reduced
 
 
-def _from(initial_of: Any, reduce: Any) -> Any:
-    """A reduction that is combined with ``initial``, if that is given."""
+def _with_initial(combine: Any, reduce: Any) -> Any:
+    """A reduction whose result is combined with ``initial`` by ``combine``, if it is given."""
 
     def reduced(a: ArrayLike, initial: Any = None, **options: Any) -> Any:
         out = reduce(a, **options)
-        return out if initial is None else initial_of(as_array("reduce", initial, 1), out)
+        return out if initial is None else combine(as_array("reduce", initial, 1), out)
 
     return reduced
 
@@ -132,27 +132,27 @@ minimum = _BinaryUfunc(
 )  # fmt: skip
 bitwise_and = _BinaryUfunc(
     AND, "Bitwise and of integers or booleans.", -1,
-    reduce=_from(AND, _bits_reduction("and", -1)), associative=True,
+    reduce=_with_initial(AND, _bits_reduction("and", -1)), associative=True,
 )  # fmt: skip
 bitwise_or = _BinaryUfunc(
     OR, "Bitwise or of integers or booleans.", 0,
-    reduce=_from(OR, _bits_reduction("or", 0)), associative=True,
+    reduce=_with_initial(OR, _bits_reduction("or", 0)), associative=True,
 )  # fmt: skip
 bitwise_xor = _BinaryUfunc(
     XOR, "Bitwise exclusive or of integers or booleans.", 0,
-    reduce=_from(XOR, _bits_reduction("xor", 0)), associative=True,
+    reduce=_with_initial(XOR, _bits_reduction("xor", 0)), associative=True,
 )  # fmt: skip
 logical_and = _BinaryUfunc(
-    LOGICAL_AND, "Whether both elements are not zero.", True,
-    reduce=_from(LOGICAL_AND, _of_truth(_reduction("basic", "all"))), associative=True,
+    LOGICAL_AND, "True where both elements are not zero.", True,
+    reduce=_with_initial(LOGICAL_AND, _of_truth(_reduction("basic", "all"))), associative=True,
 )  # fmt: skip
 logical_or = _BinaryUfunc(
-    LOGICAL_OR, "Whether either element is not zero.", False,
-    reduce=_from(LOGICAL_OR, _of_truth(_reduction("basic", "any"))), associative=True,
+    LOGICAL_OR, "True where either element is not zero.", False,
+    reduce=_with_initial(LOGICAL_OR, _of_truth(_reduction("basic", "any"))), associative=True,
 )  # fmt: skip
 logical_xor = _BinaryUfunc(
-    LOGICAL_XOR, "Whether exactly one of two elements is not zero.", False,
-    reduce=_from(LOGICAL_XOR, _of_truth(_bits_reduction("xor", False))), associative=True,
+    LOGICAL_XOR, "True where exactly one of two elements is not zero.", False,
+    reduce=_with_initial(LOGICAL_XOR, _of_truth(_bits_reduction("xor", False))), associative=True,
 )  # fmt: skip
 logaddexp = _BinaryUfunc(
     LOGADDEXP, "``log(exp(x1) + exp(x2))`` without overflow.", float("-inf"), associative=True

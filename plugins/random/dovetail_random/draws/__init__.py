@@ -1,1 +1,1 @@
-"""What is drawn with keys, by family of distributions."""
+"""Draws with random keys, by family of distributions."""

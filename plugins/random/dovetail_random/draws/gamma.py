@@ -7,23 +7,21 @@ from typing import Any
 
 import dovetail_lax as lax
 from dovetail_batching import vmap
-from dovetail_core import Primitive, ShapedArray, here, type_shardings
+from dovetail_core import Primitive, ShapedArray, here
 
-from ..arguments import Shape, arrays, check_key, common_shape, float_dtype, open_key
-from ..fusing import fused
-from ..implementations import KeyType
+from ..arguments import Shape, drawn, full_parameter, open_key
+from ..implementations import KeyType, fused
 from ..keys import Key
 from ..primitives import random_split_p
 from ..threefry import arranged, how_drawn
 from .continuous import exponential_of
 from .normal import normal_of
-from .rejection import filled
 from .uniform import nonzero, split_keys, unit
 
 random_gamma_p = Primitive("random_gamma")
 random_gamma_p.def_traits(
     parameters={
-        "log_space": "whether logarithms are drawn",
+        "log_space": "True: logarithms are drawn",
         "partitionable": "False: threefry arranges its bits as without threefry_partitionable",
     }
 )
@@ -84,8 +82,8 @@ def _variate(keys: Key, alpha: Any, log_space: bool) -> Any:
     if log_space:
         log_u = lax.neg(exponential_of(boost, (), dtype))
         scaled = lax.mul(log_u, lax.div(one, alpha))
-        kept = lax.bitwise_or(large, lax.eq(log_u, dtype.type(0)))
-        log_boost = lax.select(kept, lax.full_like(scaled, 0), scaled)
+        unchanged = lax.bitwise_or(large, lax.eq(log_u, dtype.type(0)))
+        log_boost = lax.select(unchanged, lax.full_like(scaled, 0), scaled)
         return lax.add(lax.add(lax.log(d), lax.log(cube)), log_boost)
     u = lax.sub(one, unit(boost, (), dtype))
     factor = lax.pow(u, lax.div(one, alpha))
@@ -104,12 +102,12 @@ def _proposal(c: Any, key: Key) -> tuple[Any, ...]:
 
     start = (x_key, dtype.type(0), dtype.type(-1))
     _, x, v = lax.while_loop(lambda state: lax.le(state[2], dtype.type(0)), another, start)
-    u = nonzero(unit(u_key, (), dtype))  # 0 would accept whatever it is
+    u = nonzero(unit(u_key, (), dtype))  # 0 would accept any proposal
     return next_key, lax.mul(x, x), lax.mul(lax.mul(v, v), v), u
 
 
 def _rejected(d: Any, square: Any, cube: Any, u: Any) -> Any:
-    """Whether u is above the acceptance probability, by the quick bound and by the exact one."""
+    """True where u is above the acceptance probability, by the quick bound and by the exact one."""
     of = square.dtype.type
     quick = lax.ge(u, lax.sub(of(1), lax.mul(of(0.0331), lax.mul(square, square))))
     exponent = lax.mul(d, lax.add(lax.sub(of(1), cube), lax.log(cube)))
@@ -119,14 +117,19 @@ def _rejected(d: Any, square: Any, cube: Any, u: Any) -> Any:
 
 def gamma_of(keys: Key, alpha: Any, shape: Shape, dtype: Any, log_space: bool) -> Any:
     """Gamma variates of a key that was opened, one key made of it for each element."""
-    alpha = filled(alpha, shape, dtype)
+    alpha = full_parameter(alpha, shape, dtype)
     each = random_split_p.bind(keys, shape=shape, **how_drawn())
     return random_gamma_p.bind(each, alpha, log_space=log_space, **how_drawn())
 
 
-@fused(static=("shape", "dtype", "log_space"))
-def _gamma(key: Any, a: Any, *, shape: Shape, dtype: Any, log_space: bool) -> Any:
-    return gamma_of(open_key(key), a, shape, dtype, log_space)
+@fused(static=("shape", "dtype"))
+def _gamma(key: Any, a: Any, *, shape: Shape, dtype: Any) -> Any:
+    return gamma_of(open_key(key), a, shape, dtype, False)
+
+
+@fused(static=("shape", "dtype"))
+def _loggamma(key: Any, a: Any, *, shape: Shape, dtype: Any) -> Any:
+    return gamma_of(open_key(key), a, shape, dtype, True)
 
 
 def gamma(
@@ -145,24 +148,11 @@ def gamma(
     Raises:
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
-    return _checked("gamma", key, a, shape, dtype, out_sharding, False)
+    return drawn(_gamma, "gamma", key, (a,), shape, dtype, out_sharding)
 
 
 def loggamma(
     key: Any, a: Any, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Any:
     """Logarithms of numbers drawn from the gamma distribution (see :func:`gamma`)."""
-    return _checked("loggamma", key, a, shape, dtype, out_sharding, True)
-
-
-def _checked(
-    name: str, key: Any, a: Any, shape: Any, dtype: Any, sharding: Any, log_space: bool
-) -> Any:
-    if sharding is not None:
-        return type_shardings.with_out_sharding(
-            sharding, _checked, name, key, a, shape, dtype, None, log_space
-        )
-    key = check_key(name, key)
-    (a,) = arrays(name, a)
-    result = float_dtype(name, dtype)
-    return _gamma(key, a, shape=common_shape(name, shape, a), dtype=result, log_space=log_space)
+    return drawn(_loggamma, "loggamma", key, (a,), shape, dtype, out_sharding)

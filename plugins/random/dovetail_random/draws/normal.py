@@ -1,4 +1,4 @@
-"""Normal numbers, whole, cut off and exponentiated."""
+"""Normal numbers, truncated normal and lognormal ones."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from dovetail_core import cached, type_shardings
 
 from ..arguments import (
     Shape,
-    arrays,
     check_key,
-    common_shape,
+    drawn,
     float_dtype,
     number,
     open_key,
     parameter,
     shape_of,
 )
-from ..fusing import fused
+from ..implementations import fused
 from ..keys import Key
 from .uniform import between, split_keys
 
@@ -86,15 +85,8 @@ def truncated_normal(
     Raises:
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
     """
-    if out_sharding is not None:
-        return type_shardings.with_out_sharding(
-            out_sharding, truncated_normal, key, lower, upper, shape, dtype
-        )
-    lower, upper = arrays("truncated_normal", lower, upper)
-    result = float_dtype("truncated_normal", dtype)
-    wanted = common_shape("truncated_normal", shape, lower, upper)
-    key = check_key("truncated_normal", key)
-    return _truncated_normal(key, lower, upper, shape=wanted, dtype=result)
+    bounds = (lower, upper)
+    return drawn(_truncated_normal, "truncated_normal", key, bounds, shape, dtype, out_sharding)
 
 
 @fused(static=("shape", "dtype"))
@@ -135,17 +127,3 @@ def lognormal(
 def _lognormal(key: Any, sigma: Any, *, shape: Shape, dtype: Any) -> Any:
     sigma = parameter(sigma, dtype, shape)
     return lax.exp(lax.mul(normal_of(open_key(key), shape, dtype), sigma))
-
-
-def drawn(
-    run: Any, name: str, key: Any, params: tuple[Any, ...], shape: Any, dtype: Any, sharding: Any
-) -> Any:
-    """``run`` on checked arguments: parameters are arrays or numbers, and give shape and dtype."""
-    if sharding is not None:
-        return type_shardings.with_out_sharding(
-            sharding, drawn, run, name, key, params, shape, dtype, None
-        )
-    key = check_key(name, key)
-    params = tuple(arrays(name, *params))
-    result = float_dtype(name, dtype)
-    return run(key, *params, shape=common_shape(name, shape, *params), dtype=result)

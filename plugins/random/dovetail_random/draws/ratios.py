@@ -9,8 +9,17 @@ from dovetail_base.arguments import integers
 from dovetail_core import here, type_shardings
 from dovetail_lax.numerics import exponents
 
-from ..arguments import Shape, arrays, check_key, common_shape, float_dtype, open_key, parameter
-from ..fusing import fused
+from ..arguments import (
+    Shape,
+    arrays,
+    check_key,
+    common_shape,
+    drawn,
+    float_dtype,
+    open_key,
+    parameter,
+)
+from ..implementations import fused
 from ..keys import Key
 from .gamma import gamma_of
 from .normal import normal_of
@@ -24,12 +33,7 @@ def beta(
 
     Arguments and errors are those of :func:`gamma`.
     """
-    if out_sharding is not None:
-        return type_shardings.with_out_sharding(out_sharding, beta, key, a, b, shape, dtype)
-    key = check_key("beta", key)
-    a, b = arrays("beta", a, b)
-    result = float_dtype("beta", dtype)
-    return _beta(key, a, b, shape=common_shape("beta", shape, a, b), dtype=result)
+    return drawn(_beta, "beta", key, (a, b), shape, dtype, out_sharding)
 
 
 @fused(static=("shape", "dtype"))
@@ -90,12 +94,7 @@ def chisquare(
 
     Arguments and errors are those of :func:`gamma`.
     """
-    if out_sharding is not None:
-        return type_shardings.with_out_sharding(out_sharding, chisquare, key, df, shape, dtype)
-    key = check_key("chisquare", key)
-    (df,) = arrays("chisquare", df)
-    result = float_dtype("chisquare", dtype)
-    return _chisquare(key, df, shape=common_shape("chisquare", shape, df), dtype=result)
+    return drawn(_chisquare, "chisquare", key, (df,), shape, dtype, out_sharding)
 
 
 @fused(static=("shape", "dtype"))
@@ -115,12 +114,7 @@ def t(key: Any, df: Any, shape: Any = None, dtype: Any = None, *, out_sharding: 
 
     Arguments and errors are those of :func:`gamma`.
     """
-    if out_sharding is not None:
-        return type_shardings.with_out_sharding(out_sharding, t, key, df, shape, dtype)
-    key = check_key("t", key)
-    (df,) = arrays("t", df)
-    result = float_dtype("t", dtype)
-    return _t(key, df, shape=common_shape("t", shape, df), dtype=result)
+    return drawn(_t, "t", key, (df,), shape, dtype, out_sharding)
 
 
 @fused(static=("shape", "dtype"))
@@ -140,12 +134,7 @@ def f(
 
     Arguments and errors are those of :func:`gamma`.
     """
-    if out_sharding is not None:
-        return type_shardings.with_out_sharding(out_sharding, f, key, dfnum, dfden, shape, dtype)
-    key = check_key("f", key)
-    dfnum, dfden = arrays("f", dfnum, dfden)
-    result = float_dtype("f", dtype)
-    return _f(key, dfnum, dfden, shape=common_shape("f", shape, dfnum, dfden), dtype=result)
+    return drawn(_f, "f", key, (dfnum, dfden), shape, dtype, out_sharding)
 
 
 @fused(static=("shape", "dtype"))

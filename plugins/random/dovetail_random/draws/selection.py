@@ -1,14 +1,17 @@
-"""Choosing among given things, also by weight."""
+"""Random permutations and choices, also by weight."""
 
 from __future__ import annotations
 
-from math import prod
+from math import ceil, log, prod
 from typing import Any
 
 import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_base import arguments
+from dovetail_base.errors import integer_too_large
+from dovetail_base.source import short_repr
 from dovetail_core import here, type_shardings
 from dovetail_lax import dtypes
 
@@ -17,17 +20,121 @@ from ..arguments import (
     arrays,
     broadcast,
     check_key,
+    check_mode,
     float_dtype,
     open_key,
     shape_of,
 )
-from ..fusing import fused
+from ..implementations import fused
 from ..keys import Key
-from .coins import check_mode
-from .gumbel import MODES, default_mode, gumbel_of
-from .integers import integers
-from .permutations import _permutation, axis_of, count_of, given, shuffled
-from .uniform import unit
+from .continuous import MODES, default_mode, gumbel_of
+from .discrete import integers
+from .uniform import random_bits, split_keys, unit
+
+U32_MAX = (1 << 32) - 1
+
+
+def permutation(
+    key: Any, x: Any, axis: int = 0, independent: bool = False, *, out_sharding: Any = None
+) -> Any:
+    """``x`` with the order along one axis drawn at random.
+
+    Args:
+        key: a typed or a raw key.
+        x: an array, or an integer n for a permutation of 0, ..., n - 1.
+        axis: the axis along which slices are reordered.
+        independent: True to reorder each one-dimensional slice separately.
+
+    Raises:
+        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+    """
+    if out_sharding is not None:
+        return type_shardings.with_out_sharding(
+            out_sharding, permutation, key, x, axis, independent
+        )
+    key = check_key("permutation", key)
+    x = given("permutation", x)
+    if not np.ndim(x):
+        axis_of("permutation", axis, 1)
+        return _permuted_range(key, size=count_of("permutation", x))
+    x = dnp.asarray(x)
+    return _permutation(
+        key, x, axis=axis_of("permutation", axis, x.ndim), independent=bool(independent)
+    )
+
+
+def given(name: str, x: Any) -> Any:
+    """An array, or a count, to draw from; objects with ``__jax_array__`` are converted.
+
+    Raises:
+        TypeError: it is a list, which would be an array only after a conversion.
+    """
+    if isinstance(x, (list, tuple)):
+        raise TypeError(
+            f"{name} takes an array or a number, got {short_repr(x)} of type "
+            f"{type(x).__name__}{here()}. Convert it with dovetail.numpy.asarray."
+        )
+    return arguments.array_of(x)
+
+
+def count_of(name: str, x: Any, floating: bool = False) -> int:
+    """A count of elements to choose from; ``floating``: also an integral one of a floating type.
+
+    Raises:
+        TypeError: it is not an integer.
+    """
+    kind = "i" if isinstance(x, int) else getattr(getattr(x, "dtype", None), "kind", "?")
+    if floating and (kind == "f" or isinstance(x, float)) and int(x) == x:
+        return int(x)
+    if kind not in "iu":
+        raise TypeError(
+            f"{name} takes an array or an integer, got {x!r} of type {type(x).__name__}{here()}"
+        )
+    if not -(1 << 31) <= int(x) < 1 << 31 and int(x) > dtypes.iinfo(dtypes.as_dtype(int)).max:
+        raise integer_too_large(int(x), dtypes.as_dtype(int))
+    return int(x)
+
+
+def axis_of(name: str, axis: Any, ndim: int) -> int:
+    """An axis as a number from 0.
+
+    Raises:
+        ValueError: it is out of bounds.
+    """
+    axis = arguments.integer("axis", axis)
+    if not -ndim <= axis < ndim:
+        raise ValueError(
+            f"{name}: axis {axis} is out of bounds for an array of {ndim} dimensions{here()}"
+        )
+    return axis % ndim
+
+
+@fused(static=("size",))
+def _permuted_range(key: Any, *, size: int) -> Any:
+    return shuffled(open_key(key), lax.iota(int, max(size, 0)), 0)
+
+
+@fused(static=("axis", "independent"))
+def _permutation(key: Any, x: Any, *, axis: int, independent: bool) -> Any:
+    keys = open_key(key)
+    if independent or len(x.shape) == 1:
+        return shuffled(keys, x, axis)
+    order = shuffled(keys, lax.iota(int, x.shape[axis]), 0)
+    return dnp.take(x, order, axis=axis, unique_indices=True)
+
+
+def shuffled(keys: Key, x: Any, axis: int) -> Any:
+    """``x`` sorted along ``axis`` by random words, repeatedly, since words may be equal.
+
+    With n elements and r rounds the chance that a permutation is not quite uniform is about
+    n**2 / 2**(32 r); r is such that n**3 is at most 2**(32 r).
+    """
+    size = max(1, prod(x.shape))
+    for _ in range(ceil(3 * log(size) / log(U32_MAX))):
+        keys, draw = split_keys(keys, 2)
+        words = random_bits(draw, 32, x.shape)
+        _, x = lax.sort((words, x), dimension=axis, num_keys=1)
+    return x
 
 
 def choice(
@@ -44,8 +151,8 @@ def choice(
     Args:
         key: a typed or a raw key.
         a: the array, or an integer n for 0, ..., n - 1.
-        shape: the shape of the draw; it takes the place of ``axis`` in the result.
-        replace: whether an element may be drawn again.
+        shape: the shape of the draw; its dimensions replace ``axis`` in the result.
+        replace: True if an element may be drawn again.
         p: the probability of each element along ``axis``; None for equal ones.
         axis: the axis of ``a`` whose slices are drawn.
         mode: as in :func:`gumbel`, for draws by ``p`` without replacement.
@@ -56,8 +163,7 @@ def choice(
     key = check_key("choice", key)
     wanted = shape_of("choice", shape)
     a = given("choice", a)
-    whole = np.ndim(a) == 0
-    if whole:
+    if np.ndim(a) == 0:
         n, axis = count_of("choice", a, floating=True), 0
         a = None
     else:
@@ -102,7 +208,7 @@ def _choice(
     elif p is None and not replace:
         if a is None:
             order = lax.slice_in_dim(shuffled(keys, lax.iota(int, n), 0), 0, draws)
-        else:  # what permutation(a) begins with
+        else:  # the first slices of permutation(a)
             result = lax.slice_in_dim(
                 _permutation(keys, a, axis=axis, independent=False), 0, draws, axis=axis
             )
@@ -149,7 +255,7 @@ def categorical(
         axis: the axis of the categories.
         shape: the shape of the result; its last dimensions are those of ``logits`` without
             ``axis``. None for those alone.
-        replace: whether the leading dimensions of ``shape`` may hold an index twice.
+        replace: True if the leading dimensions of ``shape`` may hold an index twice.
         mode: as in :func:`gumbel`.
 
     Raises:
@@ -202,8 +308,8 @@ def _categorical(
         inner = (*batch[:axis], n, *batch[axis:])
         full = (*prefix, *inner)
         noise = gumbel_of(keys, full, dtype, mode)
-        at = tuple(range(len(full) - len(logits.shape), len(full)))
-        scores = lax.add(noise, lax.broadcast_in_dim(logits, full, at))
+        dims = tuple(range(len(full) - len(logits.shape), len(full)))
+        scores = lax.add(noise, lax.broadcast_in_dim(logits, full, dims))
         return lax.argmax(scores, axis + len(prefix), index)
     scores = lax.add(gumbel_of(keys, logits.shape, dtype, mode), logits)
     best = lax.top_k(dnp.moveaxis(scores, axis, -1), prod(prefix))[1]

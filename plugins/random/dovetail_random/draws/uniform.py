@@ -1,4 +1,4 @@
-"""Random bits and uniform numbers, which all other draws are made of."""
+"""Random bits and uniform numbers, on which all other draws are based."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ from ..arguments import (
     parameter,
     shape_of,
 )
-from ..fusing import fused
-from ..keys import Key
-from ..lanes import UINTS
+from ..implementations import fused
+from ..keys import UINTS, Key
 from ..primitives import random_bits_p, random_split_p
 from ..threefry import how_drawn
 
@@ -131,10 +130,10 @@ def unit(keys: Key, shape: Shape, dtype: Any) -> Any:
 
 @cached
 def _layout(dtype: Any) -> tuple[int, Any, Any, Any]:
-    """How many random bits a number needs, their type, by how much to shift them, the bits of 1.
+    """The count of random bits of a number, their type, the shift that aligns them, the bits of 1.
 
     Raises:
-        TypeError: it has less than a byte.
+        TypeError: numbers of ``dtype`` have less than 8 bits.
     """
     info: Any = ml_dtypes.finfo(dtype)
     if info.bits not in UINTS:
@@ -161,7 +160,7 @@ def between(keys: Key, shape: Shape, dtype: Any, low: Any, high: Any) -> Any:
 
 @cached
 def _range_of(low: Any, high: Any, dtype: Any, wide: bool) -> tuple[Any, ...]:
-    """The least number, how long the range is, the last number in it, and a factor for these.
+    """The least number, the length of the range, the last number in it, and a factor for these.
 
     The factor is None for 1. It is 2, and the others are halves, where the length is no finite
     number.
@@ -175,7 +174,7 @@ def _range_of(low: Any, high: Any, dtype: Any, wide: bool) -> tuple[Any, ...]:
 
 
 def _traced_range(low: Any, high: Any, dtype: Any) -> tuple[Any, ...]:
-    """As :func:`_range_of`, of arrays and scalars."""
+    """The results of :func:`_range_of` for arrays and scalars."""
     finite = lax.bitwise_and(lax.is_finite(low), lax.is_finite(high))
     long = lax.bitwise_and(finite, lax.bitwise_not(lax.is_finite(lax.sub(high, low))))
     scale, factor = (
@@ -201,7 +200,7 @@ def smallest(dtype: Any) -> Any:
 
 
 def nonzero(u: Any) -> Any:
-    """Uniform numbers in (0, 1) of such in [0, 1): 0, which is all below the spacing, is its half.
+    """Uniform numbers in (0, 1) from those in [0, 1): 0, for all below the spacing, is its half.
 
     Logarithms of them are finite.
     """

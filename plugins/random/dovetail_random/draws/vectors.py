@@ -21,7 +21,7 @@ from ..arguments import (
     shape_of,
     working_dtype,
 )
-from ..fusing import fused
+from ..implementations import fused
 from .normal import normal_of
 
 
@@ -45,7 +45,7 @@ def multivariate_normal(
         shape: the shape of the result without its last axis; None for that of the parameters.
         dtype: the floating-point dtype of the draws, which the result joins with that of the
             parameters; None for theirs.
-        method: how a root of ``cov`` is found: ``"cholesky"``, ``"eigh"`` or ``"svd"``.
+        method: the decomposition of ``cov``: ``"cholesky"``, ``"eigh"`` or ``"svd"``.
 
     Raises:
         TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
@@ -67,13 +67,13 @@ def multivariate_normal(
     n = _vector_size(np.shape(mean), np.shape(cov))
     batches = (mean.shape[:-1], cov.shape[:-2])
     wanted = None if shape is None else shape_of("multivariate_normal", shape)
-    found_shape = broadcast(*batches) if wanted is None else broadcast(wanted, *batches)
-    if found_shape is None or wanted not in (None, found_shape):
+    batch = broadcast(*batches) if wanted is None else broadcast(wanted, *batches)
+    if batch is None or wanted not in (None, batch):
         raise ValueError(
             f"multivariate_normal: parameters with batch dimensions {batches[0]} and {batches[1]} "
             f"do not broadcast to {'one shape' if wanted is None else f'shape {wanted}'}{here()}"
         )
-    return _multivariate(key, mean, cov, shape=(*found_shape, n), dtype=result, method=method)
+    return _multivariate(key, mean, cov, shape=(*batch, n), dtype=result, method=method)
 
 
 def _vector_size(mean: Shape, cov: Shape) -> int:

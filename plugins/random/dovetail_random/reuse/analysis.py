@@ -1,4 +1,4 @@
-"""Which keys a program uses up, found equation by equation, in sub-programs too."""
+"""The check of programs for keys that are used twice, and its option ``debug_key_reuse``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dovetail_base.environment import as_bool
 from dovetail_base.errors import JAXTypeError
 from dovetail_base.source import Source
 from dovetail_core import (
@@ -15,9 +16,12 @@ from dovetail_core import (
     Eqn,
     Kind,
     Literal,
+    Option,
     RegionInterface,
+    current_source,
     describe_source,
 )
+from dovetail_jit import Run, watch_results
 
 from ..keys import KeyArray
 from .table import Operand, Uses, is_of_keys, reuse_rules
@@ -56,23 +60,23 @@ class Keys:
 
 
 class Spent:
-    """What one operation uses up; it may be given an array of keys several times."""
+    """The keys that one operation uses up; it may be given an array of keys several times."""
 
     def __init__(self) -> None:
-        self._found: dict[Keys, Any] = {}
+        self._noted: dict[Keys, Any] = {}
 
     def add(self, keys: Keys, elements: Any, by: str, source: Source | None) -> None:
-        """Note some elements."""
-        before = self._found.get(keys, (False,))[0]
-        self._found[keys] = elements | before, by, source
+        """Add some elements."""
+        before = self._noted.get(keys, (False,))[0]
+        self._noted[keys] = elements | before, by, source
 
     def use(self) -> None:
-        """Use up what was noted.
+        """Use up all that were added.
 
         Raises:
             KeyReuseError: as :meth:`Keys.use`.
         """
-        for keys, result in self._found.items():
+        for keys, result in self._noted.items():
             keys.use(*result)
 
 
@@ -83,7 +87,7 @@ REMEDY = (
 
 
 class Signature(NamedTuple):
-    """What a program does with keys: for each input and output the array of keys, None for others.
+    """The arrays of keys among a program's inputs and outputs; None for other arrays.
 
     An output that is an input is the same object.
     """
@@ -93,19 +97,19 @@ class Signature(NamedTuple):
 
 
 def signature(
-    program: ClosedJaxpr, known: Sequence[Any] = (), line: Source | None = None
+    program: ClosedJaxpr, operands: Sequence[Any] = (), line: Source | None = None
 ) -> Signature:
-    """What a program does with keys.
+    """The keys that a program takes, uses up and returns.
 
     Args:
-        known: its operands, as far as they are known; None for others.
-        line: the user's, in place of those that equations have.
+        operands: its operands where they are concrete; None for others.
+        line: the user's line, instead of those of the equations.
 
     Raises:
         KeyReuseError: it uses a key up twice.
     """
     env: dict[Any, Keys] = {}
-    values = dict(zip(program.jaxpr.invars, known))
+    values = dict(zip(program.jaxpr.invars, operands))
     for v, x in zip(program.jaxpr.constvars, program.consts):
         if isinstance(x, KeyArray):
             env[v] = state_of(x)
@@ -120,7 +124,7 @@ def signature(
 
 
 def state_of(keys: KeyArray) -> Keys:
-    """What is known of the uses of concrete keys."""
+    """The uses so far of concrete keys."""
     if keys.uses is None:
         keys.uses = Keys(keys.shape)
     return keys.uses
@@ -132,8 +136,8 @@ def _apply(eqn: Eqn, env: dict[Any, Keys], values: dict[Any, Any], line: Source 
         result = _through_regions(eqn, env, values, line)
     else:
         rule = reuse_rules.rules.get(primitive) or reuse_rules.miss(primitive)
-        known = [x.val if isinstance(x, Literal) else values.get(x) for x in eqn.invars]
-        operands = [Operand(x.aval, v) for x, v in zip(eqn.invars, known)]
+        concrete = [x.val if isinstance(x, Literal) else values.get(x) for x in eqn.invars]
+        operands = [Operand(x.aval, v) for x, v in zip(eqn.invars, concrete)]
         uses: Uses = rule(*operands, **eqn.params)
         spent, by = Spent(), primitive.name.removeprefix("random_")
         for i, elements in uses.used.items():
@@ -148,13 +152,13 @@ def _apply(eqn: Eqn, env: dict[Any, Keys], values: dict[Any, Any], line: Source 
 def _through_regions(
     eqn: Eqn, env: dict[Any, Keys], values: dict[Any, Any], line: Source | None
 ) -> dict[int, Keys]:
-    """The results of a primitive that holds programs; what these use, its operands lose."""
+    """The keys that a primitive with regions returns; keys that the regions use are used up."""
     interface: RegionInterface = eqn.primitive.regions(eqn.params)  # type: ignore[misc]
     title = interface.title or str(eqn.params.get("name", eqn.primitive.name)).lstrip("_")
     inner: list[Signature] = []
     for region in interface.regions:
-        known = [] if interface.is_loop else [values.get(eqn.invars[i]) for i in region.operands]
-        inner.append(signature(region.program, known, line))
+        concrete = [] if interface.is_loop else [values.get(eqn.invars[i]) for i in region.operands]
+        inner.append(signature(region.program, concrete, line))
     spent = _spent(interface, inner, title, line)
     if interface.is_loop and interface.length not in (0, 1):
         _refuse_repeated(interface, inner, spent, title, line)
@@ -168,10 +172,10 @@ def _through_regions(
 def _spent(
     interface: RegionInterface, inner: Sequence[Signature], title: str, line: Source | None
 ) -> dict[int, Any]:
-    """Which elements of each operand the regions use up, as these see it."""
+    """The elements of each operand that the regions use up, in the shapes that these see."""
     result: dict[int, Keys] = {}
-    for region, found_in in zip(interface.regions, inner):
-        for i, keys in zip(region.operands, found_in.inputs):
+    for region, inner_signature in zip(interface.regions, inner):
+        for i, keys in zip(region.operands, inner_signature.inputs):
             if keys is None:
                 continue
             total = result.setdefault(i, Keys(keys.used.shape))
@@ -189,8 +193,8 @@ def _refuse_repeated(
     """Raise where an iteration uses what the one before has used up."""
     after = dict(spent)  # of each operand that a next iteration gets
     back = dict(interface.loop)
-    for region, found in zip(interface.regions, inner):
-        for result, keys in zip(region.results, found.outputs):
+    for region, inner_signature in zip(interface.regions, inner):
+        for result, keys in zip(region.results, inner_signature.outputs):
             if keys is not None and result in back:
                 after[back[result]] = keys.used
                 if keys.origin is not None:  # used up by another region, such as a condition
@@ -207,7 +211,7 @@ def _refuse_repeated(
 
 
 def _spread(elements: Any, kind: Kind) -> Any:
-    """What iterations use of slices, as elements of the operand."""
+    """The elements of an operand whose slices iterations use."""
     return elements[None] if kind.leading else elements
 
 
@@ -215,8 +219,8 @@ def _results(
     eqn: Eqn, interface: RegionInterface, inner: Sequence[Signature], env: dict[Any, Keys]
 ) -> dict[int, Keys]:
     result: dict[int, Keys] = {}
-    for region, found_in in zip(interface.regions, inner):
-        for j, keys in zip(region.results, found_in.outputs):
+    for region, inner_signature in zip(interface.regions, inner):
+        for j, keys in zip(region.results, inner_signature.outputs):
             if keys is None or j < 0:
                 continue
             operand = None if keys.origin is None else region.operands[keys.origin]
@@ -229,3 +233,36 @@ def _results(
             total.used = total.used | _spread(keys.used, interface.results[j])
             total.by, total.source = keys.by or total.by, keys.source or total.source
     return result
+
+
+debug_key_reuse = Option(
+    "debug_key_reuse",
+    False,
+    "A typed key that is used a second time raises, and says where it was used before.",
+    check=as_bool,
+    traced=True,
+)
+
+
+def check_run(run: Run) -> None:
+    """Record the keys that a program has used up.
+
+    Raises:
+        KeyReuseError: one of them, or one in the program, was used up before.
+    """
+    if not run.program.is_high:
+        return
+    here = current_source()
+    numbers = [x if x.__class__ in (int, np.int32, np.int64) else None for x in run.operands]
+    result = signature(run.program, numbers, None if run.lines == "all" else here)
+    spent = Spent()  # by this program: it may be given a key twice
+    for x, keys in zip(run.operands, result.inputs):
+        if keys is not None and keys.used.any():
+            spent.add(state_of(x), keys.used, keys.by, keys.source or here)
+    spent.use()
+    for x, keys in zip(run.outs, result.outputs):
+        if keys is not None:
+            x.uses = keys if keys.origin is None else state_of(run.operands[keys.origin])
+
+
+watch_results(debug_key_reuse, check_run)

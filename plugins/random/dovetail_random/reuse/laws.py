@@ -1,4 +1,4 @@
-"""The law of what is said of keys: it is of keys, and what is passed on is what was given."""
+"""The law of rules of key reuse: operands used up are keys, results passed on equal operands."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def _has_keys(sample: Sample) -> bool:
 
 @law("key_reuse", applies=_has_keys, mixed=False)
 def key_reuse_law(sample: Sample) -> None:
-    """Operands that are used up are keys, whatever is known of the others; a result that is said to
-    be an operand has its words."""
+    """Operands that are used up are keys, with concrete values of the others or without; a result
+    that a rule calls an operand has its words."""
     rule = reuse_rules.rules.get(sample.primitive) or reuse_rules.miss(sample.primitive)
     outs = sample.flat(*sample.args)
     for values in ([None] * len(sample.args), _numbers(sample)):

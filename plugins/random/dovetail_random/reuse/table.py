@@ -1,4 +1,4 @@
-"""The rule table of what operations do with keys: which they use up, which they pass on."""
+"""The rule table of key reuse: the keys that operations use up, and those that they pass on."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ..implementations import KeyType
 
 
 def is_of_keys(aval: Any) -> bool:
-    """Whether a type is that of an array of keys."""
+    """True for the type of an array of keys."""
     return isinstance(aval, ShapedArray) and isinstance(aval.dtype, KeyType)
 
 
 class Operand(NamedTuple):
-    """An operand: its type, and its value where that is known when the check is made."""
+    """An operand: its type, and its value if that is concrete."""
 
     aval: Any
     value: Any = None
 
 
 class Uses(NamedTuple):
-    """What an operation does with keys.
+    """The keys that an operation uses up or returns unchanged.
 
     Attributes:
         used: for operands by position the elements that are used up, as a boolean array of the
@@ -36,18 +36,18 @@ class Uses(NamedTuple):
 
 
 class ReuseRule(Protocol):
-    """Says what an application does with keys: ``rule(*operands, **params)``, of ``Operand``s."""
+    """The uses of keys by one application: ``rule(*operands, **params)``, of ``Operand``s."""
 
     def __call__(self, *operands: Operand, **params: Any) -> Uses: ...
 
 
 def uses_all(*operands: Operand, **params: Any) -> Uses:
-    """The rule of operations that draw, or put keys elsewhere: what they are given is used up."""
+    """The rule of operations that draw or move keys: all keys that they are given are used up."""
     return Uses({i: True for i, x in enumerate(operands) if is_of_keys(x.aval)})
 
 
 def uses_none(*operands: Operand, **params: Any) -> Uses:
-    """The rule of operations that look at keys, or make others of them, and leave them unused."""
+    """The rule of operations that compare keys or derive others, and use none up."""
     return Uses()
 
 
@@ -66,6 +66,6 @@ reuse_rules: RuleTable[Callable[..., Uses]] = RuleTable(
     signature=ReuseRule,
     derive=_derive,
     law="key_reuse",
-    empty="its sub-programs are looked at",
+    empty="its sub-programs are checked",
 )
 """What is used up twice is an error while ``debug_key_reuse`` is on."""

@@ -1,7 +1,7 @@
 """``threefry2x32`` lowered to StableHLO, and with NumPy.
 
 XLA for CPUs computes what several operations use anew in the kernel of each of them, and keys
-that are split from one another are chains of such uses. Barriers keep kernels apart: behind keys,
+that are split from one another are chains of such uses. Barriers separate kernels: after keys,
 and few words, which may be keys, both in one element, so that one kernel makes them; and before
 many other words, which are one kernel with the rounds and what uses the bits. (Eight chains of
 twelve draws took 7.4 s to compile with rounds in loops, which were barriers, too; so they take
@@ -35,7 +35,7 @@ def _threefry2x32_stablehlo(
         k0, k1 = _barrier(b, k0, k1)
     x = _rounds(b, k0, k1, x0, x1)
     x = [b.broadcast_scalar(v, full) for v in x]
-    return _apart(b, *_barrier(b, _together(b, *x))) if b.platform == "cpu" and are_keys else x
+    return _split(b, *_barrier(b, _together(b, *x))) if b.platform == "cpu" and are_keys else x
 
 
 def _rounds(b: Any, k0: Any, k1: Any, x0: Any, x1: Any) -> Any:
@@ -59,7 +59,7 @@ def _together(b: Any, x0: Any, x1: Any) -> Any:
     )
 
 
-def _apart(b: Any, x: Any) -> list[Any]:
+def _split(b: Any, x: Any) -> list[Any]:
     word = ShapedArray(x.aval.shape, U32)
     high = b.op("stablehlo.shift_right_logical", [x, _half(b, x.aval)], x.aval)
     return [b.op("stablehlo.convert", [v], word) for v in (high, x)]

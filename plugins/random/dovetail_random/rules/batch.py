@@ -47,21 +47,11 @@ def _aligned(x: Any, dim: int | None, rank: int, shape: tuple[int, ...]) -> Any:
     return lax.broadcast_in_dim(x, shape, (0,)) if rank == 0 else x
 
 
-def _of_each(primitive: Any) -> Any:
-    """The rule of an operation that does the same for each element of its operands."""
-
-    def rule(axis: Any, args: Sequence[Any], dims: Sequence[int | None], **params: Any) -> Any:
-        aligned = [_in_front(axis, x, d) for x, d in zip(args, dims)]
-        return primitive.bind(*aligned, **params), 0
-
-    return rule
-
-
 @batch_rules.register(random_fold_in_p)
 def _fold_in(axis: Any, args: Sequence[Any], dims: Sequence[int | None]) -> tuple[Any, int]:
     ranks = [np.ndim(x) - (d is not None) for x, d in zip(args, dims)]
     if not any(ranks):
-        return random_fold_in_p.bind(*args), 0  # what is not mapped stays one, for all of them
+        return random_fold_in_p.bind(*args), 0  # an operand that is not mapped stays a scalar
     if all(ranks):
         return _for_each(random_fold_in_p, axis, args, dims)
     # One number for many keys, or one key for many numbers, in each element.

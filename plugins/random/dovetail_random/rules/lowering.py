@@ -1,4 +1,4 @@
-"""Operations on typed keys, said in the words that these are made of."""
+"""Operations on typed keys, lowered to operations on their words."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ import numpy as np
 from dovetail_batching import vmap
 from dovetail_core import to_lo_rules
 
-from ..fusing import fused
-from ..implementations import Implementation
-from ..keys import Key, KeyArray
-from ..lanes import Lanes, join_lanes, take_apart
+from ..implementations import Implementation, fused
+from ..keys import Key, KeyArray, Lanes, join_lanes, split_lanes
 from ..primitives import (
     random_bits_p,
     random_clone_p,
@@ -33,7 +31,7 @@ def _each(f: Callable[..., Any], like: Any) -> Callable[..., Any]:
     return f
 
 
-# What generators do is one function of a program, called wherever that is done.
+# Each operation of a generator is one function of a program, called by all equations that do it.
 
 
 @fused(static=("impl", "shape"))
@@ -62,7 +60,7 @@ def _seed(seeds: Any, *, impl: Implementation) -> Key:
 
 @to_lo_rules.register(random_wrap_p)
 def _wrap(raw: Any, *, impl: Implementation) -> Key:
-    return KeyArray(impl.dtype, take_apart(raw, impl.words))
+    return KeyArray(impl.dtype, split_lanes(raw, impl.words))
 
 
 @to_lo_rules.register(random_unwrap_p)

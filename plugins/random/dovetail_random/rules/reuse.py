@@ -1,4 +1,4 @@
-"""What operations do with keys, where that is not to use them up."""
+"""Rules of key reuse of the operations that do not use up all their keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How keys, and numbers drawn with them, are divided."""
+"""Division of keys, and of numbers drawn with them, among devices."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _random_wrap(app: Application, /, **params: Any) -> Parts:
 
 
 def _longer(app: Application, /, **params: Any) -> Parts:
-    """What there is of each key is behind the keys' own dimensions."""
+    """The rule of several results for each key: their dimensions follow those of the keys."""
     parts = app.parts(0)
     return (*parts, *[None] * (app.outs[0].ndim - len(parts)))
 

@@ -21,7 +21,7 @@ def vq(obs: ArrayLike, code_book: ArrayLike, check_finite: bool = True) -> tuple
     Args:
         obs: observations, one in each row; of numbers, a vector.
         code_book: codes, one in each row.
-        check_finite: is taken for SciPy's sake, and does nothing.
+        check_finite: accepted for compatibility.
 
     Returns:
         The index of the nearest code to each observation, and its distance.

@@ -15,16 +15,20 @@ if TYPE_CHECKING:
     from dovetail_scipy.linalg.factorizations import (
         cho_factor as cho_factor,
         cholesky as cholesky,
+        eigh as eigh,
         lu as lu,
         lu_factor as lu_factor,
+        polar as polar,
         qr as qr,
         qr_multiply as qr_multiply,
+        svd as svd,
     )
-    from dovetail_scipy.linalg.functions_of_matrices import funm as funm, sqrtm as sqrtm
-    from dovetail_scipy.linalg.schur_forms import (
+    from dovetail_scipy.linalg.matrix_functions import (
+        funm as funm,
         hessenberg as hessenberg,
         rsf2csf as rsf2csf,
         schur as schur,
+        sqrtm as sqrtm,
     )
     from dovetail_scipy.linalg.special_matrices import (
         dft as dft,
@@ -35,7 +39,6 @@ if TYPE_CHECKING:
         invpascal as invpascal,
         pascal as pascal,
     )
-    from dovetail_scipy.linalg.spectral import eigh as eigh, polar as polar, svd as svd
     from dovetail_scipy.linalg.structured import (
         block_diag as block_diag,
         circulant as circulant,

@@ -10,7 +10,7 @@ from dovetail_core import here
 from dovetail_lax import dtypes
 from dovetail_lax.errors import ShapeError
 
-from ..inputs import ArrayLike, inexact
+from ..arguments import ArrayLike, inexact_arrays
 
 
 def matrices(name: str, *args: ArrayLike) -> list[Any]:
@@ -19,7 +19,7 @@ def matrices(name: str, *args: ArrayLike) -> list[Any]:
     Raises:
         ValueError: one has less than two dimensions.
     """
-    result = inexact(name, *args)
+    result = inexact_arrays(name, *args)
     for i, x in enumerate(result):
         if x.ndim < 2:
             raise ShapeError(

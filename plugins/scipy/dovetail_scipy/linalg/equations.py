@@ -11,7 +11,7 @@ from dovetail_base.source import short_repr
 from dovetail_core import here
 from dovetail_jit import fused, one_call
 
-from ..inputs import Array, ArrayLike, arrays, inexact, one_of
+from ..arguments import Array, ArrayLike, arrays, inexact_arrays, one_of
 from .arguments import adjoint, square
 
 _TRANSPOSED = {0: 0, 1: 1, 2: 2, "N": 0, "T": 1, "C": 2}
@@ -95,11 +95,16 @@ def solve_triangular(
     Raises:
         ValueError: shapes do not fit, or ``trans`` is something else.
     """
-    x, y = inexact("solve_triangular", a, b)
+    x, y = inexact_arrays("solve_triangular", a, b)
     square("solve_triangular", x)
-    how = _transposition("solve_triangular", trans, "0, 1, 2, N, T, C")
+    transposition = _transposition("solve_triangular", trans, "0, 1, 2, N, T, C")
     y, vector = _right_sides("solve_triangular", x, y)
-    flags = {"lower": bool(lower), "trans": how, "unit": bool(unit_diagonal), "vector": vector}
+    flags = {
+        "lower": bool(lower),
+        "trans": transposition,
+        "unit": bool(unit_diagonal),
+        "vector": vector,
+    }
     return _solve_triangular(x, y, **flags)
 
 
@@ -118,7 +123,7 @@ def cho_solve(
     """``x`` with ``a x = b``, given the Cholesky factor of ``a``.
 
     Args:
-        c_and_lower: what :func:`cho_factor` returns.
+        c_and_lower: the result of :func:`cho_factor`.
         b: right sides (see :func:`solve_triangular`).
         overwrite_b, check_finite: accepted for compatibility.
 
@@ -131,7 +136,7 @@ def cho_solve(
 
 @one_call("lower")
 def _checked_cho_solve(c: Any, b: Any, lower: bool) -> Any:
-    x, y = inexact("cho_solve", c, b)
+    x, y = inexact_arrays("cho_solve", c, b)
     square("cho_solve", x)
     y, vector = _right_sides("cho_solve", x, y)
     return _cho_solve(x, y, lower=lower, vector=vector)
@@ -154,7 +159,7 @@ def lu_solve(
     """``x`` with ``op(a) x = b``, given the LU factorization of ``a``.
 
     Args:
-        lu_and_piv: what :func:`lu_factor` returns.
+        lu_and_piv: the result of :func:`lu_factor`.
         b: right sides (see :func:`solve_triangular`).
         trans: 0: ``op`` does nothing; 1: transposes; 2: transposes and conjugates.
         overwrite_b, check_finite: accepted for compatibility.
@@ -163,12 +168,12 @@ def lu_solve(
         ValueError: shapes do not fit, or ``trans`` is something else.
     """
     factors, pivots = lu_and_piv
-    x, y = inexact("lu_solve", factors, b)
+    x, y = inexact_arrays("lu_solve", factors, b)
     square("lu_solve", x)
-    how = _transposition("lu_solve", trans, "0, 1, 2")
+    transposition = _transposition("lu_solve", trans, "0, 1, 2")
     y, vector = _right_sides("lu_solve", x, y)
     (p,) = arrays("lu_solve", pivots)
-    return _lu_solve(x, p, y, trans=how, vector=vector)
+    return _lu_solve(x, p, y, trans=transposition, vector=vector)
 
 
 @fused(static=("trans", "vector"))
@@ -215,7 +220,7 @@ def solve(
         ValueError: shapes do not fit, or ``assume_a`` is something else.
     """
     one_of("solve", "assume_a", assume_a, ("gen", "sym", "her", "pos"))
-    x, y = inexact("solve", a, b)
+    x, y = inexact_arrays("solve", a, b)
     square("solve", x)
     y, vector = _right_sides("solve", x, y, stacked=False)
     return _solve(x, y, lower=bool(lower), assume=assume_a, vector=vector)
@@ -233,8 +238,8 @@ def _solve(a: Any, b: Any, lower: bool, assume: str, vector: bool) -> Any:
 
 
 def _mirrored(a: Any, lower: bool, conjugate: bool) -> Any:
-    kept, strict = (dnp.tril(a), dnp.tril(a, -1)) if lower else (dnp.triu(a), dnp.triu(a, 1))
-    return kept + (adjoint(strict) if conjugate else dnp.matrix_transpose(strict))
+    triangle, strict = (dnp.tril(a), dnp.tril(a, -1)) if lower else (dnp.triu(a), dnp.triu(a, 1))
+    return triangle + (adjoint(strict) if conjugate else dnp.matrix_transpose(strict))
 
 
 @names_itself

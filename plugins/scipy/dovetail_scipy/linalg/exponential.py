@@ -19,7 +19,7 @@ from dovetail_core import cached, here
 from dovetail_jit import fused, one_call
 from dovetail_lax import dtypes
 
-from ..inputs import Array, ArrayLike
+from ..arguments import Array, ArrayLike
 from .arguments import identity_like, matmul, square
 
 # In single and in double precision: the degree of the Padé approximant, and the norm up to which
@@ -27,7 +27,7 @@ from .arguments import identity_like, matmul, square
 _SINGLE, _DOUBLE = (7, 3.925724783138660), (13, 4.25)
 
 _INFINITE = 16384
-"""The exponent that stands for that of matrices that are not finite."""
+"""The exponent that is used for matrices that are not finite."""
 
 
 @names_itself
@@ -38,8 +38,8 @@ def expm(A: ArrayLike, *, upper_triangular: bool = False, max_squarings: int = 1
     Args:
         A: matrices of shape ``(..., n, n)``.
         upper_triangular: they are upper triangular, which is faster.
-        max_squarings: how often the result of the scaled matrix may be squared; where it had to be
-            more often, because elements are too large, results are NaN.
+        max_squarings: the greatest number of squarings of the result of the scaled matrix; if more
+            are needed, because elements are too large, results are NaN.
 
     Raises:
         TypeError: the element type is not a float or complex type of 32 or 64 bits, or an integer.
@@ -118,9 +118,9 @@ def _scaled(x: Any, k: Any) -> Any:
 
 
 def _scalings(b: Any, powers: dict[int, Any], k: Any, degree: int, theta: float) -> Any:
-    """How often to halve the matrix, so that the approximant is exact to rounding.
+    """The number of times to halve the matrix, so that the approximant is exact to rounding.
 
-    By norms of powers, which may be far less than powers of the norm.
+    It is found from norms of powers, which may be far less than powers of the norm.
     """
     eighth, tenth = matmul(powers[4], powers[4]), matmul(powers[4], powers[6])
     sixth, eighth, tenth = (
@@ -144,7 +144,7 @@ def _scalings(b: Any, powers: dict[int, Any], k: Any, degree: int, theta: float)
 
 @cached
 def _coefficients(degree: int) -> tuple[float, ...]:
-    """Of the Padé approximant's numerator, of which the first is 1."""
+    """The coefficients of the Padé approximant's numerator, of which the first is 1."""
     m = degree
     return tuple(comb(m, j) * factorial(2 * m - j) / factorial(2 * m) for j in range(m + 1))
 

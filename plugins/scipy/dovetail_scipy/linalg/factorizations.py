@@ -1,4 +1,4 @@
-"""Cholesky, LU and QR factorizations."""
+"""Factorizations: Cholesky, LU, QR, singular values, Hermitian eigenvalues, polar decomposition."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dovetail_base.foreign import names_itself
 from dovetail_core import here
 from dovetail_jit import fused, one_call
 
-from ..inputs import Array, ArrayLike, inexact, one_of
+from ..arguments import Array, ArrayLike, inexact_arrays, one_of
 from .arguments import adjoint, matmul, matrices, square
 
 
@@ -80,7 +80,7 @@ def lu(
 
     Args:
         a: matrices of shape ``(..., m, n)``.
-        permute_l: return ``(P L, U)`` in place of ``(P, L, U)``.
+        permute_l: return ``(P L, U)`` instead of ``(P, L, U)``.
         overwrite_a, check_finite: accepted for compatibility.
     """
     return _lu(matrices("lu", a)[0], permute_l=bool(permute_l))
@@ -91,9 +91,9 @@ def _lu(a: Any, permute_l: bool) -> tuple[Any, ...]:
     m, n = a.shape[-2:]
     k = min(m, n)
     factors, _, permutation = lax.linalg.lu(a)
-    places = dnp.arange(m, dtype=permutation.dtype)
-    # The row of A at place i of P A is row permutation[i]: so P has a one at (permutation[i], i).
-    p = dnp.astype(places[:, None] == permutation[..., None, :], a.real.dtype)
+    indices = dnp.arange(m, dtype=permutation.dtype)
+    # Row i of P A is row permutation[i] of A: so P has a one at (permutation[i], i).
+    p = dnp.astype(indices[:, None] == permutation[..., None, :], a.real.dtype)
     lower = dnp.tril(factors, -1)[..., :k] + dnp.eye(m, k, dtype=a.dtype)
     upper = dnp.triu(factors)[..., :k, :]
     return (matmul(dnp.astype(p, a.dtype), lower), upper) if permute_l else (p, lower, upper)
@@ -118,7 +118,7 @@ def qr(
         pivoting: also return the order of columns ``p`` with ``a[:, p] = Q R``.
         overwrite_a, lwork, check_finite: accepted for compatibility.
 
-    Returns: ``(Q, R)``, ``(R,)``, and the order of columns where it is asked for.
+    Returns: ``(Q, R)``, or ``(R,)``, and with ``pivoting`` the order of columns.
 
     Raises:
         ValueError: the mode is unknown.
@@ -153,7 +153,7 @@ def qr_multiply(
         ValueError: the mode is unknown, or shapes do not fit.
     """
     one_of("qr_multiply", "mode", mode, ("right", "left"))
-    x, y = inexact("qr_multiply", a, c)
+    x, y = inexact_arrays("qr_multiply", a, c)
     matrices("qr_multiply", x)
     size = x.shape[-2] if mode == "right" else min(x.shape[-2:])
     if not y.ndim or y.shape[-1 if mode == "right" or y.ndim == 1 else -2] != size:
@@ -171,3 +171,129 @@ def _qr_multiply(a: Any, c: Any, right: bool, pivoting: bool, conjugate: bool) -
     q, *rest = lax.linalg.qr(a, pivoting=pivoting, full_matrices=False)
     q = dnp.conj(q) if conjugate else q
     return (matmul(c, q) if right else matmul(q, c), *rest)
+
+
+@names_itself
+@one_call("full_matrices", "compute_uv", "overwrite_a", "check_finite", "lapack_driver")
+def svd(
+    a: ArrayLike,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    overwrite_a: bool = False,
+    check_finite: bool = True,
+    lapack_driver: str = "gesdd",
+) -> Any:
+    """``a = U diag(s) Vᴴ`` with unitary ``U`` and ``V`` and ``s`` in decreasing order.
+
+    Args:
+        a: matrices of shape ``(..., m, n)``.
+        full_matrices: ``U`` and ``V`` are square; otherwise they have ``min(m, n)`` columns.
+        compute_uv: return ``(U, s, Vᴴ)``; otherwise ``s`` alone.
+        overwrite_a, check_finite, lapack_driver: accepted for compatibility;
+            ``lax.linalg.svd`` has a choice of algorithms.
+    """
+    (x,) = matrices("svd", a)
+    if not compute_uv:
+        return lax.linalg.svd(x, full_matrices=False, compute_uv=False)
+    return tuple(lax.linalg.svd(x, full_matrices=bool(full_matrices)))
+
+
+@names_itself
+@one_call(
+    "lower",
+    "eigvals_only",
+    "overwrite_a",
+    "overwrite_b",
+    "turbo",
+    "eigvals",
+    "type",
+    "check_finite",
+)
+def eigh(
+    a: ArrayLike,
+    b: ArrayLike | None = None,
+    lower: bool = True,
+    eigvals_only: bool = False,
+    overwrite_a: bool = False,
+    overwrite_b: bool = False,
+    turbo: bool = True,
+    eigvals: None = None,
+    type: int = 1,
+    check_finite: bool = True,
+) -> Any:
+    """Eigenvalues in increasing order and eigenvectors, as columns, of Hermitian matrices.
+
+    Args:
+        a: matrices of shape ``(..., n, n)``, of which ``(a + aᴴ) / 2`` is decomposed.
+        lower, overwrite_a, overwrite_b, turbo, check_finite: accepted for compatibility.
+        eigvals_only: return the eigenvalues alone.
+
+    Raises:
+        NotImplementedError: ``b`` (another matrix on the right) or ``eigvals`` is given, or
+            ``type`` is not 1.
+        ValueError: the matrices are not square.
+    """
+    for what, wrong in (
+        ("b", b is not None),
+        ("eigvals", eigvals is not None),
+        ("type", type != 1),
+    ):
+        if wrong:
+            raise NotImplementedError(
+                f"eigh: {what} is not supported{here()}. For a positive definite b, decompose "
+                "inv(L) a inv(L)ᴴ with L = cholesky(b, lower=True); select eigenvalues afterwards."
+            )
+    vectors, values = lax.linalg.eigh(square("eigh", a)[0], lower=bool(lower))
+    return values if eigvals_only else (values, vectors)
+
+
+@names_itself
+@one_call("side", "method", "max_iterations")
+def polar(
+    a: ArrayLike,
+    side: str = "right",
+    *,
+    method: str = "qdwh",
+    eps: float | None = None,
+    max_iterations: int | None = None,
+) -> tuple[Array, Array]:
+    """The polar decomposition: ``a = U P``, or ``a = P U`` for ``side="left"``.
+
+    ``U`` has orthonormal columns, or orthonormal rows where there are more columns than rows;
+    ``P`` is positive semidefinite.
+
+    Args:
+        a: matrices of shape ``(..., m, n)``, of full rank for ``method="qdwh"``.
+        method: ``"qdwh"``: Halley's iteration (see ``lax.linalg.qdwh``); ``"svd"``: from singular
+            values.
+        eps, max_iterations: the tolerance and the greatest number of iterations.
+
+    Raises:
+        ValueError: ``side`` or ``method`` is something else.
+    """
+    one_of("polar", "side", side, ("right", "left"))
+    one_of("polar", "method", method, ("qdwh", "svd"))
+    (x,) = matrices("polar", a)
+    left = side == "left"
+    if method == "svd":
+        return _by_values(x, left=left)
+    return _by_iteration(x, left=left, eps=eps, most=max_iterations)
+
+
+@fused(static=("left",))
+def _by_values(a: Any, left: bool) -> tuple[Any, Any]:
+    u, s, vh = lax.linalg.svd(a, full_matrices=False)
+    s = dnp.astype(s, a.dtype)
+    unitary = matmul(u, vh)
+    if left:
+        return unitary, matmul(u * s[..., None, :], adjoint(u))
+    return unitary, matmul(adjoint(vh) * s[..., None, :], vh)
+
+
+@fused(static=("left", "eps", "most"))
+def _by_iteration(a: Any, left: bool, eps: Any, most: Any) -> tuple[Any, Any]:
+    wide = a.shape[-2] < a.shape[-1]
+    u = lax.linalg.qdwh(adjoint(a) if wide else a, eps=eps, max_iterations=most)[0]
+    u = adjoint(u) if wide else u
+    p = matmul(a, adjoint(u)) if left else matmul(adjoint(u), a)
+    return u, (p + adjoint(p)) / 2

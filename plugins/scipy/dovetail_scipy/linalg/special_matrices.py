@@ -1,4 +1,4 @@
-"""Matrices that are known by their size: Hilbert, Pascal, Hadamard, Helmert, Fourier.
+"""Matrices that are determined by their size: Hilbert, Pascal, Hadamard, Helmert, Fourier.
 
 They are computed with NumPy, exactly or in double precision, and rounded once.
 """
@@ -17,7 +17,7 @@ from dovetail_core import canonical_dtype, here
 from dovetail_jit import one_call
 from dovetail_lax import dtypes
 
-from ..inputs import Array, one_of
+from ..arguments import Array, one_of
 
 
 def _size(name: str, n: Any, least: int = 0) -> int:
@@ -42,8 +42,8 @@ def hilbert(n: int) -> Array:
     Raises:
         ValueError: ``n`` is negative.
     """
-    places = np.arange(_size("hilbert", n), dtype=np.float64)
-    return _float_matrix(1 / (places[:, None] + places + 1))
+    indices = np.arange(_size("hilbert", n), dtype=np.float64)
+    return _float_matrix(1 / (indices[:, None] + indices + 1))
 
 
 @names_itself
@@ -160,7 +160,7 @@ def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Array:
     result = dtypes.as_dtype(complex if dtype is None else dtype)
     if result.kind != "c":
         raise ValueError(f"dft: dtype must be complex, got {result}{here()}")
-    places = np.arange(size)
-    waves = np.exp(-2j * np.pi / max(size, 1) * (np.outer(places, places) % max(size, 1)))
+    indices = np.arange(size)
+    waves = np.exp(-2j * np.pi / max(size, 1) * (np.outer(indices, indices) % max(size, 1)))
     factor = {None: 1.0, "sqrtn": np.sqrt(max(size, 1)), "n": float(max(size, 1))}[scale]
     return dnp.asarray((waves / factor).astype(result))

@@ -14,7 +14,7 @@ from dovetail_core import here
 from dovetail_jit import fused, one_call
 from dovetail_lax import dtypes
 
-from ..inputs import Array, ArrayLike, arrays, inexact, one_of
+from ..arguments import Array, ArrayLike, arrays, inexact_arrays, one_of
 
 
 @names_itself
@@ -65,10 +65,10 @@ def _joint(name: str, x: Any, y: Any) -> tuple[Any, Any]:
     return tuple(dnp.broadcast_to(v, (*batch, v.shape[-1])) for v in both)  # type: ignore[return-value]
 
 
-def _gathered(values: Any, places: Any) -> Any:
-    """Matrices whose elements are those of vectors at given places."""
-    return dnp.take(values, places, axis=-1, mode="clip") if places.size else (
-        dnp.zeros((*values.shape[:-1], *places.shape), values.dtype))  # fmt: skip
+def _gathered(values: Any, positions: Any) -> Any:
+    """Matrices of the elements of vectors at the given positions."""
+    return dnp.take(values, positions, axis=-1, mode="clip") if positions.size else (
+        dnp.zeros((*values.shape[:-1], *positions.shape), values.dtype))  # fmt: skip
 
 
 @names_itself
@@ -117,7 +117,7 @@ def _hankel(c: Any, r: Any) -> Any:
 
 @names_itself
 def circulant(c: ArrayLike) -> Array:
-    """Matrices of shape ``(..., n, n)`` whose columns are ``c``, each one place further down."""
+    """Matrices of shape ``(..., n, n)`` whose columns are ``c``, each rotated by one more."""
     return _circulant(_vectors("circulant", c)[0])
 
 
@@ -140,7 +140,7 @@ def convolution_matrix(a: ArrayLike, n: int, mode: str = "full") -> Array:
 
     Args:
         a: vectors of shape ``(..., m)``, with ``m > 0``.
-        mode: which part of the convolution: ``"full"``, ``"same"`` (``max(m, n)`` elements) or
+        mode: the part of the convolution: ``"full"``, ``"same"`` (``max(m, n)`` elements) or
             ``"valid"`` (where they overlap completely).
 
     Raises:
@@ -162,9 +162,9 @@ def convolution_matrix(a: ArrayLike, n: int, mode: str = "full") -> Array:
 def _convolution_matrix(a: Any, n: int, first: int, last: int) -> Any:
     m = a.shape[-1]
     rows = np.arange(first, m + n - 1 - last)
-    places = rows[:, None] - np.arange(n)[None, :]
-    inside = (places >= 0) & (places < m)
-    return dnp.where(inside, _gathered(a, np.where(inside, places, 0)), 0)
+    positions = rows[:, None] - np.arange(n)[None, :]
+    in_bounds = (positions >= 0) & (positions < m)
+    return dnp.where(in_bounds, _gathered(a, np.where(in_bounds, positions, 0)), 0)
 
 
 @names_itself
@@ -180,7 +180,7 @@ def companion(a: ArrayLike) -> Array:
     Raises:
         ValueError: there are less than two coefficients.
     """
-    (x,) = inexact("companion", a)
+    (x,) = inexact_arrays("companion", a)
     x = dnp.atleast_1d(x)
     if x.shape[-1] < 2:
         raise ValueError(f"companion takes at least two coefficients, got shape {x.shape}{here()}")
@@ -228,7 +228,7 @@ def fiedler_companion(a: ArrayLike) -> Array:
     Raises:
         ValueError: there are no coefficients.
     """
-    (x,) = inexact("fiedler_companion", a)
+    (x,) = inexact_arrays("fiedler_companion", a)
     x = dnp.atleast_1d(x)
     if not x.shape[-1]:
         raise ValueError(
@@ -243,15 +243,15 @@ def _fiedler_companion(a: Any) -> Any:
     a = a / a[..., :1]
     if size < 2:
         return -a[..., 1:, None] if size else dnp.zeros((*a.shape[:-1], 0, 0), a.dtype)
-    # Where coefficients stand, with minus sign, by their index; and where ones do.
-    places, ones = np.zeros((size, size), np.int64), np.zeros((size, size), bool)
+    # The index of the coefficient at each position (with minus sign), and the mask of ones.
+    positions, ones = np.zeros((size, size), np.int64), np.zeros((size, size), bool)
     rows = np.arange(size)
-    places[0, 0], ones[1, 0] = 1, True
+    positions[0, 0], ones[1, 0] = 1, True
     for i in range(0, size - 1, 2):
-        places[i, i + 1] = i + 2
+        positions[i, i + 1] = i + 2
     for i in range(2, size, 2):
-        places[i, i - 1] = i + 1
+        positions[i, i - 1] = i + 1
     ones[rows[:-2:2], rows[:-2:2] + 2] = True
     ones[rows[1:-2:2] + 2, rows[1:-2:2]] = True
-    result = dnp.where(places > 0, -_gathered(a, places), 0)
+    result = dnp.where(positions > 0, -_gathered(a, positions), 0)
     return dnp.where(ones, 1, result)

@@ -16,7 +16,7 @@ from dovetail_custom_rules import custom_jvp
 from dovetail_jit import fused
 from dovetail_lax import dtypes
 
-from ..inputs import Array, ArrayLike, arrays, one_of
+from ..arguments import Array, ArrayLike, arrays, one_of
 from .arguments import adjoint
 
 
@@ -39,9 +39,9 @@ def eigh_tridiagonal(
         eigvals_only: return the eigenvalues alone, which takes no more memory than these.
         select: ``"a"``: all; ``"i"``: from number ``select_range[0]`` to ``select_range[1]``,
             inclusive.
-        tol: how exact eigenvalues are, where they alone are wanted; by default as exact as rounding
-            of the matrix's norm allows.
-        key: accepted for compatibility: eigenvectors are found without random numbers.
+        tol: the accuracy of eigenvalues with ``eigvals_only``; by default that of rounding in the
+            matrix's norm.
+        key: accepted for compatibility: eigenvectors are computed without random numbers.
 
     Returns: ``values``, or ``(values, vectors)`` with eigenvectors as columns.
 
@@ -88,7 +88,7 @@ def _selected(select: str, bounds: Any, n: int) -> tuple[int, int]:
 
 
 def _dense(d: Any, e: Any) -> Any:
-    """The matrices, of which the lower triangle is what counts."""
+    """The matrices as dense ones, of which only the lower triangle is read."""
     n = d.shape[-1]
     eye, below = np.eye(n, dtype=bool), np.eye(n, k=-1, dtype=bool)
     padded = dnp.pad(dnp.conj(e), [(0, 0)] * (e.ndim - 1) + [(0, 1)])
@@ -157,7 +157,7 @@ def _bounds(d: Any, e: Any) -> tuple[Any, Any]:
 
 
 def _count(d: Any, squares: Any, x: Any, least: Any) -> Any:
-    """How many eigenvalues are below ``x``: as many as there are negative pivots of ``T - x``."""
+    """The number of eigenvalues below ``x``: that of negative pivots of ``T - x``."""
 
     def step(state: tuple[Any, Any], row: tuple[Any, Any]) -> tuple[Any, None]:
         pivot, count = state

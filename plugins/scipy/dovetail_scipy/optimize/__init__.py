@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dovetail_scipy.optimize.bfgs import OptimizeResults as OptimizeResults
     from dovetail_scipy.optimize.minimization import minimize as minimize
-    from dovetail_scipy.optimize.problems import OptimizeResults as OptimizeResults
 else:
     from dovetail_core import lazy_exports
 

@@ -2,15 +2,163 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
+from dovetail_ad import value_and_grad
+from dovetail_core import here, typeof
 
-from .line_search import line_search
-from .problems import Objective, OptimizeResults, Point, choose, length
+from ..arguments import Array
+
+
+class OptimizeResults(NamedTuple):
+    """The results of ``minimize``.
+
+    Attributes:
+        x: the last point, which has the smallest value.
+        success: whether the gradient is small enough.
+        status: 0 for success. Otherwise the reason for the end: the greatest number of 1
+            iterations, 2 function values or 3 gradients (L-BFGS); 4 a step that decreased the value
+            too little (L-BFGS); 5 no step that decreases the value, as at the limit of precision.
+        fun, jac: the function's value and gradient at ``x``.
+        hess_inv: an approximation of the inverse of the Hessian; None for L-BFGS.
+        nfev, njev, nit: the numbers of function values, of gradients and of iterations.
+    """
+
+    x: Array
+    success: Array | bool
+    status: int | Array
+    fun: Array
+    jac: Array
+    hess_inv: Array | None
+    nfev: int | Array
+    njev: int | Array
+    nit: int | Array
+
+
+class Point(NamedTuple):
+    """A point, and the function's value and gradient there."""
+
+    x: Any
+    value: Any
+    gradient: Any
+
+
+Objective = Callable[[Any], Point]
+
+
+def objective(fun: Callable[..., Any], args: tuple[Any, ...]) -> Objective:
+    """``fun(x, *args)`` as a function that returns points.
+
+    Raises (the function it returns):
+        TypeError: ``fun`` returns something that is not a real scalar.
+    """
+
+    def checked(x: Any) -> Any:
+        value = fun(x, *args)
+        aval: Any = typeof(value)
+        if aval.shape != () or aval.dtype.kind == "c":
+            raise TypeError(
+                f"minimize: fun must return a real scalar, got {aval.str_short()}{here()}"
+            )
+        return lax.convert_element_type(value, x.dtype)
+
+    evaluate = value_and_grad(checked)
+    return lambda x: Point(x, *evaluate(x))
+
+
+def length(v: Any, order: Any) -> Any:
+    """The norm of a vector, of an order as in ``numpy.linalg.norm``."""
+    return dnp.linalg.norm(v, order)
+
+
+def choose(pred: Any, yes: Any, no: Any) -> Any:
+    """The tuple of arrays ``yes`` if ``pred``, else ``no``."""
+    return type(yes)(*(dnp.where(pred, y, n) for y, n in zip(yes, no)))
+
+
+DECREASE, CURVATURE = 1e-4, 0.9
+"""The conditions' constants: the required part of the decrease that the slope predicts, and the
+part of the slope that may remain."""
+
+
+class Trial(NamedTuple):
+    """A step length, the function there and its slope along the direction."""
+
+    step: Any
+    value: Any
+    slope: Any
+
+
+class Search(NamedTuple):
+    """The state of a search: an interval of steps that contains good ones.
+
+    ``low`` is the best step so far; ``high`` is infinite until a step was too long.
+    """
+
+    low: Trial
+    high: Trial
+    point: Point  # at the step ``low``
+    done: Any
+    count: Any
+
+
+def line_search(f: Objective, start: Point, direction: Any, first: Any, most: int) -> Search:
+    """Search along ``direction``, a descent, from ``start``; ``first`` is the first step.
+
+    This is the search of Nocedal and Wright (Numerical Optimization, algorithms 3.5 and 3.6) as
+    one loop: while nothing bounds the step from above it is doubled, then it is interpolated. Near
+    a minimum, where differences of values are rounding alone, slopes tell whether a step is good
+    (as Hager and Zhang propose).
+
+    Returns: the last state. ``point`` is the best one; the search may have failed all the same to
+    find a step that is ``done`` within ``most`` trials.
+    """
+    slope = lax.dot(start.gradient, direction)
+    zero, infinite = lax.full_like(slope, 0), lax.full_like(slope, np.inf)
+    rounding = dnp.abs(start.value) * float(dnp.finfo(slope.dtype).eps)
+
+    def unfinished(s: Search) -> Any:
+        distinct = lax.ne(s.low.step, s.high.step)
+        return ~s.done & (s.count < most) & distinct
+
+    def trial(s: Search) -> Search:
+        step = dnp.where(s.count == 0, first, _next_step(s))
+        point = f(start.x + step * direction)
+        at = Trial(step, point.value, lax.dot(point.gradient, direction))
+        enough = at.value <= start.value + DECREASE * step * slope
+        flat = (at.value <= start.value + rounding) & (at.slope <= (2 * DECREASE - 1) * slope)
+        good = (enough & (at.value < s.low.value)) | flat
+        done = good & (dnp.abs(at.slope) <= -CURVATURE * slope)
+        # The minimum is between the best step and this one: the bracket ends here.
+        turn = at.slope * (s.high.step - s.low.step) >= 0
+        high = choose(good, choose(turn, s.low, s.high), at)
+        low, best = choose(good, at, s.low), choose(good, point, s.point)
+        return Search(low, high, best, done, s.count + 1)
+
+    none = Trial(zero, start.value, slope)
+    false = lax.full_like(zero, False, bool)
+    return lax.while_loop(
+        unfinished, trial, Search(none, Trial(infinite, infinite, zero), start, false, 0)
+    )
+
+
+def _next_step(s: Search) -> Any:
+    """The minimum of the cubic through both ends of the bracket, limited to its inner part; the
+    middle if there is none."""
+    low, high = s.low, s.high
+    width = high.step - low.step
+    d1 = low.slope + high.slope - 3 * (high.value - low.value) / width
+    root = dnp.sqrt(dnp.maximum(d1 * d1 - low.slope * high.slope, 0))
+    d2 = dnp.where(width > 0, root, -root)
+    part = 1 - (high.slope + d2 - d1) / (high.slope - low.slope + 2 * d2)
+    part = dnp.where((part >= 0.1) & (part <= 0.9), part, dnp.where(part < 0.1, 0.1, 0.5))
+    return dnp.where(dnp.isinf(high.step), 2 * low.step, low.step + part * width)
+
 
 RUNNING, SUCCESS, ITERATIONS, VALUES, GRADIENTS, NO_GAIN, NO_STEP = -1, 0, 1, 2, 3, 4, 5
 
@@ -24,7 +172,7 @@ class Pairs(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where an iteration stands. ``curvature`` is the inverse Hessian or :class:`Pairs`."""
+    """The state of an iteration. ``curvature`` is the inverse Hessian or :class:`Pairs`."""
 
     at: Point
     curvature: Any
@@ -37,7 +185,7 @@ def minimize_bfgs(
     f: Objective, x0: Any, maxiter: int | None = None, norm: Any = np.inf, gtol: float = 1e-5,
     line_search_maxiter: int = 10,
 ) -> OptimizeResults:  # fmt: skip
-    """Minimize with an approximation of the whole inverse Hessian."""
+    """Minimize with an approximation of the inverse Hessian as a matrix."""
     n = x0.shape[0]
     most = n * 200 if maxiter is None else maxiter
     identity = dnp.eye(n, dtype=x0.dtype)
@@ -61,7 +209,7 @@ def minimize_lbfgs(
     ftol: float = 2.220446049250313e-09, gtol: float = 1e-05, maxfun: float | None = None,
     maxgrad: float | None = None, maxls: int = 20,
 ) -> OptimizeResults:  # fmt: skip
-    """Minimize with what the last ``maxcor`` steps say of the Hessian."""
+    """Minimize with an approximation of the inverse Hessian by the last ``maxcor`` steps."""
     n = x0.shape[0]
     most = np.inf if maxiter is None else maxiter
     most = n * 200 if all(v is None for v in (maxiter, maxfun, maxgrad)) else most
@@ -101,8 +249,11 @@ def _start(at: Point, curvature: Any, norm: Any, gtol: float, most: float) -> St
 
 
 def _descent(s: State, direction: Any) -> tuple[Any, Any]:
-    """The direction, or that of steepest descent where it does not lead down; the first step, which
-    is one where a Hessian is known."""
+    """A direction of descent and the first step along it.
+
+    The direction is that of steepest descent if ``direction`` is no descent; the step is 1 if there
+    is an approximation of the Hessian.
+    """
     g = s.at.gradient
     down = (lax.dot(direction, g) < 0) & (s.k > 0)
     size = dnp.sqrt(lax.dot(g, g))
@@ -111,7 +262,7 @@ def _descent(s: State, direction: Any) -> tuple[Any, Any]:
 
 
 def _status(s: State, result: Any, stops: list[tuple[Any, int]], norm: Any, gtol: float) -> Any:
-    """Why to stop, the later of ``stops`` first; success before all."""
+    """The status code: success, or that of the last of ``stops`` that holds, or ``RUNNING``."""
     status = dnp.full_like(s.status, RUNNING)
     for pred, code in stops:
         status = dnp.where(pred, code, status)
@@ -121,13 +272,13 @@ def _status(s: State, result: Any, stops: list[tuple[Any, int]], norm: Any, gtol
 
 
 def _scaling(x: Any, y: Any) -> Any:
-    """How long a step is that changes the gradient so, in proportion."""
+    """The ratio of the step ``x`` to the change ``y`` of the gradient along it."""
     size = lax.dot(y, y)
     return lax.dot(x, y) / dnp.where(size > 0, size, 1)
 
 
 def _inverse(x: Any, y: Any) -> Any:
-    """One over the curvature along a step; 0 where there is none, so that it changes nothing."""
+    """The inverse of the curvature along a step; 0, so without effect, if it is not positive."""
     curvature = lax.dot(x, y)
     eps = float(dnp.finfo(x.dtype).eps)
     usable = curvature > eps * dnp.sqrt(lax.dot(x, x) * lax.dot(y, y))

@@ -13,8 +13,7 @@ from dovetail_base.source import not_callable, short_repr
 from dovetail_core import here
 
 from ..arguments import Array, array
-from .bfgs import minimize_bfgs, minimize_lbfgs
-from .problems import OptimizeResults, objective
+from .bfgs import OptimizeResults, minimize_bfgs, minimize_lbfgs, objective
 
 METHODS: dict[str, Callable[..., OptimizeResults]] = {
     "bfgs": minimize_bfgs,
@@ -37,7 +36,7 @@ def minimize(
         tol: the ``gtol`` of the options.
         options: ``gtol``, the norm of the gradient below which it stops; ``norm``, of which order;
             ``maxiter``. BFGS has ``line_search_maxiter``, the most trials of a line search. L-BFGS
-            has ``maxls`` for that, ``maxcor``, the number of steps it remembers, ``ftol``, the
+            has ``maxls`` for that, ``maxcor``, the number of steps it keeps, ``ftol``, the
             relative decrease below which it stops, ``maxfun`` and ``maxgrad``.
 
     Raises:
@@ -66,18 +65,18 @@ def minimize(
             f"{start.aval.str_short()}{here()}"
         )
     chosen = ({} if tol is None else {"gtol": tol}) | dict(options or {})
-    known = list(signature(result).parameters)[2:]
+    names = list(signature(result).parameters)[2:]
     for name in chosen:
-        if name not in known:
+        if name not in names:
             raise TypeError(
                 f"minimize: {method} has no option {short_repr(name)}{here()}. It has "
-                f"{', '.join(known)}."
+                f"{', '.join(names)}."
             )
     return result(objective(fun, args), start, **chosen)
 
 
 def _of_complex(fun: Callable[..., Any], x0: Any, args: tuple[Any, ...], **given: Any) -> Any:
-    """The same of real and imaginary parts; ``jac`` is what ``grad`` is of complex numbers."""
+    """:func:`minimize` for complex ``x0``, by real and imaginary parts, ``jac`` like ``grad``'s."""
     n = x0.shape[0]
 
     def of_parts(x: Any, *args: Any) -> Any:

@@ -11,7 +11,7 @@ from dovetail_base.foreign import names_itself
 from dovetail_core import here
 from dovetail_jit import fused
 
-from ..inputs import Array, ArrayLike, inexact, one_of
+from ..arguments import Array, ArrayLike, inexact_arrays, one_of
 
 _MODES = ("full", "same", "valid")
 Shape = tuple[int, ...]
@@ -23,7 +23,7 @@ def _pair(name: str, in1: Any, in2: Any, ndim: int | None = None) -> tuple[Any, 
     Raises:
         ValueError: numbers of dimensions differ, or there are no elements.
     """
-    x, y = inexact(name, in1, in2)
+    x, y = inexact_arrays(name, in1, in2)
     if x.ndim != y.ndim or (ndim is not None and x.ndim != ndim):
         what = "arrays with equal numbers of dimensions" if ndim is None else "matrices"
         raise ValueError(f"{name} takes {what}, got shapes {x.shape} and {y.shape}{here()}")
@@ -35,7 +35,7 @@ def _pair(name: str, in1: Any, in2: Any, ndim: int | None = None) -> tuple[Any, 
 
 
 def _larger_first(name: str, mode: str, x: Any, y: Any, axes: Any = None) -> tuple[Any, Any]:
-    """For the part without padding: the array first that is as large as the other everywhere."""
+    """The arrays, for the mode ``valid`` in the order in which the first one is the larger."""
     one_of(name, "mode", mode, _MODES)
     if mode != "valid":
         return x, y
@@ -110,10 +110,11 @@ def _direct(x: Any, y: Any, pads: tuple[tuple[int, int], ...], precision: Any) -
 
 
 def _paddings(sizes: Shape, mode: str, later: bool) -> tuple[tuple[int, int], ...]:
-    """How far the first array is continued by zeros along each axis, by the size of the second.
+    """The numbers of zeros before and after the first array along each axis.
 
     Args:
-        later: of two parts in the middle, where there is no one, take the later one.
+        sizes: the shape of the second array.
+        later: if there are two middle parts for the mode ``same``, take the later one.
     """
     if mode == "valid":
         return tuple((0, 0) for _ in sizes)
@@ -139,8 +140,8 @@ def convolve2d(
 
     Args:
         mode: as of :func:`convolve`.
-        boundary: how ``in1`` goes on beyond its edges: ``"fill"``: with ``fillvalue``; ``"wrap"``:
-            from the other side; ``"symm"``: mirrored.
+        boundary: the values of ``in1`` beyond its edges: ``"fill"``: ``fillvalue``; ``"wrap"``:
+            those from the other side; ``"symm"``: mirrored.
         precision: of the products.
 
     Raises:
@@ -172,8 +173,8 @@ def _convolve2d(
     pads = _paddings(y.shape, mode, rev)
     if mode == "valid" or (boundary == "fill" and fill.__class__ in (int, float) and fill == 0):
         return _direct(x, y, pads=pads, precision=precision)
-    how = {"constant_values": fill} if boundary == "fill" else {}
-    wide = dnp.pad(x, pads, mode=_BOUNDARIES[boundary], **how)
+    options = {"constant_values": fill} if boundary == "fill" else {}
+    wide = dnp.pad(x, pads, mode=_BOUNDARIES[boundary], **options)
     return _direct(wide, y, pads=_paddings(y.shape, "valid", rev), precision=precision)
 
 

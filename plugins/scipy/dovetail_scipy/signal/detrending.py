@@ -13,7 +13,7 @@ from dovetail_base.foreign import names_itself
 from dovetail_core import here
 from dovetail_jit import fused
 
-from ..inputs import Array, ArrayLike, axis_of, inexact, one_of
+from ..arguments import Array, ArrayLike, axis_of, inexact_arrays, one_of
 
 _TYPES = ("linear", "l", "constant", "c")
 
@@ -30,7 +30,7 @@ def detrend(
 
     Args:
         type: ``"linear"``: a least-squares line; ``"constant"``: the mean.
-        bp: where lines end and others begin: an index, or several.
+        bp: the indices at which lines end and others begin: one, or several.
         overwrite_data: None.
 
     Raises:
@@ -42,7 +42,7 @@ def detrend(
         raise NotImplementedError(
             f"detrend: overwrite_data is not supported{here()}: arrays are immutable. Leave it out."
         )
-    (x,) = inexact("detrend", data)
+    (x,) = inexact_arrays("detrend", data)
     along = axis_of("detrend", axis, x.ndim)
     n = x.shape[along]
     given = [arguments.integer("bp", i) for i in np.atleast_1d(bp).tolist()]
@@ -62,7 +62,7 @@ def _detrend(x: Any, axis: int, ends: tuple[int, ...], linear: bool) -> Any:
 
 
 def _without_line(x: Any) -> Any:
-    """Without the projection on the constant and the line that is orthogonal to it."""
+    """``x`` less its projections on the constant and on the line that is orthogonal to it."""
     n = x.shape[-1]
     slope = np.arange(n) - (n - 1) / 2
     slope /= max(np.sqrt(np.sum(slope**2)), 1e-300)

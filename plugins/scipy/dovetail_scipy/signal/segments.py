@@ -15,13 +15,13 @@ from dovetail_base.source import short_repr
 from dovetail_core import here
 from dovetail_lax import dtypes
 
-from ..inputs import one_of
+from ..arguments import one_of
 from .detrending import detrend as without_trend
 
 
 @dataclass(frozen=True)
 class Segments:
-    """How signals are cut up: all that does not depend on their values.
+    """The segments of signals of one length, independent of their values.
 
     Attributes:
         size: elements of a segment; overlap: elements that two neighbours share.
@@ -38,22 +38,22 @@ class Segments:
 
     @property
     def step(self) -> int:
-        """Elements from one segment's begin to the next one's."""
+        """The number of elements from the start of a segment to that of the next one."""
         return self.size - self.overlap
 
-    def places(self, count: int) -> Any:
+    def indices(self, count: int) -> Any:
         """The index of each element of ``count`` segments."""
         return np.arange(count)[:, None] * self.step + np.arange(self.size)[None, :]
 
     def count(self, length: int) -> int:
-        """How many whole segments a signal has."""
+        """The number of complete segments of a signal."""
         return (length - self.overlap) // self.step
 
 
 def plan(
     name: str, window: Any, length: int, nperseg: Any, noverlap: Any, nfft: Any, onesided: bool
 ) -> tuple[Segments, Any]:
-    """The segments, and the window as an array where it is one.
+    """The segments, and the window if it is given as an array, else None.
 
     Raises:
         ValueError: sizes do not fit.
@@ -133,7 +133,7 @@ def transforms(x: Any, segments: Segments, window: Any, detrend: Any) -> Any:
 
     Returns: an array of shape ``(..., segments, frequencies)``.
     """
-    parts: Any = dnp.take(x, segments.places(segments.count(x.shape[-1])), axis=-1)
+    parts: Any = dnp.take(x, segments.indices(segments.count(x.shape[-1])), axis=-1)
     if callable(detrend):
         parts = detrend(parts)
     elif detrend:
@@ -144,10 +144,10 @@ def transforms(x: Any, segments: Segments, window: Any, detrend: Any) -> Any:
 
 
 def check_detrend(name: str, detrend: Any) -> Any:
-    """An option that says how segments are freed of trends.
+    """The option ``detrend``, checked; None becomes False.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is no function and none of the allowed values.
     """
     if callable(detrend):
         return detrend
@@ -155,12 +155,11 @@ def check_detrend(name: str, detrend: Any) -> Any:
 
 
 def frequencies(segments: Segments, fs: Any) -> Any:
-    """What frequencies transforms have, for a number of samples per unit of time."""
+    """The frequencies of transforms, for a number of samples per unit of time."""
     made = dnp.fft.rfftfreq if segments.onesided else dnp.fft.fftfreq
     return made(segments.nfft) * fs
 
 
 def with_calls(*args: Any, **options: Any) -> bool:
-    """Whether a function of the user is among the arguments, so that nothing may be compiled once
-    for all."""
+    """True if a function of the user is among the arguments, whose results may not be cached."""
     return callable(options.get("detrend"))

@@ -12,7 +12,7 @@ from dovetail_base.foreign import names_itself
 from dovetail_core import here
 from dovetail_jit import fused
 
-from ..inputs import Array, ArrayLike, axis_of, inexact, one_of
+from ..arguments import Array, ArrayLike, axis_of, inexact_arrays, one_of
 from .segments import (
     Segments,
     check_detrend,
@@ -44,8 +44,8 @@ def stft(
 
     Args:
         x: signals along ``axis``.
-        boundary: how they are continued by half a segment at both ends: ``"zeros"``, ``"even"``
-            (mirrored), ``"odd"`` (mirrored at the last point), ``"constant"``, or None for not.
+        boundary: the values of half a segment that is added at both ends: ``"zeros"``, ``"even"``
+            (mirrored), ``"odd"`` (mirrored at the last point), ``"constant"``; None adds nothing.
         padded: fill the signal with zeros so that segments cover it all.
         fs, window, nperseg, noverlap, nfft, detrend, return_onesided: as of :func:`csd`.
 
@@ -57,7 +57,7 @@ def stft(
     """
     one_of("stft", "boundary", boundary, (None, *_BOUNDARIES))
     detrend = check_detrend("stft", detrend)
-    (x,) = inexact("stft", x)
+    (x,) = inexact_arrays("stft", x)
     along = axis_of("stft", axis, x.ndim)
     x = dnp.moveaxis(x, along, -1)
     if not x.shape[-1]:
@@ -79,8 +79,8 @@ def _stft(
     half = segments.size // 2
     edge = [(0, 0)] * (x.ndim - 1)
     if boundary is not None:
-        how = {"reflect_type": "odd"} if boundary == "odd" else {}
-        x = dnp.pad(x, [*edge, (half, half)], mode=_BOUNDARIES[boundary], **how)
+        options = {"reflect_type": "odd"} if boundary == "odd" else {}
+        x = dnp.pad(x, [*edge, (half, half)], mode=_BOUNDARIES[boundary], **options)
     if padded:
         missing = -(x.shape[-1] - segments.size) % segments.step % segments.size
         x = dnp.pad(x, [*edge, (0, missing)])
@@ -121,7 +121,7 @@ def istft(
     Raises:
         ValueError: sizes do not fit, or axes are equal or out of bounds.
     """
-    (z,) = inexact("istft", Zxx)
+    (z,) = inexact_arrays("istft", Zxx)
     if z.ndim < 2:
         raise ValueError(
             f"istft takes transforms of at least two dimensions, got shape {z.shape}{here()}"
@@ -154,13 +154,13 @@ def _istft(z: Any, fs: Any, array: Any, segments: Segments, boundary: bool) -> t
     inverse = dnp.fft.irfft if segments.onesided else dnp.fft.ifft
     parts = inverse(z, segments.nfft)[..., : segments.size]
     window = window_of(segments, array, dnp.real(parts).dtype)
-    places = segments.places(z.shape[-2])
-    length = int(places.max(initial=-1)) + 1
+    indices = segments.indices(z.shape[-2])
+    length = int(indices.max(initial=-1)) + 1
     # The signal whose segments are nearest: sums under the window over sums of its squares.
     signal = dnp.zeros((*parts.shape[:-2], length), parts.dtype)
-    signal = signal.at[..., places].add(parts * window * dnp.sum(window))
-    squares = dnp.broadcast_to(window * window, places.shape)
-    norm = dnp.zeros((length,), window.dtype).at[places].add(squares)
+    signal = signal.at[..., indices].add(parts * window * dnp.sum(window))
+    squares = dnp.broadcast_to(window * window, indices.shape)
+    norm = dnp.zeros((length,), window.dtype).at[indices].add(squares)
     half = segments.size // 2 if boundary else 0
     signal, norm = (v[..., half : length - half] for v in (signal, norm))
     signal = signal / dnp.where(norm > 1e-10, norm, 1)

@@ -11,7 +11,7 @@ from dovetail_base.foreign import names_itself
 from dovetail_core import here
 from dovetail_jit import fused
 
-from ..inputs import Array, ArrayLike, axis_of, inexact, one_of
+from ..arguments import Array, ArrayLike, axis_of, inexact_arrays, one_of
 from .segments import (
     Segments,
     check_detrend,
@@ -42,14 +42,15 @@ def csd(
 
     Args:
         x, y: signals along ``axis``; the shorter one is filled with zeros, other axes broadcast.
-        None as ``y`` stands for ``x``, and makes a real spectrum.
+            If ``y`` is None, it is ``x``, and the spectrum is real.
         fs: samples per unit of time.
-        window: factors of the segments' elements: an array, or what SciPy's ``get_window`` takes.
+        window: factors of the segments' elements: an array, or an argument of SciPy's
+            ``get_window``.
         nperseg: elements of a segment; 256 by default, or those of the window.
         noverlap: elements that two segments share; half of them by default.
         nfft: the length of the transforms; segments are filled with zeros.
-        detrend: ``"constant"`` or ``"linear"``: what is taken from each segment (see
-            :func:`detrend`); False for nothing; or a function of segments along the last axis.
+        detrend: ``"constant"`` or ``"linear"``: the trend that is subtracted from each segment (see
+            :func:`detrend`); False for none; or a function of segments along the last axis.
         return_onesided: leave frequencies out that follow from the others; of real signals.
         scaling: ``"density"``: per frequency; ``"spectrum"``: not.
         average: ``"mean"`` or ``"median"`` of the segments.
@@ -89,7 +90,7 @@ def _csd(
     one_of(name, "scaling", scaling, ("density", "spectrum"))
     one_of(name, "average", average, ("mean", "median"))
     detrend = check_detrend(name, detrend)
-    signals = inexact(name, x) if y is None else inexact(name, x, y)
+    signals = inexact_arrays(name, x) if y is None else inexact_arrays(name, x, y)
     signals = _aligned(name, signals, axis)
     if not signals[0].shape[-1]:
         raise ValueError(f"{name}: signals have no elements along axis {axis}{here()}")

@@ -1,4 +1,4 @@
-"""Sparse linear algebra: solvers that ask of a matrix only its products with vectors."""
+"""Sparse linear algebra: solvers that need only products of a matrix with vectors."""
 
 from typing import TYPE_CHECKING
 

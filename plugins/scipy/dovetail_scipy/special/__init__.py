@@ -4,8 +4,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dovetail_nn import logsumexp as logsumexp
-    from dovetail_scipy.special.bernoulli_numbers import bernoulli as bernoulli
-    from dovetail_scipy.special.bessel_functions import i0 as i0, i0e as i0e, i1 as i1, i1e as i1e
+    from dovetail_scipy.special.bessel_functions import (
+        bessel_jn as bessel_jn,
+        i0 as i0,
+        i0e as i0e,
+        i1 as i1,
+        i1e as i1e,
+    )
     from dovetail_scipy.special.beta_functions import beta as beta, betaln as betaln
     from dovetail_scipy.special.combinatorics import (
         comb as comb,
@@ -27,7 +32,6 @@ if TYPE_CHECKING:
         expn as expn,
     )
     from dovetail_scipy.special.faddeeva import erfcx as erfcx, wofz as wofz
-    from dovetail_scipy.special.first_kind import bessel_jn as bessel_jn
     from dovetail_scipy.special.gamma_functions import (
         gammaln as gammaln,
         gammasgn as gammasgn,
@@ -42,22 +46,27 @@ if TYPE_CHECKING:
         sici as sici,
         spence as spence,
     )
-    from dovetail_scipy.special.legendre import lpmn as lpmn, lpmn_values as lpmn_values
+    from dovetail_scipy.special.legendre import (
+        lpmn as lpmn,
+        lpmn_values as lpmn_values,
+        sph_harm_y as sph_harm_y,
+    )
     from dovetail_scipy.special.normal import (
         log_ndtr as log_ndtr,
         ndtr as ndtr,
         ndtri as ndtri,
         owens_t as owens_t,
     )
-    from dovetail_scipy.special.softmaxes import log_softmax as log_softmax, softmax as softmax
-    from dovetail_scipy.special.spherical import sph_harm_y as sph_harm_y
     from dovetail_scipy.special.transformations import (
         boxcox as boxcox,
         boxcox1p as boxcox1p,
         expit as expit,
+        log_softmax as log_softmax,
         logit as logit,
+        softmax as softmax,
     )
     from dovetail_scipy.special.zeta_functions import (
+        bernoulli as bernoulli,
         digamma as digamma,
         polygamma as polygamma,
         zeta as zeta,

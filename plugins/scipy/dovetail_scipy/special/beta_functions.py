@@ -2,7 +2,7 @@
 
 With p <= q: for q < 8 B(p, q) is a quotient of gamma functions; for p < 8 <= q the quotient
 Γ(q)/Γ(p + q) is q^-p times a number of order 1, which is computed from what Stirling's formula
-leaves; for p >= 8 everything is, as in TOMS 708 (DiDonato and Morris, 1992).
+leaves; for p >= 8 both are, as in TOMS 708 (DiDonato and Morris, 1992).
 """
 
 from __future__ import annotations
@@ -19,9 +19,7 @@ from dovetail_jit import fused
 from .evaluation import Array, ArrayLike, differentiable, evaluate
 from .gamma_functions import gamma_kernel, gammaln_kernel, stirling_rest
 from .hurwitz import digamma_kernel
-from .logarithms import log1p, log1pmx
-from .rounding import lost_in_sum, residual
-from .series import is_single
+from .series import is_single, log1p, log1pmx, lost_in_sum, residual
 
 _LARGE = 8.0
 
@@ -53,7 +51,7 @@ def quotient(p: Any, q: Any) -> Any:
 
 
 def _parted(a: Any, b: Any) -> tuple[Any, Any, Any, Any, Any]:
-    """The lesser and the greater argument; where quotients serve; and both of size 8 at least."""
+    """The lesser and the greater argument; a mask where quotients are used; both at least 8."""
     p, q = lax.min(a, b), lax.max(a, b)
     most = 34.0 if is_single(a) else 170.0
     near = dnp.logical_or(q < _LARGE, dnp.logical_and(p < 0, q < most))
@@ -62,30 +60,29 @@ def _parted(a: Any, b: Any) -> tuple[Any, Any, Any, Any, Any]:
 
 
 def _reflected(a: Any, b: Any) -> tuple[Any, Any, Any]:
-    """Arguments of the same value but for a sign, which comes first.
-
+    """A sign, and arguments at which the function is the same up to it.
     B(-n, m) of whole numbers n >= m > 0 is (-1)^m B(n - m + 1, m): there the poles of Γ(-n) and of
     Γ(m - n) cancel.
     """
     p, q = lax.min(a, b), lax.max(a, b)
-    whole = dnp.logical_and(lax.floor(p) == p, lax.floor(q) == q)
-    cancels = dnp.logical_and(whole, dnp.logical_and(q > 0, p + q <= 0))
+    integral = dnp.logical_and(lax.floor(p) == p, lax.floor(q) == q)
+    cancels = dnp.logical_and(integral, dnp.logical_and(q > 0, p + q <= 0))
     cancels = dnp.logical_and(cancels, p > -np.inf)
     odd = dnp.logical_and(cancels, q - 2.0 * lax.floor(q * 0.5) == 1)
     return dnp.where(odd, -1.0, 1.0), dnp.where(cancels, 1.0 - p - q, p), q
 
 
 def _at_ends(a: Any, b: Any) -> tuple[Any, Any]:
-    """Where B is neither at a pole nor 0, and where it is at a pole."""
+    """Masks where B is neither at a pole nor 0, and where it is at a pole."""
     p, q = lax.min(a, b), lax.max(a, b)
     total = p + q
     pole = dnp.logical_and(p <= 0, dnp.logical_and(lax.floor(p) == p, p > -np.inf))
     pole = dnp.logical_or(pole, dnp.logical_and(q == 0, p > -np.inf))
-    gone = dnp.logical_and(total <= 0, dnp.logical_and(lax.floor(total) == total, p > -np.inf))
-    gone = dnp.logical_or(gone, dnp.logical_and(q == np.inf, p > 0))
+    vanishes = dnp.logical_and(total <= 0, dnp.logical_and(lax.floor(total) == total, p > -np.inf))
+    vanishes = dnp.logical_or(vanishes, dnp.logical_and(q == np.inf, p > 0))
     pole = dnp.logical_or(pole, dnp.logical_and(q == np.inf, dnp.logical_and(p < 0, p > -np.inf)))
-    gone = dnp.logical_and(gone, dnp.logical_not(pole))
-    usual = dnp.logical_not(dnp.logical_or(pole, gone))
+    vanishes = dnp.logical_and(vanishes, dnp.logical_not(pole))
+    usual = dnp.logical_not(dnp.logical_or(pole, vanishes))
     return usual, pole
 
 

@@ -15,16 +15,15 @@ from .beta_functions import beta_kernel, log_quotient
 from .evaluation import Array, ArrayLike, differentiable, evaluate
 from .gamma_functions import gamma_kernel, gamma_sign, gammaln_kernel
 from .hurwitz import digamma_kernel
-from .rounding import lost_in_sum
-from .series import epsilon, is_single
+from .series import epsilon, is_single, lost_in_sum
 
 
-def _whole(value: Any, *args: Any) -> Any:
+def _rounded(value: Any, *args: Any) -> Any:
     """``value`` rounded where the arguments are integers and it is small enough to be one."""
-    whole = value < 1 / epsilon(value)
+    integral = value < 1 / epsilon(value)
     for x in args:
-        whole = dnp.logical_and(whole, lax.floor(x) == x)
-    return dnp.where(whole, lax.round(value), value)
+        integral = dnp.logical_and(integral, lax.floor(x) == x)
+    return dnp.where(integral, lax.round(value), value)
 
 
 @differentiable(lambda out, n: out * digamma_kernel(dnp.where(n < 0, 1.0, n + 1.0)))
@@ -33,7 +32,7 @@ def _factorial_kernel(n: Any) -> Any:
     tall = n > 1
     low = dnp.where(n < 0, 1.0, n + 1.0)
     value = dnp.where(tall, n, 1.0) * gamma_kernel(dnp.where(tall, n, low))
-    return dnp.where(n < 0, 0.0, _whole(value, n))
+    return dnp.where(n < 0, 0.0, _rounded(value, n))
 
 
 def factorial(n: ArrayLike, exact: bool = False) -> Array:
@@ -62,16 +61,16 @@ def _factorial(n: Any) -> Any:
 def _binomial(n: Any, k: Any) -> Any:
     """1/((n + 1) B(n - k + 1, k + 1)) for 0 <= k <= n."""
     low, high = lax.min(k, n - k), lax.max(k, n - k)
-    return _whole(1.0 / ((n + 1.0) * beta_kernel(low + 1.0, high + 1.0)), n, k)
+    return _rounded(1.0 / ((n + 1.0) * beta_kernel(low + 1.0, high + 1.0)), n, k)
 
 
 def comb(N: ArrayLike, k: ArrayLike, *, repetition: bool = False) -> Array:
-    """The number of ways to choose ``k`` of ``N`` things, as a floating-point number.
+    """The number of ways to choose ``k`` of ``N`` objects, as a floating-point number.
 
     It is exact for integers, as long as the type has all integers of its size.
 
     Args:
-        repetition: whether a thing may be chosen several times.
+        repetition: whether an object may be chosen several times.
 
     Returns: 0 where ``N < 0``, ``k < 0``, or ``k > N`` without repetition.
     """
@@ -116,7 +115,7 @@ def _poch(z: Any, m: Any) -> Any:
     last = dnp.where(near, end, 1.0)
     quotient = gamma_kernel(last) / gamma_kernel(dnp.where(near, z, 1.0))
     quotient = quotient * (1.0 + lost_in_sum(z, m, end) * digamma_kernel(last))
-    # z^m is most of it for large z.
+    # For large z, z^m is the leading factor.
     tall = dnp.logical_and(z >= 8.0, lax.abs(m) < 8.0)
     big = dnp.where(tall, z, 8.0)
     power = lax.pow(big, m) * lax.exp(-log_quotient(dnp.where(tall, m, 1.0), big))

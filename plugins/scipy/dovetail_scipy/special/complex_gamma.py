@@ -1,8 +1,8 @@
 """The logarithm of the gamma function in the complex plane, and the gamma function there.
 
-Next to 1 and 2, where it has zeros, stands its Taylor series; for |z| > 7 Stirling's series, which
-is reached from numbers with positive real part by recurrence, and from others by reflection. The
-branch is kept as by Hare (1997).
+Near 1 and 2, where it has zeros, it is computed by Taylor series; for |z| > 7 by Stirling's series,
+which is reached from numbers with positive real part by recurrence, and from others by reflection.
+The branch is determined as by Hare (1997).
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ def complex_gamma(z: Any) -> Any:
 def loggamma(x: ArrayLike) -> Array:
     """The principal branch of the logarithm of the gamma function, real or complex.
 
-    Of real ``x < 0`` it is NaN, as the values are not real; pass complex numbers for them. Its one
-    branch cut is along the negative real axis.
+    For real ``x < 0`` it is NaN, as the values are not real; pass complex numbers for them. Its
+    only branch cut is along the negative real axis.
     """
 
     def kernel(x: Any) -> Any:

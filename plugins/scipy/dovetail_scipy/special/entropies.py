@@ -11,25 +11,25 @@ import dovetail_numpy as dnp
 from dovetail_jit import fused
 
 from .evaluation import Array, ArrayLike, differentiable, evaluate
-from .logarithms import log1p, log1pmx
+from .series import log1p, log1pmx
 
 
 def _share(x: Any, y: Any) -> Any:
-    """``x / y``, and 0 in (0, 0), where the term that it is the slope of vanishes."""
-    gone = dnp.logical_and(x == 0, y == 0)
-    return dnp.where(gone, 0, x / dnp.where(gone, 1, y))
+    """``x / y``, and 0 at (0, 0), where the term whose derivative it is vanishes."""
+    vanishes = dnp.logical_and(x == 0, y == 0)
+    return dnp.where(vanishes, 0, x / dnp.where(vanishes, 1, y))
 
 
 @differentiable(lambda out, x, y: lax.log(y), lambda out, x, y: _share(x, y))
 def _xlogy(x: Any, y: Any) -> Any:
-    kept = dnp.logical_and(x == 0, y == y)
-    return dnp.where(kept, 0, x * lax.log(dnp.where(kept, 1, y)))
+    vanishes = dnp.logical_and(x == 0, y == y)
+    return dnp.where(vanishes, 0, x * lax.log(dnp.where(vanishes, 1, y)))
 
 
 @differentiable(lambda out, x, y: log1p(y), lambda out, x, y: _share(x, 1 + y))
 def _xlog1py(x: Any, y: Any) -> Any:
-    kept = dnp.logical_and(x == 0, y == y)
-    return dnp.where(kept, 0, x * log1p(dnp.where(kept, 0, y)))
+    vanishes = dnp.logical_and(x == 0, y == y)
+    return dnp.where(vanishes, 0, x * log1p(dnp.where(vanishes, 0, y)))
 
 
 @fused()
@@ -65,7 +65,7 @@ def entr(x: ArrayLike) -> Array:
 
 
 def _safe(p: Any, q: Any) -> tuple[Any, Any, Any]:
-    """Whether both are positive, and them, 1 where they are not."""
+    """A mask where both are positive, and both, replaced by 1 where it is false."""
     both = dnp.logical_and(p > 0, q > 0)
     return both, dnp.where(both, p, 1.0), dnp.where(both, q, 1.0)
 
@@ -90,7 +90,7 @@ def _rel_entr_dq(out: Any, p: Any, q: Any) -> Any:
 
 
 def _bounded(p: Any, q: Any, inside: Any, at_zero: Any) -> Any:
-    """``inside`` for positive arguments, ``at_zero`` for p = 0, infinity and NaN elsewhere."""
+    """``inside`` for positive arguments, ``at_zero`` for p = 0, else infinity or NaN."""
     limit = dnp.where(dnp.logical_and(p == 0, q >= 0), at_zero, np.inf)
     limit = dnp.where(dnp.logical_or(p != p, q != q), np.nan, limit)
     return dnp.where(dnp.logical_and(p > 0, q > 0), inside, limit)

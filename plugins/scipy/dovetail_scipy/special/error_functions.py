@@ -1,7 +1,7 @@
 """The error function and its relatives, of real arguments.
 
-All stand on two series of Chebyshev polynomials: erf(x)/x in x² for |x| <= 1, and, for all positive
-x, (1 + 2x) exp(x²) erfc(x) in (x - 3.75)/(x + 3.75), after Shepherd and Laframboise (1981).
+All are based on two series of Chebyshev polynomials: erf(x)/x in x² for |x| <= 1, and, for all
+positive x, (1 + 2x) exp(x²) erfc(x) in (x - 3.75)/(x + 3.75) (Shepherd and Laframboise 1981).
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from dovetail_jit import fused
 
 from .coefficients import ERF, ERFCX, ERFINV, QUANTILE_FAR, QUANTILE_MIDDLE, QUANTILE_NEAR
 from .evaluation import Array, ArrayLike, differentiable, evaluate
-from .rounding import halved
-from .series import between, beyond, chebyshev, horner, is_single
+from .series import between, beyond, chebyshev, halved, horner, is_single
 
 _CONSTANT = 2 / sqrt(pi)
 
@@ -62,9 +61,9 @@ def _erfcx_value(x: Any) -> Any:
 def scaled_integral(n: int) -> Any:
     """``exp(x²)`` times the n-fold integral of erfc, DLMF 7.18.
 
-    The derivative is -2 (n + 1) times that of the next order, so that derivatives of erfcx keep
-    their accuracy where 2 x erfcx(x) - 2/sqrt(π) cancels. Forward recurrence serves for x < 1.25,
-    and elsewhere the continued fraction of quotients.
+    The derivative is -2 (n + 1) times that of the next order, so that derivatives of erfcx are
+    accurate where 2 x erfcx(x) - 2/sqrt(π) cancels. It is computed by forward recurrence for
+    x < 1.25, else by the continued fraction of quotients.
     """
 
     @differentiable(lambda out, x: -2.0 * (n + 1) * scaled_integral(n + 1)(x))
@@ -96,7 +95,7 @@ def erf_kernel(x: Any) -> Any:
     """erf(x)."""
     size = lax.abs(x)
     near = x * chebyshev(between(x * x, 0.0, 1.0), ERF)
-    # Beside 1 the error of a rounded square is none: x² exp(-x²) is small where the tail begins.
+    # The error of a rounded square is negligible in the sum with 1: x² exp(-x²) is small here.
     far = 1.0 - lax.exp(-size * size) * _scaled_tail(size)
     return dnp.where(size < 1, near, dnp.where(x < 0, -far, far))
 
@@ -111,7 +110,7 @@ def erfc_kernel(x: Any) -> Any:
 
 
 def quantile(q: Any) -> Any:
-    """The positive x beyond which a normal variable is with probability ``q`` <= 0.13."""
+    """The positive x that a normal variable exceeds with probability ``q`` <= 0.13."""
     z = lax.sqrt(-2.0 * lax.log(dnp.where(dnp.logical_and(q > 0, q < 0.2), q, 0.1)))
     x = chebyshev(between(z, 2.0, 5.0), QUANTILE_NEAR)
     x = dnp.where(z > 5.0, chebyshev(between(z, 5.0, 14.0), QUANTILE_MIDDLE), x)
@@ -131,7 +130,7 @@ def _erfinv_curve(out: Any, y: Any) -> Any:
 
 @differentiable(_erfinv_curve)
 def _erfinv_slope(y: Any) -> Any:
-    """``1/erf'`` at erfinv(y), by exp(x²) = erfcx(x)/erfc(x), where an error of x is not seen."""
+    """``1/erf'`` at erfinv(y), by exp(x²) = erfcx(x)/erfc(x), in which an error of x cancels."""
     size = lax.abs(y)
     tail = erfcx_kernel(lax.abs(erfinv_kernel(y)))
     return tail / (1.0 - size) / _CONSTANT

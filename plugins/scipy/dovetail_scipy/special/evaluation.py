@@ -1,4 +1,4 @@
-"""How special functions are evaluated: types of arguments and results, and rules of derivatives."""
+"""The evaluation of special functions: types of arguments and results, and derivative rules."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from dovetail_custom_rules import SymbolicZero, custom_jvp
 from dovetail_jit import fused
 from dovetail_lax import dtypes
 from dovetail_lax.errors import ElementTypeError
-from dovetail_numpy import operands, rank_promotion
+from dovetail_numpy import operands, promotion
 
 Array = Any
 ArrayLike = Any
 F = TypeVar("F", bound=Callable[..., Any])
 Partial = Callable[..., Any]
-"""From a function's result and its arguments to its derivative in one of them."""
+"""A function from a function's result and arguments to its derivative in one of them."""
 
 _FLOAT32 = np.dtype(np.float32)
 
@@ -32,14 +32,14 @@ _STRONG = frozenset(
     "truncnorm.cdf truncnorm.logcdf truncnorm.logpdf truncnorm.logsf truncnorm.pdf truncnorm.sf "
     "uniform.cdf".split()
 )
-"""Functions whose results have a type of their own also for Python numbers, as in JAX."""
+"""Functions whose results are strongly typed also for Python numbers, as in JAX."""
 
 
 def evaluate(name: str, f: Callable[..., Any], *args: ArrayLike, complex: bool = False) -> Any:
     """``f`` of the arguments as arrays of one shape and floating-point type, of 32 bits at least.
 
     Integers become floating-point numbers; types of 16 bits and fewer are computed in float32, and
-    rounded once. Results are weakly typed if all arguments are, and JAX's are, too.
+    rounded once. Results are weakly typed if all arguments are, except as in JAX (``_STRONG``).
 
     Args:
         complex: whether ``f`` takes complex numbers, too.
@@ -69,7 +69,7 @@ def evaluate(name: str, f: Callable[..., Any], *args: ArrayLike, complex: bool =
 
 
 _TAKE_LISTS = ("hyp1f1", "hyp2f1")
-"""As in JAX, where other special functions take arrays and numbers only."""
+"""Functions that take lists, as in JAX; others take arrays and numbers only."""
 
 
 def _array(name: str, x: Any, position: int) -> Any:
@@ -81,8 +81,8 @@ def _array(name: str, x: Any, position: int) -> Any:
 
 
 def _common_shape(name: str, shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
-    if rank_promotion.rank_promotion.value != "allow":
-        rank_promotion.check_ranks(name, shapes)
+    if promotion.rank_promotion.value != "allow":
+        promotion.check_ranks(name, shapes)
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
@@ -107,8 +107,8 @@ def _finished(x: Any, dtype: Any, weak: bool) -> Any:
 def differentiable(*partials: Partial | str) -> Callable[[F], F]:
     """Decorator: give an elementwise function its derivatives, one for each argument.
 
-    Each is a function of the result and the arguments, or a text that says why there is none. A
-    derivative is computed only where it is asked for, and evaluated eagerly as one program.
+    Each is a function of the result and the arguments, or the message of the error if there is
+    none. A derivative is computed only if it is needed, and evaluated eagerly as one program.
     """
     slopes = [p if isinstance(p, str) else fused()(p) for p in partials]
 
@@ -145,7 +145,7 @@ def slope_of(f: Callable[..., Any], *args: Any, argnum: int = 0) -> Any:
 def partial_of(f: Callable[..., Any], argnum: int, arity: int) -> Any:
     """The derivative of ``f`` in an argument as a function that has derivatives of any order.
 
-    They are by forward mode, so that ``f`` may have loops of which nobody knows how often they run.
+    They are by forward mode, so that ``f`` may have loops with an unknown number of iterations.
     """
 
     def slope(*args: Any) -> Any:
@@ -158,5 +158,5 @@ def partial_of(f: Callable[..., Any], argnum: int, arity: int) -> Any:
 
 
 def by_forward_mode(f: Callable[..., Any], argnum: int, arity: int) -> Partial:
-    """A derivative of a function for :func:`differentiable`, of the function as it is computed."""
+    """A derivative for :func:`differentiable`, by forward mode through the computation of ``f``."""
     return lambda out, *args: partial_of(f, argnum, arity)(*args)

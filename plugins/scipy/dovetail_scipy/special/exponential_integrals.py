@@ -15,8 +15,7 @@ from . import coefficients as c
 from .evaluation import Array, ArrayLike, differentiable, evaluate
 from .gamma_functions import gamma_kernel
 from .hurwitz import digamma_kernel
-from .logarithms import log1p
-from .series import between, beyond, chebyshev, is_single
+from .series import between, beyond, chebyshev, is_single, log1p
 
 _EULER = 0.5772156649015329
 

@@ -49,9 +49,9 @@ def _rules(z: Any) -> Any:
     decay = lax.exp(lax.complex((y - x) * (y + x), -2.0 * x * y))
     decay = dnp.where(low, 2.0 * decay, 0.0)
     phase = x / h - lax.floor(x / h)
-    # The rule whose nodes are farther away; next to a node its pole and the residue would cancel.
-    apart = dnp.logical_and(phase >= 0.25, phase <= 0.75)
-    by_middle = dnp.logical_not(dnp.logical_and(y < x, apart))
+    # The rule whose nodes are farther away: near a node its pole and the residue would cancel.
+    central = dnp.logical_and(phase >= 0.25, phase <= 0.75)
+    by_middle = dnp.logical_not(dnp.logical_and(y < x, central))
     sign = dnp.where(by_middle, 1.0, -1.0)
     pole = decay / (1.0 + sign * u)
     rule = dnp.where(by_middle, factor * middle, factor * trapezoid + (1j * h / pi) / z)

@@ -2,7 +2,7 @@
 
 With n the integer next to x - 2, and u = x - 2 - n in [-1/2, 1/2], Γ(x) is Γ(2 + u) times or
 divided by |n| factors; Γ(2 + u), and log Γ(2 + u)/u, which has no zero, are series of Chebyshev
-polynomials. Beyond 8.5 stands Stirling's formula, DLMF 5.11.1, and below -1/2 the reflection
+polynomials. Stirling's formula, DLMF 5.11.1, is used beyond 8.5, and below -1/2 the reflection
 Γ(x) Γ(-x) = -π/(x sin πx), where -x is not rounded.
 """
 
@@ -21,11 +21,10 @@ from dovetail_jit import fused
 from .coefficients import GAMMA, LOG_GAMMA, STIRLING
 from .evaluation import Array, ArrayLike, differentiable, evaluate
 from .hurwitz import digamma_kernel
-from .logarithms import log1p
-from .series import between, chebyshev, is_single
+from .series import between, chebyshev, is_single, log1p
 
 LARGE = 8.5
-"""Where Stirling's formula begins."""
+"""The argument from which Stirling's formula is used."""
 _STEPS = 6
 
 
@@ -62,7 +61,7 @@ def gammaln_kernel(x: Any) -> Any:
     z = dnp.where(mirrored, -x, x)
     u, above, below = _parted(z)
     base = u * chebyshev(2.0 * u, LOG_GAMMA)
-    # Of x in [1/2, 3/2] the logarithm is that of 1 + u, which the sum would round.
+    # For x in [1/2, 3/2] the logarithm is that of 1 + u, which the sum would round.
     middle = dnp.logical_and(z >= 0.5, z < 1.5)
     product = dnp.where(
         middle, -log1p(dnp.where(middle, z - 1.0, 0.0)), lax.log(lax.abs(above / below))
@@ -82,8 +81,8 @@ def gammaln_kernel(x: Any) -> Any:
 def gammaln(x: ArrayLike) -> Array:
     """The logarithm of the gamma function's absolute value; its derivative is :func:`digamma`.
 
-    It is infinite at 0 and at negative integers. Next to its zeros at negative numbers the error
-    is small beside 1, not beside the result.
+    It is infinite at 0 and at negative integers. Near its zeros at negative numbers the error is
+    small in comparison with 1, but not with the result.
     """
     return evaluate("gammaln", gammaln_kernel, x)
 

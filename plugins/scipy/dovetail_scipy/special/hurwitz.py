@@ -1,4 +1,4 @@
-"""The zeta function of Hurwitz and the digamma function, which others are made of."""
+"""The zeta function of Hurwitz and the digamma function, on which others are based."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def hurwitz(s: Any, q: Any) -> Any:
     centre = dnp.where(r == 0, 1.0, lax.pow(lax.abs(dnp.where(r == 0, 1.0, r)), -x))
     sign = dnp.where(even, 1.0, -1.0)
     low = euler_maclaurin(x, 1.0 - r) - euler_maclaurin(x, dnp.where(mirrored, 1.0 - q, 1.0))
-    whole = dnp.where(r < 0, sign * centre, centre) + value + sign * low
-    whole = dnp.where(lax.floor(x) == x, whole, np.nan)
-    value = dnp.where(mirrored, whole, value)
+    reflected = dnp.where(r < 0, sign * centre, centre) + value + sign * low
+    reflected = dnp.where(lax.floor(x) == x, reflected, np.nan)
+    value = dnp.where(mirrored, reflected, value)
     at_infinity = dnp.where(q == 1, 1.0, dnp.where(q > 1, 0.0, np.inf))
     value = dnp.where(regular, value, dnp.where(s == np.inf, at_infinity, np.nan))
     pole = dnp.logical_and(q <= 0, lax.floor(q) == q)

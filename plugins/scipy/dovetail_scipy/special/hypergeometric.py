@@ -1,10 +1,10 @@
 """The hypergeometric functions 1F1 and 2F1 of real arguments.
 
-1F1 by its series, for negative x after Kummer's transformation (DLMF 13.2.39), and far out by its
-asymptotic series (DLMF 13.7). 2F1 by its series for 0 <= x <= 1/2; for x < 0 after Pfaff's
-transformation (DLMF 15.8.1), and from 1/2 towards 1 by steps of Taylor series, whose coefficients
-follow from the differential equation, so that no parameters are special. Derivatives in the
-parameters are those of these computations, by forward mode.
+1F1 is computed by its series, for negative x after Kummer's transformation (DLMF 13.2.39), and for
+large x by its asymptotic series (DLMF 13.7); 2F1 by its series for 0 <= x <= 1/2, for x < 0 after
+Pfaff's transformation (DLMF 15.8.1), and from 1/2 towards 1 by steps of Taylor series, whose
+coefficients follow from the differential equation, so that no parameters are special. Derivatives
+in the parameters are those of these computations, by forward mode.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LIMIT = 5000
 
 
 def _sum(ratio: Any, x: Any, majorant: Any) -> Any:
-    """1 + t_1 + t_2 + ..., where t_k+1 = t_k * ratio(k), until terms are seen no more.
+    """1 + t_1 + t_2 + ..., where t_k+1 = t_k * ratio(k), until terms are negligible.
 
     A term that is 0 ends the series, but not its derivatives in parameters: for these ``majorant``
     bounds the ratios of all their terms; for values it is None.
@@ -174,17 +174,17 @@ def _continued(a: Any, b: Any, c: Any, x: Any, is_derived: bool) -> Any:
 
 def _raw_2f1(a: Any, b: Any, c: Any, x: Any, is_derived: bool = False) -> Any:
     polynomial = _is_polynomial(a, b)
-    if is_derived:  # beside an integer there is no polynomial
+    if is_derived:  # parameters near an integer give no polynomial
         polynomial = dnp.logical_and(polynomial, False)
     safe_a, safe_b, safe_x = (dnp.where(polynomial, v, 0.0) for v in (a, b, x))
-    whole = _gauss_sum(safe_a, safe_b, c, safe_x, False)
-    inside = dnp.logical_and(x < 1, dnp.logical_not(polynomial))
-    z = dnp.where(inside, x, 0.25)
+    polynomial_value = _gauss_sum(safe_a, safe_b, c, safe_x, False)
+    convergent = dnp.logical_and(x < 1, dnp.logical_not(polynomial))
+    z = dnp.where(convergent, x, 0.25)
     negative = z < 0
     argument = dnp.where(negative, z / (z - 1.0), z)
-    p, q = dnp.where(inside, a, 1.0), dnp.where(inside, dnp.where(negative, c - b, b), 1.0)
-    r = dnp.where(inside, c, 2.0)
-    # Euler's transformation, DLMF 15.8.1: what is left is bounded in 1.
+    p, q = dnp.where(convergent, a, 1.0), dnp.where(convergent, dnp.where(negative, c - b, b), 1.0)
+    r = dnp.where(convergent, c, 2.0)
+    # Euler's transformation, DLMF 15.8.1: the remaining factor is bounded at 1.
     steep = p + q > r
     first, second = dnp.where(steep, r - p, p), dnp.where(steep, r - q, q)
     argument = lax.min(argument, lax.full_like(x, 1 - epsilon(x) / 2))
@@ -192,7 +192,7 @@ def _raw_2f1(a: Any, b: Any, c: Any, x: Any, is_derived: bool = False) -> Any:
     exponent = dnp.where(steep, r - p - q, 0.0)
     exponent = dnp.where(negative, -p - exponent, exponent)
     factor = lax.pow(1.0 - z, exponent)
-    return dnp.where(polynomial, whole, dnp.where(inside, factor * value, np.nan))
+    return dnp.where(polynomial, polynomial_value, dnp.where(convergent, factor * value, np.nan))
 
 
 def _2f1_dx(out: Any, a: Any, b: Any, c: Any, x: Any) -> Any:

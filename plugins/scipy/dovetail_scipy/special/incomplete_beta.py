@@ -22,9 +22,7 @@ from dovetail_jit import fused
 from .beta_functions import log_quotient, quotient
 from .evaluation import Array, ArrayLike, by_forward_mode, differentiable, evaluate
 from .gamma_functions import small_gamma, stirling_rest
-from .logarithms import is_near, log1p, log1pmx
-from .rounding import cross, lost_in_sum
-from .series import epsilon
+from .series import cross, epsilon, is_near, log1p, log1pmx, lost_in_sum
 
 _LIMIT = 2000
 _LARGE = 8.0
@@ -51,20 +49,20 @@ def _fraction(a: Any, b: Any, x: Any, least: Any) -> Any:
         first = c * d
         c, d = term(-(a + m) * (a + b + m) * x / (am * (am + 1.0)), c, d)
         factor = c * d
-        # What has converged stays: the roundings of further factors would add up.
+        # Elements that have converged stay: the roundings of further factors would add up.
         h = dnp.where(active, h * (first * factor), h)
-        goes_on = dnp.logical_or(lax.abs(factor - 1.0) > eps, m < least)
-        return m + 1.0, c, d, h, dnp.logical_and(active, goes_on)
+        unfinished = dnp.logical_or(lax.abs(factor - 1.0) > eps, m < least)
+        return m + 1.0, c, d, h, dnp.logical_and(active, unfinished)
 
     one = lax.full_like(x, 1.0)
     d = 1.0 / _away_from_zero(1.0 - (a + b) * x / (a + 1.0))
     return lax.while_loop(going, step, (x.dtype.type(1), one, d, d, one > 0))[3]
 
 
-def _log_excess(u: Any, whole: Any) -> Any:
-    """``log(1 + u) - u`` for ``whole = 1 + u``, which ``u`` does not hold if it is near -1."""
+def _log_excess(u: Any, total: Any) -> Any:
+    """``log(1 + u) - u`` for ``total = 1 + u``, to which ``u`` loses digits if it is near -1."""
     near = is_near(u)
-    return dnp.where(near, log1pmx(dnp.where(near, u, 0.0)), lax.log(whole) - u)
+    return dnp.where(near, log1pmx(dnp.where(near, u, 0.0)), lax.log(total) - u)
 
 
 def power_term(a: Any, b: Any, x: Any, y: Any) -> Any:
@@ -94,7 +92,7 @@ def power_term(a: Any, b: Any, x: Any, y: Any) -> Any:
 
 
 def tails(a: Any, b: Any, x: Any, y: Any, is_derived: bool = False) -> tuple[Any, Any]:
-    """I_x(a, b) and what is left to 1, for positive finite a and b, and 0 < x < 1, y = 1 - x.
+    """I_x(a, b) and its complement, for positive finite a and b, and 0 < x < 1, y = 1 - x.
 
     Where a numerator is zero the fraction ends, but its derivatives do not: they take as many steps
     as for other parameters.
@@ -111,7 +109,8 @@ def tails(a: Any, b: Any, x: Any, y: Any, is_derived: bool = False) -> tuple[Any
 
 
 def _parted(a: Any, b: Any, x: Any) -> tuple[Any, Any, Any, Any, Any]:
-    """Whether the arguments are valid, whether inside, and harmless ones where they are not."""
+    """Masks of valid arguments and of those inside of the domain, and the arguments, replaced by
+    others where they are not inside."""
     valid = dnp.logical_and(dnp.logical_and(a >= 0, b >= 0), dnp.logical_and(x >= 0, x <= 1))
     finite = dnp.logical_and(a < np.inf, b < np.inf)
     inside = dnp.logical_and(dnp.logical_and(x > 0, x < 1), dnp.logical_and(a > 0, b > 0))

@@ -1,8 +1,8 @@
 """The regularised incomplete gamma functions P and Q = 1 - P.
 
-Where a > 20 and x is within 30 % of it, by Temme's uniform expansion (DLMF 8.12); elsewhere P by
-its series (DLMF 8.11.4) for x < a or x < 1, and Q by its continued fraction (DLMF 8.9.2), or for
-x < 1 by a series without the 1 of 1 - P. Derivatives in a are those of this computation, by
+They are computed by Temme's uniform expansion (DLMF 8.12) if a > 20 and x is within 30 % of it;
+else P by its series (DLMF 8.11.4) for x < a or x < 1, and Q by its continued fraction (DLMF 8.9.2),
+or for x < 1 by a series without the 1 of 1 - P. Derivatives in a are those of this computation, by
 forward mode.
 """
 
@@ -22,9 +22,17 @@ from .coefficients import ETA, LOG_GAMMA, TEMME
 from .error_functions import erfcx_kernel
 from .evaluation import Array, ArrayLike, by_forward_mode, differentiable, evaluate
 from .gamma_functions import gamma_kernel, stirling_rest
-from .logarithms import log1p, log1pmx
-from .rounding import lost_in_sum, residual
-from .series import between, chebyshev, epsilon, horner, is_single
+from .series import (
+    between,
+    chebyshev,
+    epsilon,
+    horner,
+    is_single,
+    log1p,
+    log1pmx,
+    lost_in_sum,
+    residual,
+)
 
 _LIMIT = 2000
 
@@ -41,9 +49,9 @@ def density_term(a: Any, x: Any) -> Any:
     deviation = (deviation - high) / high
     # Far from the maximum as (x/a)^a exp(a - x), unless the roots of these overflow.
     most = 160.0 if is_single(x) else 1400.0
-    held = high * lax.log(dnp.where(large, x, high) / high)
-    held = lax.max(lax.abs(held), lax.abs(deviation * high)) < most
-    central = dnp.logical_or(lax.abs(deviation) < 0.4, dnp.logical_not(held))
+    bounded = high * lax.log(dnp.where(large, x, high) / high)
+    bounded = lax.max(lax.abs(bounded), lax.abs(deviation * high)) < most
+    central = dnp.logical_or(lax.abs(deviation) < 0.4, dnp.logical_not(bounded))
     peak = lax.exp(high * log1pmx(dnp.where(central, deviation, 0.0)))
     other = dnp.where(dnp.logical_or(central, dnp.logical_not(large)), high, x)
     base, excess = other / high, high - other
@@ -85,10 +93,10 @@ def _fraction(a: Any, x: Any, least: Any) -> Any:
         d = 1.0 / (numerator * d + b)
         c = b + numerator / c
         factor = c * d
-        # What has converged stays: the roundings of further factors would add up.
+        # Elements that have converged stay: the roundings of further factors would add up.
         h = dnp.where(active, h * factor, h)
-        goes_on = dnp.logical_or(lax.abs(factor - 1.0) > eps, n < least)
-        return n + 1.0, b, c, d, h, dnp.logical_and(active, goes_on)
+        unfinished = dnp.logical_or(lax.abs(factor - 1.0) > eps, n < least)
+        return n + 1.0, b, c, d, h, dnp.logical_and(active, unfinished)
 
     b = x + 1.0 - a
     state = (x.dtype.type(1), b, lax.full_like(x, 1e30), 1.0 / b, 1.0 / b, b == b)
@@ -113,13 +121,13 @@ def _small_upper(a: Any, x: Any) -> Any:
 
 @cached
 def _temme(eps: float) -> list[list[float]]:
-    """The coefficients in Temme's expansion that are seen for a > 20 and |η| < 1/3."""
-    kept = []
+    """The coefficients in Temme's expansion that are not negligible for a > 20 and |η| < 1/3."""
+    result = []
     for k, row in enumerate(TEMME):
         seen = [n for n, c in enumerate(row) if abs(c) * 0.34**n * 20.0**-k > 0.02 * eps]
         if seen:
-            kept.append(list(row[: max(seen) + 1]))
-    return kept
+            result.append(list(row[: max(seen) + 1]))
+    return result
 
 
 def _uniform(a: Any, x: Any) -> tuple[Any, Any]:
@@ -141,8 +149,7 @@ def _uniform(a: Any, x: Any) -> tuple[Any, Any]:
 
 
 def tails(a: Any, x: Any, is_derived: bool = False) -> tuple[Any, Any]:
-    """P and Q of positive finite arguments; each method sees harmless ones where another serves.
-
+    """P and Q of positive finite arguments; each method gets others where another is used.
     Where a is an integer the fraction ends, but its derivative does not: it takes as many steps as
     for others, of which there are about (log(eps)/4)^2/x.
     """
@@ -167,7 +174,7 @@ def _inside(a: Any, x: Any) -> tuple[Any, Any, Any]:
 
 
 def _limit(a: Any, x: Any, at_zero: float) -> Any:
-    """What the function is at the ends of its domain, ``at_zero`` for x = 0."""
+    """The limit of the function at the ends of its domain, ``at_zero`` for x = 0."""
     beginning = dnp.logical_and(a > 0, x == 0)
     beginning = dnp.logical_or(beginning, dnp.logical_and(a == np.inf, x < np.inf))
     end = dnp.logical_or(dnp.logical_and(a == 0, x > 0), x == np.inf)

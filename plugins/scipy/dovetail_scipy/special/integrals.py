@@ -14,9 +14,7 @@ from dovetail_jit import fused
 from . import coefficients as c
 from .evaluation import Array, ArrayLike, differentiable, evaluate
 from .hurwitz import BERNOULLI
-from .logarithms import log1p
-from .rounding import halved
-from .series import between, beyond, chebyshev, horner, is_single
+from .series import between, beyond, chebyshev, halved, horner, is_single, log1p
 
 
 def _dawson(x: Any, near: Any, middle: Any, far: Any, power: int) -> Any:

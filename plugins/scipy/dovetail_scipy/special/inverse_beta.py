@@ -1,6 +1,6 @@
 """The inverse of the regularised incomplete beta function in x, as the odds x/(1 - x).
 
-Odds tell numbers next to 1 apart. The start is Carter's approximation by a normal variable
+Odds distinguish numbers near 1. The start is Carter's approximation by a normal variable
 (Abramowitz and Stegun 26.5.22), or, where a parameter is small, the power at the nearer end.
 """
 
@@ -17,8 +17,8 @@ from .beta_functions import betaln_kernel
 from .evaluation import by_forward_mode, differentiable
 from .incomplete_beta import power_term, tails
 from .inversion import solve
-from .logarithms import log1p
 from .normal import ndtri_kernel
+from .series import log1p
 
 
 def parts(odds: Any) -> tuple[Any, Any]:
@@ -33,13 +33,13 @@ def parts(odds: Any) -> tuple[Any, Any]:
 
 
 def log_beginning(a: Any, b: Any, p: Any, q: Any) -> Any:
-    """The logarithm of x where it is small: that of the power of which the function begins."""
+    """The logarithm of x where it is small, from the leading power of the function."""
     log_p = dnp.where(p < q, lax.log(p), lax.log1p(-q))
     return (log_p + lax.log(a) + betaln_kernel(a, b)) / a
 
 
 def _carter(a: Any, b: Any, z: Any) -> tuple[Any, Any]:
-    """The odds below which there is as much as below a normal variable's ``z``; whether near."""
+    """The odds with the probability of a normal variable below ``z``; a mask where it is good."""
     c, d = 1.0 / (2.0 * a - 1.0), 1.0 / (2.0 * b - 1.0)
     h, k = 2.0 / (c + d), (z * z - 3.0) / 6.0
     w = -z * lax.sqrt(h + k) / h - (d - c) * (k + 5.0 / 6.0 - 2.0 / (3.0 * h))
@@ -52,7 +52,7 @@ def _start(a: Any, b: Any, p: Any, q: Any) -> Any:
     z = dnp.where(low, z, -z)
     both = dnp.logical_and(a > 1.0, b > 1.0)
     normal, is_near = _carter(dnp.where(both, a, 2.0), dnp.where(both, b, 2.0), z)
-    in_b = b * log1p(-a / (a + b)) - lax.log(b)  # how much is about each end
+    in_b = b * log1p(-a / (a + b)) - lax.log(b)  # the probability near each end
     at_most = a * log1p(-b / (a + b)) - lax.log(a) - in_b
     at_end = dnp.where(both, p > q, lax.log(p) - lax.log(q) > at_most)
     nearest = dnp.where(at_end, log_beginning(b, a, q, p), log_beginning(a, b, p, q))

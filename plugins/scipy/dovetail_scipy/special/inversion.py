@@ -1,8 +1,8 @@
-"""Where a probability is reached: roots of increasing functions of positive numbers.
+"""Inverses of distribution functions: roots of increasing functions of positive numbers.
 
-Halley's method for the logarithm of the smaller tail in the logarithm of the place. There both ends
-of the distributions that are inverted here are straight lines or nearly so, which the method meets
-at once, and small tails count by their digits. A bracket holds what steps too far.
+Halley's method is applied to the logarithm of the smaller tail as a function of log(x). In these
+variables both ends of the distributions that are inverted here are nearly straight lines, which the
+method solves at once, and small tails are accurate. A bracket limits steps that are too long.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from .series import epsilon
 
 _LIMIT = 100
 Measure = Callable[[Any], tuple[Any, Any, Any, Any]]
-"""Of x: both tails, the derivative of the lower one in log(x), and that of its logarithm."""
+"""A function of x: both tails, the derivative of the lower one in log(x), that of its logarithm."""
 
 
 def solve(measure: Measure, start: Any, p: Any, q: Any) -> Any:
-    """The ``x > 0`` below which there is ``p``, and ``q = 1 - p`` above it.
+    """The ``x > 0`` with probability ``p`` below it, and ``q = 1 - p`` above it.
 
-    Numbers that are not normal are not found: these and 0 are what ``start`` says.
+    Subnormal numbers and 0 are not searched for: there the result is ``start``.
     """
     lower = p < q
     target, sign = dnp.where(lower, p, q), dnp.where(lower, 1.0, -1.0)
@@ -44,17 +44,17 @@ def solve(measure: Measure, start: Any, p: Any, q: Any) -> Any:
         low, high = dnp.where(miss < 0, x, low), dnp.where(miss < 0, high, x)
         newton = miss / slope
         curve = 0.5 * newton * (bend - sign * slope)
-        # To the right of the root of a convex function is a long way back.
+        # From the right of the root of a convex function steps are long.
         move = lax.clamp(-3.0, newton / lax.clamp(0.5, 1.0 - curve, 2.0), 100.0)
         move = dnp.where(tail > 0, move, -sign)  # a tail that underflows is far on
         new = x * lax.exp(-move)
-        held = dnp.logical_and(new > low, new < high)
-        new = dnp.where(held, new, lax.sqrt(low) * lax.sqrt(high))
-        goes_on = dnp.logical_and(active, dnp.logical_not(lax.abs(move) < enough))
+        bracketed = dnp.logical_and(new > low, new < high)
+        new = dnp.where(bracketed, new, lax.sqrt(low) * lax.sqrt(high))
+        unfinished = dnp.logical_and(active, dnp.logical_not(lax.abs(move) < enough))
         # At the limit of precision a small step may leave the bracket: then it is the last.
-        last = dnp.logical_and(lax.abs(move) < enough, dnp.logical_not(held))
+        last = dnp.logical_and(lax.abs(move) < enough, dnp.logical_not(bracketed))
         new = dnp.where(dnp.logical_and(active, dnp.logical_not(last)), new, x)
-        return n + 1.0, new, low, high, dnp.logical_and(goes_on, new == new)
+        return n + 1.0, new, low, high, dnp.logical_and(unfinished, new == new)
 
     x = lax.clamp(least, start, most)
     low, high = lax.full_like(x, least), lax.full_like(x, most)

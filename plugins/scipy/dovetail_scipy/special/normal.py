@@ -15,8 +15,7 @@ from dovetail_jit import fused
 
 from .error_functions import bell, erf_kernel, erfcx_kernel, inverse_centre, quantile
 from .evaluation import Array, ArrayLike, differentiable, evaluate
-from .logarithms import log1p
-from .series import is_single
+from .series import is_single, log1p
 
 _HALF = sqrt(0.5)
 _LOG_2, _LOG_TAU = log(2), log(2 * pi)
@@ -41,7 +40,7 @@ def _log_ndtr_slope(out: Any, x: Any) -> Any:
 
 @differentiable(_log_ndtr_slope)
 def log_ndtr_kernel(x: Any) -> Any:
-    """Its logarithm."""
+    """The logarithm of the normal distribution function."""
     low = lax.min(x, lax.full_like(x, -1.0))
     left = lax.log(0.5 * erfcx_kernel(low * -_HALF)) - 0.5 * low * low
     left = dnp.where(x == -np.inf, -np.inf, left)
@@ -55,7 +54,7 @@ def _ndtri_curve(out: Any, p: Any) -> Any:
 
 @differentiable(_ndtri_curve)
 def _ndtri_slope(p: Any) -> Any:
-    """One over the density at ndtri(p): a quotient of which an error of that is not seen."""
+    """One over the density at ndtri(p), as a quotient in which an error of ndtri(p) cancels."""
     tail = erfcx_kernel(lax.abs(ndtri_kernel(p)) * _HALF)
     return sqrt(pi / 2) * tail / dnp.where(p < 0.5, p, 1.0 - p)
 
@@ -75,7 +74,8 @@ def ndtri_kernel(p: Any) -> Any:
 def inverse_log_ndtr(y: Any) -> Any:
     """The inverse of :func:`log_ndtr`.
 
-    Far out by Newton's method from the leading terms of the asymptotic series, DLMF 7.12.1.
+    For very negative ``y`` it is computed by Newton's method from the leading terms of the
+    asymptotic series, DLMF 7.12.1.
     """
     most = -80.0 if is_single(y) else -700.0
     far = y < most
@@ -108,8 +108,7 @@ def log_ndtr(x: ArrayLike, series_order: int = 3) -> Array:
     """The logarithm of :func:`ndtr`, accurately in both tails, with its derivatives of any order.
 
     Args:
-        series_order: accepted for the sake of JAX's programs, 0 to 30; the result is accurate
-            whatever it is.
+        series_order: accepted for compatibility with JAX, 0 to 30; it has no effect.
 
     Raises:
         TypeError: ``series_order`` is no integer.
@@ -137,7 +136,7 @@ def _owens_da(out: Any, h: Any, a: Any) -> Any:
 def _owens_inside(h: Any, a: Any) -> Any:
     """T(h, a) for h >= 0 and 0 <= a <= 1: the quadrature of Gauss and Legendre of the integrand.
 
-    It ends where the integrand is no longer seen beside its beginning.
+    It ends where the integrand is negligible in comparison with its start.
     """
     single = is_single(h)
     nodes, weights = np.polynomial.legendre.leggauss(14 if single else 30)

@@ -1,4 +1,4 @@
-"""Transformations of data: log-odds and their inverse, the Box-Cox transformation."""
+"""Transformations of data: log-odds and their inverse, Box-Cox transformation, softmax."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
+import dovetail_nn as nn
 import dovetail_numpy as dnp
 from dovetail_jit import fused
 
 from .evaluation import Array, ArrayLike, differentiable, evaluate
-from .logarithms import log1p
-from .series import horner
+from .series import horner, log1p
 
 
 @differentiable(lambda out, x: 1.0 / (x * (1.0 - x)))
@@ -94,3 +94,16 @@ def boxcox(x: ArrayLike, lmbda: ArrayLike) -> Array:
 def boxcox1p(x: ArrayLike, lmbda: ArrayLike) -> Array:
     """The transformation :func:`boxcox` of ``1 + x``, accurately for small ``x``."""
     return evaluate("boxcox1p", _boxcox1p, x, lmbda, complex=True)
+
+
+Axis = Any
+
+
+def softmax(x: ArrayLike, /, *, axis: Axis = None) -> Array:
+    """``exp(x)`` over its sum along ``axis``: one axis, several of them, or None for all."""
+    return nn.softmax(x, axis=axis)
+
+
+def log_softmax(x: ArrayLike, /, *, axis: Axis = None) -> Array:
+    """The logarithm of :func:`softmax`."""
+    return nn.log_softmax(x, axis=axis)

@@ -9,8 +9,8 @@ import dovetail_numpy as dnp
 
 from ..arguments import ArrayLike
 from ..special import xlog1py, xlogy
+from .counts import probability
 from .families import Arguments, Discrete
-from .vanishing import probability
 
 __all__ = ["cdf", "isf", "logcdf", "logpmf", "logsf", "pmf", "ppf", "sf"]
 
@@ -31,7 +31,7 @@ def _quantiles(q: ArrayLike, p: ArrayLike) -> Arguments:
 
 
 class _FromZero(Discrete[...]):
-    """0 is what is below nothing, too, as JAX has it."""
+    """A family whose quantile of 0 is 0, as in JAX."""
 
     def ends(self, shapes: Any) -> Any:
         return self.support(shapes)

@@ -37,7 +37,7 @@ def _log_mass(k: Any, n: Any, a: Any, b: Any) -> Any:
 def _log_sum(k: Any, n: Any, a: Any, b: Any) -> Any:
     """The logarithm of the probability up to ``k``, from that of ``k`` by the quotients downwards.
 
-    A distribution with one peak ends where terms are no longer seen, others at 0.
+    The sum of a distribution with one peak ends when terms are negligible, that of others at 0.
     """
     one_peak = dnp.logical_and(a >= 1.0, b >= 1.0)
     enough = 1e-2 * epsilon(k)

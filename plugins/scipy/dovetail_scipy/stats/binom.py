@@ -9,11 +9,10 @@ import dovetail_numpy as dnp
 
 from ..arguments import ArrayLike
 from ..special import betainc
-from .counts import above, below
+from .counts import above, before, below, probability
 from .families import Arguments, Discrete
 from .saddle_points import log_binomial
 from .tails import log_betainc
-from .vanishing import before, probability
 
 __all__ = ["cdf", "isf", "logcdf", "logpmf", "logsf", "pmf", "ppf", "sf"]
 

@@ -36,7 +36,7 @@ def _below(z: Any) -> Any:
 
 
 def _cotangent(q: Any) -> Any:
-    """Of ``pi * q``; from the nearer end."""
+    """The cotangent of ``pi * q``, from the nearer end."""
     upper = q > 0.5
     value = 1.0 / lax.tan(pi * dnp.where(upper, 1.0 - q, q))
     return dnp.where(q == 0.5, 0.0 * q, dnp.where(upper, -value, value))

@@ -1,8 +1,13 @@
-"""Quantiles of counts: the smallest integer at which a probability is reached.
+"""Probabilities and quantiles of counts.
 
-The search starts at a normal approximation with Cornish and Fisher's term for skewness ("Moments
-and cumulants in the specification of distributions", 1937), goes on by steps that double until the
-place is between two integers that were seen, and halves these.
+A quantile is the smallest integer at which a probability is reached. The search starts at a normal
+approximation with Cornish and Fisher's term for skewness ("Moments and cumulants in the
+specification of distributions", 1937), continues by steps that double until the integer is between
+two that were tried, and halves this interval.
+
+The derivative of a probability in a parameter is the probability times that of its logarithm, which
+has no cancellation. At an end of the parameter's range, where the probability vanishes and its
+logarithm is minus infinity, the derivative is a difference of two neighbouring probabilities.
 """
 
 from __future__ import annotations
@@ -16,33 +21,34 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 
 from ..special import ndtri
+from ..special.evaluation import differentiable, partial_of
 
 _LIMIT = 200
 _ROUNDING = 16
-"""How many roundings a probability may lack of the one asked for."""
+"""The number of roundings by which a probability may be less than the requested one."""
 
 Standard = Callable[..., Any]
 Moments = Callable[..., tuple[Any, Any, Any]]
-"""Of the parameters: mean, standard deviation, and the skewness times that."""
+"""A function of the parameters: mean, standard deviation, and the skewness times that."""
 
 
 def below(cdf: Standard, moments: Moments, high: Standard | None = None) -> Standard:
-    """The least count from 0, at most ``high(*shapes)``, of which ``cdf`` is ``q`` at least."""
+    """The inverse of ``cdf``: the least count that reaches ``q``, at most ``high(*shapes)``."""
     return _inverse(lambda k, q, shapes: cdf(k, *shapes) >= less(q), 1, moments, high)
 
 
 def above(sf: Standard, moments: Moments, high: Standard | None = None) -> Standard:
-    """The least count from 0, at most ``high(*shapes)``, of which ``sf`` is ``q`` at most."""
+    """The inverse of ``sf``: the least count from 0, at most ``high(*shapes)``, not above ``q``."""
     return _inverse(lambda k, q, shapes: sf(k, *shapes) <= more(q), -1, moments, high)
 
 
 def less(q: Any) -> Any:
-    """``q`` less some roundings, so that a quantile of a computed probability is what it was of."""
+    """``q`` less some roundings, so that the quantile of a computed probability is its count."""
     return q * (1.0 - _ROUNDING * float(np.finfo(q.dtype).eps))
 
 
 def more(q: Any) -> Any:
-    """``q`` and some roundings."""
+    """``q`` plus some roundings."""
     return q * (1.0 + _ROUNDING * float(np.finfo(q.dtype).eps))
 
 
@@ -64,7 +70,7 @@ def _inverse(
 
 
 def _search(reached: Callable[[Any], Any], start: Any, stride: Any, last: Any) -> Any:
-    """The least integer that is ``reached``, from 0; ``last`` is, whatever ``reached`` says."""
+    """The least integer from 0 to ``last`` that is ``reached``; ``last`` always is."""
 
     def between(k: Any, low: Any, high: Any) -> Any:
         return dnp.logical_and(k > low, k < high)
@@ -85,3 +91,44 @@ def _search(reached: Callable[[Any], Any], start: Any, stride: Any, last: Any) -
     low = lax.full_like(last, -1.0)
     k = dnp.where(start > 0, lax.min(start, last - 1.0), 0.0)
     return lax.while_loop(going, step, (0, k, low, last, stride))[3]
+
+
+Function = Callable[..., Any]
+
+
+def probability(
+    log: Function, arity: int, position: int, is_end: Function, at_end: Function
+) -> Function:
+    """``exp(log(...))`` of ``arity`` arguments with its slopes.
+
+    Args:
+        position: the argument at whose ends probabilities vanish.
+        is_end: whether it is at an end.
+        at_end: ``at_end(itself, value, *args)``: the slope in it there.
+    """
+
+    def usual(argnum: int, out: Any, args: tuple[Any, ...]) -> Any:
+        return out * partial_of(log, argnum, arity)(*args)
+
+    def partial(argnum: int) -> Function:
+        if argnum != position:
+            return lambda out, *args: usual(argnum, out, args)
+
+        def slope(out: Any, *args: Any) -> Any:
+            end = is_end(args[position])
+            inner = dnp.where(end, 0.5, args[position])
+            away = usual(argnum, out, (*args[:position], inner, *args[position + 1 :]))
+            return dnp.where(end, at_end(mass_function, out, *args), away)
+
+        return slope
+
+    @differentiable(*[partial(i) for i in range(arity)])
+    def mass_function(*args: Any) -> Any:
+        return lax.exp(log(*args))
+
+    return mass_function
+
+
+def before(mass: Function, k: Any, *args: Any) -> Any:
+    """The probability of the count before ``k``; 0 if there is none."""
+    return dnp.where(k > 0, mass(dnp.where(k > 0, k - 1.0, 0.0), *args), 0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dovetail_lax as lax
 
 from ..arguments import ArrayLike
-from ..special.logarithms import log1p
+from ..special.series import log1p
 from .families import Arguments, Continuous, log_probability
 
 __all__ = ["cdf", "isf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]

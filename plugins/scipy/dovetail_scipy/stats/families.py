@@ -1,7 +1,7 @@
-"""What distributions share: arguments, location and scale, support, and which parameters there are.
+"""Families of distributions: arguments, location and scale, support, validity of parameters.
 
 A distribution is a module. It has a function that only names the arguments, and from it a family,
-which makes the public functions of those of the standard distribution. These are functions of
+which makes the public functions from those of the standard distribution. These are functions of
 ``z``, the argument less ``loc`` and over ``scale``, which is inside of the support, and of the
 parameters, all arrays of one shape and floating-point type::
 
@@ -13,7 +13,7 @@ parameters, all arrays of one shape and floating-point type::
     logpdf, pdf = _expon.densities(lambda z: -z)
     cdf = _expon.cdf(lambda z: -dnp.expm1(-z))
 
-Outside of the support results are what they must be there, for parameters of no distribution nan.
+Outside of the support results are the limits, such as 0; for parameters of no distribution nan.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class _Family(Generic[P]):
     Args:
         arguments: names the arguments; its documentation ends sentences, as "the t distribution".
         low, high: the ends of the support of the standard distribution.
-        valid: of the parameters but location and scale: whether there is such a distribution.
+        valid: a mask by the parameters except location and scale: there is such a distribution.
     """
 
     def __init__(
@@ -109,12 +109,15 @@ class _Family(Generic[P]):
         return 0.0
 
     def standard(self, compute: Callable[..., Any]) -> Body:
-        """A body that calls ``compute(x, shapes, loc, scale)`` with arrays of one shape and type;
-        with None for a location or scale that is left out. nan where there is no distribution."""
+        """A body that calls ``compute(x, shapes, loc, scale)`` with arrays of one shape and type.
+
+        A location or scale that is not given is None. Results are nan where there is no such
+        distribution.
+        """
 
         def body(name: str, given: Arguments) -> Any:
             moved, scaled = not _is(given.loc, 0), not _is(given.scale, 1)
-            optional = [v for v, there in ((given.loc, moved), (given.scale, scaled)) if there]
+            optional = [v for v, used in ((given.loc, moved), (given.scale, scaled)) if used]
             count = len(given.shapes)
 
             def run(x: Any, *rest: Any) -> Any:
@@ -134,7 +137,7 @@ class _Family(Generic[P]):
     def cumulative(
         self, kind: str, text: str, f: Standard, below: float, above: float
     ) -> Callable[P, Array]:
-        """A function of probabilities, which is ``below`` and ``above`` beside the support."""
+        """A public function of probabilities; ``below`` and ``above`` outside the support."""
 
         def compute(x: Any, shapes: Any, loc: Any, scale: Any) -> Any:
             low, high = self.support(shapes)
@@ -146,7 +149,7 @@ class _Family(Generic[P]):
         return publish(self.arguments, kind, text, self.standard(compute))
 
     def position(self, z: Any, low: Any) -> tuple[Any, Any]:
-        """The place at which probabilities are asked for, and whether all values are behind it."""
+        """The argument at which a probability is computed, and a mask where no value is less."""
         return z, z <= low
 
     def cdf(self, f: Standard) -> Callable[P, Array]:
@@ -154,7 +157,7 @@ class _Family(Generic[P]):
         return self.cumulative("cdf", "The distribution function", f, 0.0, 1.0)
 
     def logcdf(self, f: Standard) -> Callable[P, Array]:
-        """Its logarithm."""
+        """The public logarithm of the distribution function."""
         text = "The logarithm of the distribution function"
         return self.cumulative("logcdf", text, f, -np.inf, 0.0)
 
@@ -164,12 +167,12 @@ class _Family(Generic[P]):
         return self.cumulative("sf", text, f, 1.0, 0.0)
 
     def logsf(self, f: Standard) -> Callable[P, Array]:
-        """Its logarithm."""
+        """The public logarithm of the survival function."""
         text = "The logarithm of the survival function, 1 less the distribution function,"
         return self.cumulative("logsf", text, f, 0.0, -np.inf)
 
     def quantiles(self, arguments: Signature[Q]) -> Quantiles[Q]:
-        """What makes the inverse functions, whose first argument is a probability."""
+        """The maker of the inverse functions, whose first argument is a probability."""
         return Quantiles(arguments, self)
 
     def ends(self, shapes: Any) -> Any:
@@ -178,10 +181,10 @@ class _Family(Generic[P]):
 
 
 def _beyond(z: Any, low: Any, high: Any) -> Any:
-    """Whether numbers are beside a support; nothing is beyond an end that is infinite."""
-    beside = [z < low] if not _is_number(low, -np.inf) else []
-    beside += [z > high] if not _is_number(high, np.inf) else []
-    return reduce(or_, beside) if beside else False
+    """A mask of numbers outside of a support; nothing is beyond an infinite end."""
+    outside = [z < low] if not _is_number(low, -np.inf) else []
+    outside += [z > high] if not _is_number(high, np.inf) else []
+    return reduce(or_, outside) if outside else False
 
 
 def _is_number(end: Any, value: float) -> bool:
@@ -217,16 +220,16 @@ class Discrete(_Family[P]):
         """The public ``logpmf`` and ``pmf``, from the logarithm of the standard probabilities.
 
         Args:
-            mass: the probabilities, if they vanish with a slope, which their logarithm has not.
+            mass: the probabilities, if they have derivatives where they vanish.
         """
 
-        def within(standard: Standard, elsewhere: float) -> Any:
+        def within(standard: Standard, outside_value: float) -> Any:
             def value(x: Any, shapes: Any, loc: Any, scale: Any) -> Any:
                 low, high = self.support(shapes)
                 z = _moved(x, loc, scale)
                 outside = _beyond(z, low, high) | (lax.floor(z) != z) | dnp.isinf(z)
                 out = standard(dnp.where(outside, low, z), *shapes)
-                return dnp.where(outside, elsewhere, out)
+                return dnp.where(outside, outside_value, out)
 
             return self.standard(value)
 
@@ -243,19 +246,19 @@ class Discrete(_Family[P]):
         return z, z < low
 
     def ends(self, shapes: Any) -> Any:
-        """Before the first integer nothing is reached."""
+        """The quantiles of 0 and 1: that of 0 is the integer before the support."""
         low, high = self.support(shapes)
         return low - 1.0, high
 
 
 class Quantiles(Generic[Q]):
-    """Makes the inverses of distribution functions."""
+    """The maker of the inverses of distribution functions."""
 
     def __init__(self, arguments: Signature[Q], family: _Family[...]) -> None:
         self.arguments, self.family = arguments, family
 
     def inverse(self, kind: str, text: str, f: Standard, reverse: bool) -> Callable[Q, Array]:
-        """The ends of the support at 0 and 1, or the other way round; nan beyond."""
+        """A public inverse: the ends of the support at 0 and 1 (or reversed), nan beyond."""
 
         def compute(q: Any, shapes: Any, loc: Any, scale: Any) -> Any:
             first, last = self.family.ends(shapes)
@@ -289,7 +292,7 @@ def _moved(x: Any, loc: Any, scale: Any) -> Any:
 
 
 def log_probability(probability: Any, complement: Any) -> Any:
-    """The logarithm of a probability, from it and 1 less it, each accurate where it is small."""
+    """The logarithm of a probability, from it and its complement, accurate where small."""
     small = probability < 0.5
     low = lax.log(dnp.where(small, probability, 0.5))
     return dnp.where(small, low, lax.log1p(-dnp.where(small, 0.5, complement)))

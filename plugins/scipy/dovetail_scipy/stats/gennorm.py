@@ -1,4 +1,4 @@
-"""The generalized normal distribution: of which ``abs(x) ** beta`` is the exponent."""
+"""The generalized normal distribution, with the exponent ``abs(x) ** beta``."""
 
 from __future__ import annotations
 

@@ -11,9 +11,8 @@ from dovetail_nn import log1mexp
 
 from ..arguments import ArrayLike
 from ..special import xlog1py
-from .counts import less, more
+from .counts import before, less, more, probability
 from .families import Arguments, Discrete
-from .vanishing import before, probability
 
 __all__ = ["cdf", "isf", "logcdf", "logpmf", "logsf", "pmf", "ppf", "sf"]
 
@@ -36,7 +35,7 @@ def _below(k: Any, p: Any) -> Any:
 
 
 def _inverse(log_sf: Any, p: Any, reached: Callable[[Any], Any]) -> Any:
-    """The least count of which the logarithm of the survival function is as low as this."""
+    """The least count at which the logarithm of the survival function is at most ``log_sf``."""
     log_sf, rate = lax.stop_gradient(log_sf), lax.stop_gradient(lax.log1p(-p))
     k = lax.ceil(log_sf / rate)
     k = dnp.where(k > 1.0, k, 1.0)

@@ -27,14 +27,14 @@ FIELDS = ("neff", "dataset", "weights", "covariance", "inv_cov")
 class gaussian_kde:
     """The density that is the mean of normal ones about the points of a data set.
 
-    It does not change after it was made, and is a pytree.
+    It is immutable, and a pytree.
 
     Args:
         dataset: points in columns, or a vector of numbers; at least two.
-        bw_method: how wide the normal distributions are, in standard deviations of the data:
+        bw_method: the width of the normal distributions, in standard deviations of the data:
             ``"scott"`` (the default) or ``"silverman"``, rules by their names, a number, or a
             function of this object that returns one.
-        weights: how much each point counts, by default all the same.
+        weights: the weight of each point, by default all the same.
 
     Attributes:
         dataset: the points, in columns. weights: their sum is 1. neff: the effective number of
@@ -212,7 +212,7 @@ class gaussian_kde:
         return self.dataset[:, index] + dnp.moveaxis(noise, -1, 0)
 
     def integrate_box(self, low_bounds: Any, high_bounds: Any, maxpts: Any = None) -> NoReturn:
-        """Is not there: integrals over boxes have no closed form.
+        """Not supported: integrals over boxes have no closed form.
 
         Raises:
             NotImplementedError: always.
@@ -223,7 +223,7 @@ class gaussian_kde:
         )
 
     def set_bandwidth(self, bw_method: Any = None) -> NoReturn:
-        """Is not there: this object does not change.
+        """Not supported: this object does not change.
 
         Raises:
             NotImplementedError: always.

@@ -1,4 +1,4 @@
-"""The multinomial distribution: of how often each of several outcomes came."""
+"""The multinomial distribution: of the counts of several outcomes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def logpmf(x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Array:
     """The logarithm of the probability of the multinomial distribution.
 
     Args:
-        x: how often each outcome came, integers along the last axis.
+        x: the count of each outcome, integers along the last axis.
         n: the number of trials, integers.
         p: the probabilities of the outcomes, along the last axis.
 
@@ -47,7 +47,7 @@ def _log_mass(name: str, x: Any, n: Any, p: Any) -> Any:
     seen = counts.sum(-1) == trials
     k, m = counts.astype(p.dtype), trials.astype(p.dtype)
     each = log_poisson(*dnp.broadcast_arrays(k, m[..., None] * p))
-    excess = m * (p.sum(-1) - 1.0)  # of the means; what rounding made of probabilities
+    excess = m * (p.sum(-1) - 1.0)  # of the means, by rounding of the probabilities
     out = dnp.where(seen, each.sum(-1) - log_poisson(m, m) + excess, -dnp.inf)
     possible = dnp.all((k >= 0) & (k == lax.floor(k)), -1)
     valid = dnp.all((p >= 0) & (p <= 1), -1) & (m >= 0)

@@ -12,11 +12,10 @@ import dovetail_numpy as dnp
 
 from ..arguments import ArrayLike
 from ..special import gammainc, gammaincc
-from .counts import above, below
+from .counts import above, before, below, probability
 from .families import Arguments, Discrete, publish
 from .saddle_points import log_poisson
 from .tails import log_gammainc, log_gammaincc
-from .vanishing import before, probability
 
 __all__ = ["cdf", "entropy", "isf", "logcdf", "logpmf", "logsf", "pmf", "ppf", "sf"]
 __programs__ = ["entropy"]

@@ -1,9 +1,9 @@
 """Poisson's and the binomial probabilities, with real numbers for counts, without cancellation.
 
 Their logarithms are small differences of large numbers where counts are large. Loader ("Fast and
-accurate computation of binomial probabilities", 2000) writes them by deviances, which are accurate
-by themselves, and by what Stirling's formula leaves of the factorials. Densities of the gamma and
-the beta distribution are such probabilities, too.
+accurate computation of binomial probabilities", 2000) writes them by deviances, which are accurate,
+and by the remainders of Stirling's formula for the factorials. Densities of the gamma and the beta
+distribution are such probabilities, too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..special import gammaln, kl_div, xlog1py, xlogy
 from ..special.gamma_functions import stirling_rest
 
 SMALL = 10.0
-"""The count below which factorials are small enough for themselves."""
+"""The count from which factorials are replaced by Stirling's formula."""
 
 
 def log_poisson(k: Any, mean: Any) -> Any:
@@ -38,7 +38,7 @@ def log_binomial(k: Any, n: Any, p: Any) -> Any:
     stirling = stirling_error(total) - stirling_error(hits) - stirling_error(misses)
     deviance = kl_div(hits, total * p) + kl_div(misses, total * (1.0 - p))
     spread = 0.5 * (lax.log(hits) + lax.log(misses / total) + log(2 * pi))
-    # What is not chosen has the slope 0, also at p = 0 and 1.
+    # Terms that are not selected have the derivative 0, also at p = 0 and 1.
     fails, succeeds = dnp.where(none, n, 0.0), dnp.where(none, 0.0, n)
     ends = dnp.where(none, xlog1py(fails, -p), xlogy(succeeds, p))
     return dnp.where(edge, ends, stirling - deviance - spread)

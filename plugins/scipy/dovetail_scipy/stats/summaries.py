@@ -19,7 +19,7 @@ METHODS = ("average", "min", "max", "dense", "ordinal")
 
 
 class ModeResult(NamedTuple):
-    """What ``mode`` found: the values, and how often each is there."""
+    """The results of ``mode``: the values, and their counts."""
 
     mode: Array
     count: Array
@@ -50,7 +50,7 @@ def rankdata(
     Args:
         method: of equal values all have the ``"average"``, ``"min"`` or ``"max"`` of their ranks;
             or ``"dense"``, the next rank after that of the values before; or ``"ordinal"``, ranks
-            in order of their places.
+            in order of their indices.
         axis: along which values are compared; None for all of the flattened array.
         nan_policy: must be ``"propagate"``: all ranks are nan where a value is.
 
@@ -69,13 +69,13 @@ def rankdata(
 
 
 def _runs(x: Any) -> tuple[Any, Any, Any]:
-    """Of sorted values along the last axis: whether each is another one than that before; the
-    places of the first and the last one of its equals."""
+    """A mask of sorted values that differ from the one before, and for each value the indices of
+    the first and the last one that are equal to it."""
     new = dnp.concatenate([dnp.ones_like(x[..., :1], bool), x[..., 1:] != x[..., :-1]], -1)
-    place = dnp.broadcast_to(np.arange(x.shape[-1], dtype=np.int32), x.shape)
-    first = lax.cummax(dnp.where(new, place, 0), x.ndim - 1)
+    index = dnp.broadcast_to(np.arange(x.shape[-1], dtype=np.int32), x.shape)
+    first = lax.cummax(dnp.where(new, index, 0), x.ndim - 1)
     ends = dnp.concatenate([new[..., 1:], dnp.ones_like(new[..., :1])], -1)
-    last = lax.cummin(dnp.where(ends, place, x.shape[-1]), x.ndim - 1, reverse=True)
+    last = lax.cummin(dnp.where(ends, index, x.shape[-1]), x.ndim - 1, reverse=True)
     return new, first, last
 
 
@@ -104,7 +104,7 @@ def _rankdata(x: Any, *, method: str) -> Any:
 def mode(
     a: ArrayLike, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False
 ) -> ModeResult:
-    """The most frequent value along an axis, of several the smallest, and how often it is there.
+    """The most frequent value along an axis (the smallest of several), and its count.
 
     Args:
         axis: None for all values of the array.
@@ -149,7 +149,7 @@ def sem(
 
     Args:
         axis: None for all values of the array.
-        ddof: what is taken off the number of values in the standard deviation.
+        ddof: subtracted from the number of values in the standard deviation.
         nan_policy: ``"propagate"``, or ``"omit"`` to leave out nan.
 
     Raises:

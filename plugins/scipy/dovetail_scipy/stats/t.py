@@ -26,7 +26,7 @@ def t(x: ArrayLike, df: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1) -> 
 
 
 def _log_density(z: Any, df: Any) -> Any:
-    # The square of a large argument overflows: beside it 1 is nothing.
+    # The square of a large argument overflows; 1 is negligible in the sum with it.
     far = lax.abs(z) > 1e15
     square = dnp.where(far, 0.0, z)
     logarithm = dnp.where(
@@ -74,7 +74,7 @@ def _in_q(z: Any, q: Any, df: Any) -> Any:
 
 
 def _in_df(z: Any, q: Any, df: Any) -> Any:
-    """By the tail on the left, where it keeps its digits."""
+    """The derivative in ``df``, from the left tail, where it is accurate."""
     still = (z == 0) | dnp.isinf(z)
     left = -lax.abs(dnp.where(still, 1.0, z))
     slope = -slope_of(_below, left, df, argnum=1) * _in_q(left, q, df)
@@ -83,7 +83,7 @@ def _in_df(z: Any, q: Any, df: Any) -> Any:
 
 @differentiable(_in_q, _in_df)
 def _inverse(q: Any, df: Any) -> Any:
-    """From the odds of ``df / (df + t**2)``, which has a beta distribution."""
+    """The quantile, from the odds of ``df / (df + t**2)``, which has a beta distribution."""
     tail = dnp.where(q < 0.5, q, 1.0 - q)
     middle, half = tail == 0.5, 0.5 * df
     tail = dnp.where(middle, 0.25, tail)

@@ -24,7 +24,7 @@ __programs__ = ["cdf", "logcdf", "logpdf", "logsf", "sf"]
 def truncnorm(
     x: ArrayLike, a: ArrayLike, b: ArrayLike, loc: ArrayLike = 0, scale: ArrayLike = 1
 ) -> Arguments:
-    """the normal distribution truncated to what is between ``a`` and ``b``"""
+    """the normal distribution truncated to numbers between ``a`` and ``b``"""
     return Arguments(x, (a, b), loc, scale)
 
 
@@ -39,8 +39,10 @@ def _log_mass(a: Any, b: Any) -> Any:
 
 
 def _log_ratio(near: Any, far: Any) -> Any:
-    """The logarithm of how many times more is beyond ``near`` than beyond ``far``, if they are
-    positive. Differences of logarithms have no digits where both are large and close."""
+    """The logarithm of the ratio of the probabilities beyond ``near`` and beyond ``far``, positive.
+
+    Differences of logarithms would cancel where both are large and close.
+    """
     never = far == np.inf
     end = dnp.where(never, near + 1.0, far)
     scaled = _log_scaled(near) - _log_scaled(end)
@@ -58,11 +60,11 @@ def _log_density(z: Any, a: Any, b: Any) -> Any:
 
 
 def _log_part(part: Any, rest: Any, a: Any, b: Any) -> Any:
-    """The logarithm of a part of the whole mass, by the rest where that is the smaller one."""
-    whole = _log_mass(a, b)
+    """The logarithm of a part of the total mass, from the rest if that is the smaller one."""
+    mass = _log_mass(a, b)
     small = part < rest
-    other = dnp.where(small, -1.0, rest - whole)
-    return dnp.where(small, part - whole, lax.log1p(-lax.exp(other)))
+    other = dnp.where(small, -1.0, rest - mass)
+    return dnp.where(small, part - mass, lax.log1p(-lax.exp(other)))
 
 
 def _quantiles(
@@ -72,7 +74,7 @@ def _quantiles(
 
 
 def _ratio(z: Any, end: Any) -> Any:
-    """How much denser the normal distribution is at an end than at ``z``."""
+    """The ratio of the normal density at an end to that at ``z``."""
     return lax.exp(0.5 * (z - end) * (z + end))
 
 
@@ -86,10 +88,10 @@ def _in_b(z: Any, q: Any, a: Any, b: Any) -> Any:
 
 @differentiable(lambda z, q, a, b: lax.exp(-_log_density(z, a, b)), _in_a, _in_b)
 def _inverse(q: Any, a: Any, b: Any) -> Any:
-    """From the smaller one of the normal probabilities below and above."""
-    whole = _log_mass(a, b)
-    low = dnp.logaddexp(log_ndtr(a), lax.log(q) + whole)
-    high = dnp.logaddexp(log_ndtr(-b), lax.log1p(-q) + whole)
+    """The quantile, from the smaller one of the normal probabilities below and above."""
+    mass = _log_mass(a, b)
+    low = dnp.logaddexp(log_ndtr(a), lax.log(q) + mass)
+    high = dnp.logaddexp(log_ndtr(-b), lax.log1p(-q) + mass)
     z = inverse_log_ndtr(dnp.where(low < high, low, high))
     return dnp.clip(dnp.where(low < high, z, -z), a, b)
 

@@ -31,8 +31,9 @@ def _log_density(z: Any, kappa: Any) -> Any:
 def _tail(angle: Any, kappa: Any) -> tuple[Any, Any]:
     """The probability between -pi and an angle up to 0: two factors, the logarithm of the first.
 
-    By the quadrature of Gauss and Legendre over what is seen of the density, which is exp(-40) of
-    its greatest value at the farther end. All terms are positive: small tails keep their digits.
+    It is computed by Gauss-Legendre quadrature over the part of the density that is not negligible:
+    at its farther end it is exp(-40) of the greatest value. All terms are positive, so that small
+    tails are accurate.
     """
     nodes, weights = np.polynomial.legendre.leggauss(28 if is_single(angle) else 48)
     sine = lax.sin(0.5 * angle)
@@ -49,9 +50,9 @@ def _tail(angle: Any, kappa: Any) -> tuple[Any, Any]:
 
 
 def _sides(z: Any, kappa: Any) -> tuple[Any, Any, Any]:
-    """The probabilities below and above an angle, which beyond pi and -pi go on by turns.
+    """The probabilities below and above an angle, and the logarithm of the former.
 
-    And the logarithm of the former.
+    Beyond pi and -pi they continue by one per turn.
     """
     turns = lax.round(z / (2 * pi))
     angle = z - turns * (2 * pi)

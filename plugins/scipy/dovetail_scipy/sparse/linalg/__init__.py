@@ -3,8 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dovetail_scipy.sparse.linalg.krylov_bases import gmres as gmres
-    from dovetail_scipy.sparse.linalg.short_recurrences import bicgstab as bicgstab, cg as cg
+    from dovetail_scipy.sparse.linalg.krylov import bicgstab as bicgstab, cg as cg, gmres as gmres
 else:
     from dovetail_core import lazy_exports
 

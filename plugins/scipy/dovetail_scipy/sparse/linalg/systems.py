@@ -1,4 +1,4 @@
-"""What iterative solvers share: their arguments, equations on pytrees as such on vectors, and the
+"""Equations for iterative solvers: arguments, equations on pytrees as equations on vectors, and
 derivatives, which are those of the solution and not of the iterations."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ LinearMap = Callable[[Any], Any]
 
 @dataclass
 class Equation:
-    """``A(x) = b`` for vectors: what a method gets to solve."""
+    """The equation ``A(x) = b`` for vectors, with the options of a method."""
 
     A: LinearMap
     M: LinearMap | None
@@ -39,7 +39,7 @@ class Equation:
         return v if self.M is None else self.M(v)
 
     def start(self) -> tuple[Any, Any]:
-        """Where to begin, and the residual there; nan where that is not finite."""
+        """The first guess, and its residual; nan if that is not finite."""
         r = self.b - self.A(self.x0)
         return self.x0 + 0 * r, r
 
@@ -155,7 +155,7 @@ def _linear_map(name: str, argument: str, A: Any) -> LinearMap:
 class _Matrix:
     """Multiplication by a matrix, or by an object that multiplies as one does.
 
-    The shape of an object may not be known; then it takes what the right-hand side is.
+    If the shape of an object is not known, it takes vectors of the right-hand side's shape.
     """
 
     def __init__(self, matrix: Any, shape: tuple[int, ...] | None) -> None:
@@ -165,7 +165,7 @@ class _Matrix:
         return self.matrix @ x
 
     def typed(self) -> list[Any]:
-        """A value of its element type, if that is known."""
+        """A list of a value of its element type; empty if that is not known."""
         if is_value(self.matrix):
             return [self.matrix]
         dtype = getattr(self.matrix, "dtype", None)
@@ -173,7 +173,10 @@ class _Matrix:
 
 
 def _right_hand_side(name: str, b: Any, A: LinearMap) -> Any:
-    """Its leaves as arrays of floating-point numbers, which those of a matrix promote."""
+    """The right-hand side with its leaves as arrays of floating-point numbers.
+
+    They are promoted with the element type of a matrix ``A``.
+    """
     leaves, tree = tree_flatten(b)
     arrays = [array(f"{name}: b", x) for x in leaves]
     if not arrays:

@@ -3,8 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dovetail_scipy.spatial.transform.rotations import Rotation as Rotation
-    from dovetail_scipy.spatial.transform.slerp import Slerp as Slerp
+    from dovetail_scipy.spatial.transform.rotations import Rotation as Rotation, Slerp as Slerp
 else:
     from dovetail_core import lazy_exports
 

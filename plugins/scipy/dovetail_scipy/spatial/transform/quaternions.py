@@ -1,4 +1,4 @@
-"""Unit quaternions ``(x, y, z, w)`` along last axes, and what else describes rotations.
+"""Unit quaternions ``(x, y, z, w)`` along last axes, and other descriptions of rotations.
 
 Functions that are smooth are so at the identity, too: near it, where lengths have no derivatives,
 they are power series of squared lengths.
@@ -36,8 +36,7 @@ def normalized(q: Any) -> Any:
 
 @fused()
 def canonical(q: Any) -> Any:
-    """Of the two quaternions of a rotation the one whose first of w, z, y, x that is not 0 is
-    positive."""
+    """The quaternion of a rotation, of two, whose first nonzero of w, z, y, x is positive."""
     x, y, z, w = (q[..., i : i + 1] for i in range(4))
     leading = dnp.where(w != 0, w, dnp.where(z != 0, z, dnp.where(y != 0, y, x)))
     return dnp.where(leading < 0, -q, q)

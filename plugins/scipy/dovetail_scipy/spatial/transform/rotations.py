@@ -1,4 +1,4 @@
-"""Rotations in space."""
+"""Rotations in space, and their interpolation."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ class Rotation(NamedTuple):
         """Rotations about axes, one after another.
 
         Args:
-            seq: one to three letters: of ``xyz`` for axes that rest, of ``XYZ`` for axes that turn
-                with what was turned before.
+            seq: one to three letters: of ``xyz`` for fixed axes (extrinsic), of ``XYZ`` for axes
+                that rotate, too (intrinsic).
             angles: one for each axis, on the last dimension; of one axis, also a number.
 
         Raises:
@@ -168,7 +168,7 @@ class Rotation(NamedTuple):
         """Unit quaternions ``(x, y, z, w)``, or ``(w, x, y, z)``.
 
         Args:
-            canonical: of both quaternions of a rotation take the one with positive ``w``.
+            canonical: return the one of both quaternions of a rotation that has positive ``w``.
         """
         quat = quaternions.canonical(self.quat) if canonical else self.quat
         return dnp.roll(quat, 1, -1) if scalar_first else quat
@@ -191,7 +191,7 @@ class Rotation(NamedTuple):
 
     @property
     def single(self) -> bool:
-        """Whether this is one rotation and no array."""
+        """True if this is one rotation and no array."""
         return dnp.ndim(self.quat) == 1
 
 
@@ -210,3 +210,55 @@ def _axes(seq: str, counts: tuple[int, ...]) -> tuple[Any, bool]:
             f" got {short_repr(seq)}{here()}"
         )
     return tuple(names.index(a) for a in seq), intrinsic
+
+
+class Slerp(NamedTuple):
+    """Spherical linear interpolation: between two rotations at constant angular velocity.
+
+    It is made by :meth:`init` and called with times. It is a pytree.
+
+    Attributes:
+        times: the times at which rotations are reached. timedelta: the differences.
+        rotations: the rotations at the starts of intervals.
+        rotvecs: the rotations within intervals, as rotation vectors.
+    """
+
+    times: Array
+    timedelta: Array
+    rotations: Rotation
+    rotvecs: Array
+
+    @classmethod
+    def init(cls, times: ArrayLike, rotations: Rotation) -> Slerp:
+        """Interpolate rotations that are reached at ``times``, ascending.
+
+        Raises:
+            TypeError: ``rotations`` is no ``Rotation``.
+            ValueError: there are fewer than two, or another number of times.
+        """
+        if not isinstance(rotations, Rotation):
+            raise TypeError(
+                f"Slerp.init: rotations must be a Rotation, got {short_repr(rotations)}{here()}"
+            )
+        if rotations.single or len(rotations) < 2:
+            raise ValueError(f"Slerp.init: rotations must be two or more{here()}")
+        result = floats("Slerp.init: times", times)
+        if result.shape != (len(rotations),):
+            raise ValueError(
+                f"Slerp.init: times must be a vector of {len(rotations)}, one for each rotation, "
+                f"got shape {result.shape}{here()}"
+            )
+        before, after = Rotation(rotations.quat[:-1]), Rotation(rotations.quat[1:])
+        return cls(result, dnp.diff(result), before, (before.inv() * after).as_rotvec())
+
+    def __call__(self, times: ArrayLike) -> Rotation:
+        """The rotations at these times, a number or an array of them.
+
+        Outside of the interpolated times the rotation continues as in the nearest interval.
+        """
+        at = floats("Slerp", times)
+        last = self.timedelta.shape[0] - 1
+        index = dnp.clip(dnp.searchsorted(self.times, at, side="right") - 1, 0, last)
+        part = (at - self.times[index]) / self.timedelta[index]
+        turned = Rotation.from_rotvec(self.rotvecs[index] * part[..., None])
+        return self.rotations[index] * turned

@@ -1,0 +1,1 @@
+"""Numerical functions of whole arrays: interpolation, polynomials, convolution, statistics."""

@@ -1,0 +1,1 @@
+"""Element types: scalar types, conversion, and functions about types."""
