@@ -249,9 +249,7 @@ def entries_in(cache: Any) -> int:
 
 def forget_all() -> None:
     """Empty every cache, those of jaxlib and of the adapter to it included."""
-    from dovetail_xla.calls import (
-        clear_all_caches,  # loaded by then: where nothing was called it is not
-    )
+    from dovetail_xla.execution import clear_all_caches
 
     clear_all_caches()
     for cache in caches():

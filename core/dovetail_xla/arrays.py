@@ -86,8 +86,8 @@ class HostInput:
         )
 
 
-def told(aval: Any, sharding: Any) -> Any:
-    """The type of an array of type `aval` with this sharding, with the axes that types show."""
+def typed_with_sharding(aval: Any, sharding: Any) -> Any:
+    """The type of an array of type `aval` with this sharding, if types of its mesh have one."""
     if sharding.__class__ is NamedSharding and getattr(sharding.mesh, "explicit_axes", ()):
         return aval.update(sharding=sharding)
     return aval if getattr(aval, "divided", None) is None else aval.update(sharding=None)
@@ -112,10 +112,10 @@ def put_sharded(
     for shard in shards:
         if shard.dtype is not dtype and shard.dtype != dtype:
             raise TypeError(f"a shard of dtype {shard.dtype} in an array of dtype {dtype}")
+    aval, semantics = typed_with_sharding(aval, sharding), _SHARED if shared else _COPY_NOW
     return _b.batched_device_put(
-        told(aval, sharding), sharding, list(shards), list(devices), committed, False,
-        _SHARED if shared else _COPY_NOW, True,
-    )  # fmt: skip
+        aval, sharding, list(shards), list(devices), committed, False, semantics, True
+    )
 
 
 def put_global(
@@ -126,14 +126,15 @@ def put_global(
     cut = cut_of(sharding, aval.shape)
     if not cut.own:
         return assemble(aval, sharding, [])
-    if cut.is_whole:
+    if cut.is_replicated:
         parts = [value] * len(cut.own)
     else:
         # C++ fails (bad_function_call) where some of the shards, but not all, are one memory.
         # Parts without elements are one memory, too.
-        indices, again, copied = cut.indices, cut.again, not value.size
+        indices, is_copy, copied = cut.indices, cut.is_copy, not value.size
         parts = [
-            value[indices[i]].copy() if again[i] or copied else value[indices[i]] for i in cut.mine
+            value[indices[i]].copy() if is_copy[i] or copied else value[indices[i]]
+            for i in cut.mine
         ]
     return put_sharded(parts, aval, sharding, cut.own, shared=shared)
 
@@ -152,7 +153,9 @@ def assemble(
     aval: Any, sharding: Sharding, arrays: Sequence[ArrayImpl], committed: bool = True
 ) -> ArrayImpl:
     """One array from its single-device parts, in the order of the sharding's devices; no copy."""
-    return ArrayImpl(told(aval, sharding), sharding, list(arrays), committed, _skip_checks=True)
+    return ArrayImpl(
+        typed_with_sharding(aval, sharding), sharding, list(arrays), committed, _skip_checks=True
+    )
 
 
 def shards_of(array: ArrayImpl) -> list[ArrayImpl]:

@@ -87,7 +87,7 @@ def checked_callback(
 
     `fun` gets read-only NumPy arrays (None for a token) and returns one value per result. C++
     copies the bytes of these without a look at shape or dtype, past the end of a short array, so
-    they are checked here: a TypeError. Exceptions are kept as by :func:`remembering`.
+    they are checked here: a TypeError. Exceptions are kept as by :func:`keeping_exceptions`.
     """
     wanted = [
         None if aval is None else (tuple(aval.shape), np.dtype(aval.dtype)) for aval in results
@@ -104,10 +104,10 @@ def checked_callback(
             for at, (value, type_) in enumerate(zip(values, wanted, strict=True))
         )
 
-    return remembering(checked)
+    return keeping_exceptions(checked)
 
 
-def remembering(fun: Callable[..., Any]) -> Callable[..., Any]:
+def keeping_exceptions(fun: Callable[..., Any]) -> Callable[..., Any]:
     """`fun` as an entry of `compile(..., host_callbacks=...)` whose exceptions are kept.
 
     C++ turns them into text; code that waits for the program gets the exception itself from
@@ -166,8 +166,8 @@ def exception_behind(error: BaseException) -> BaseException:
     behind = _exception_behind(error)
     if behind is error or not (_reported and isinstance(behind, Exception)):
         return behind
-    told = error if isinstance(error, JaxRuntimeError) else JaxRuntimeError(str(error))
-    return _caused_by(told, behind)
+    reported = error if isinstance(error, JaxRuntimeError) else JaxRuntimeError(str(error))
+    return _caused_by(reported, behind)
 
 
 def as_reported(error: Exception) -> Exception:
@@ -178,9 +178,9 @@ def as_reported(error: Exception) -> Exception:
     return _caused_by(JaxRuntimeError(text), error)
 
 
-def _caused_by(told: JaxRuntimeError, cause: BaseException) -> JaxRuntimeError:
-    told.__cause__ = cause
-    return told
+def _caused_by(reported: JaxRuntimeError, cause: BaseException) -> JaxRuntimeError:
+    reported.__cause__ = cause
+    return reported
 
 
 def report_as_runtime_errors(report: bool = True) -> None:

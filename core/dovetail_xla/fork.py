@@ -1,8 +1,8 @@
 """Forked processes: a child raises an error where it would wait for ever for a parent's thread.
 
-A fork copies the thread that forks and no other, so a child has none of the runtime's threads. It
-may read arrays that were computed before the fork, trace and lower; whatever gives the runtime work
-is an error. The child sets this up: the parent's calls cost nothing more.
+A fork copies only the thread that forks, so a child has none of the runtime's threads. It may read
+arrays that were computed before the fork, trace and lower; other uses of the runtime raise an
+error. The child installs these errors, at no cost to the parent's calls.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ENTRIES: tuple[tuple[Any, str, str], ...] = (
     (_b.ShardedToken, "block_until_ready", "the effects of a program are waited for"),
 )
 
-_place: Callable[[], str] = str
+_location: Callable[[], str] = str
 _clients: WeakSet[_b.Client] = WeakSet()
 _in_child: list[Callable[[], None]] = []
 _lost: Callable[[_b.ArrayImpl], None] = _b.ArrayImpl.delete
@@ -43,14 +43,14 @@ def forked() -> bool:
     return _forked
 
 
-def explain(place: Callable[[], str], lost: Callable[[_b.ArrayImpl], None]) -> None:
+def explain(location: Callable[[], str], lost: Callable[[_b.ArrayImpl], None]) -> None:
     """Sets the function that finds the user's line for errors, and the one for lost arrays.
 
     `lost` gets each array of a child that was not ready at the fork, and must delete it: it will
     never be computed, and a deleted array raises where this one would wait for ever.
     """
-    global _place, _lost
-    _place, _lost = place, lost
+    global _location, _lost
+    _location, _lost = location, lost
 
 
 def in_child(f: Callable[[], None]) -> None:
@@ -83,7 +83,7 @@ def started(client: _b.Client) -> None:
 
 def refuse(what: str) -> NoReturn:
     """Raises the error for what a forked process cannot do."""
-    raise RuntimeError(f"{what}{_place()} in a forked process. {_ADVICE}")
+    raise RuntimeError(f"{what}{_location()} in a forked process. {_ADVICE}")
 
 
 def _enter_child() -> None:

@@ -35,42 +35,40 @@ def can_be_interrupted() -> bool:
     return threading.get_ident() == threading.main_thread().ident
 
 
-class Begun(Generic[T]):
+class StartedCall(Generic[T]):
     """A call in a thread of its own, which goes on if this thread is interrupted while it waits.
 
     A process that ends before the call waits for it, and prints that it waits for `what`. If other
     threads cannot import modules (:func:`threads_can_import`), the call runs in this thread.
     """
 
-    __slots__ = ("_begun", "_call", "_errors", "_found", "_over", "_what")
+    __slots__ = ("_call", "_errors", "_over", "_results", "_started", "_what")
 
     def __init__(self, call: Callable[[], T], what: str) -> None:
         self._call, self._what = call, what
-        self._found: list[T] = []
+        self._results: list[T] = []
         self._errors: list[BaseException] = []
-        self._begun: list[bool] = []
+        self._started: list[bool] = []
         self._over = threading.Lock()
         self._over.acquire()
         if not threads_can_import():
             self._run()
             return
         atexit.register(self._at_exit)
-        start_new_thread(
-            self._run, ()
-        )  # the handshake of threading.Thread would take as long again
+        start_new_thread(self._run, ())  # threading.Thread's handshake would take as long again
 
     def _run(self) -> None:
-        self._begun.append(True)
+        self._started.append(True)
         try:
-            self._found.append(self._call())
+            self._results.append(self._call())
         except BaseException as e:
             self._errors.append(e)
         finally:
             self._over.release()
 
     def _at_exit(self) -> None:
-        if not self._found and not self._errors:
-            wait_at_exit(self._over, self._begun, self._what)
+        if not self._results and not self._errors:
+            wait_at_exit(self._over, self._started, self._what)
 
     def over(self, timeout: float) -> bool:
         """Return whether the call ends within so many seconds; then `wait` returns at once."""
@@ -85,14 +83,14 @@ class Begun(Generic[T]):
         atexit.unregister(self._at_exit)  # not after an interrupt
         if self._errors:
             raise self._errors.pop()
-        return self._found[0]
+        return self._results[0]
 
 
 def run_to_the_end(call: Callable[[], T], what: str) -> T:
-    """`call()` in a thread that goes on if this one is interrupted (see :class:`Begun`)."""
+    """`call()` in a thread that goes on if this one is interrupted (see :class:`StartedCall`)."""
     if not threads_can_import():
         return call()
-    return Begun(call, what).wait()
+    return StartedCall(call, what).wait()
 
 
 def _wait(lock: threading.Lock) -> None:
@@ -134,13 +132,13 @@ def _is_under(frame: FrameType | None, functions: tuple[str, ...]) -> bool:
     return False
 
 
-def wait_at_exit(over: threading.Lock, begun: Sequence[bool], what: str) -> None:
-    """Wait until the lock is released, if the call has ``begun``.
+def wait_at_exit(over: threading.Lock, started: Sequence[bool], what: str) -> None:
+    """Wait until the lock is released, if the call has ``started``.
 
     Another Ctrl-C ends the process at once, without Python's finalization.
     """
     try:
-        if over.acquire(timeout=1) or not begun:
+        if over.acquire(timeout=1) or not started:
             return
         print(f"waiting for {what} to end; Ctrl-C ends the process at once", file=sys.stderr)
         _wait(over)

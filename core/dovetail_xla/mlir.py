@@ -1,12 +1,16 @@
-"""StableHLO modules: parsed, checked, transformed, printed, saved; MLIR loads when first used."""
+"""StableHLO modules: parsed, checked, transformed, printed, saved, and read operation by operation.
+
+MLIR is loaded when it is first used.
+"""
 
 from __future__ import annotations
 
 import io
 import re
 import threading
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -106,7 +110,7 @@ def verify(module: Any) -> None:
 
 
 def run_passes(module: Any, pipeline: str) -> Any:
-    """The module after passes such as "canonicalize,cse"; changed in place if it is an object.
+    """The module after passes such as "canonicalize,cse"; an object is modified and returned.
 
     Raises ValueError for an unknown pass and for a pass that fails.
     """
@@ -156,8 +160,8 @@ def name_results(module: Any, names: Sequence[str]) -> None:
     written if their number differs, or if any result has attributes already."""
     ir, main = load("mlir.ir"), main_of(module)
     own = list(ir.ArrayAttr(main.attributes["res_attrs"])) if "res_attrs" in main.attributes else []
-    told = any(len(ir.DictAttr(a)) for a in own)
-    if not names or told or len(names) != len(type_of_main(module)[1]):
+    has_attributes = any(len(ir.DictAttr(a)) for a in own)
+    if not names or has_attributes or len(names) != len(type_of_main(module)[1]):
         return
     with module.context:
         noted = [ir.DictAttr.get({"jax.result_info": ir.StringAttr.get(_utf8(n))}) for n in names]
@@ -240,3 +244,104 @@ def evaluate(module: Any, arguments: Sequence[Any]) -> list[Any]:
     with module.context:
         values = [ir.DenseElementsAttr.get(np.ascontiguousarray(a)) for a in arguments]
         return [np.array(result) for result in stablehlo.eval_module(module, values)]
+
+
+Type = tuple[tuple[int, ...], str]
+"""A shape and an element type (``"f32"``); the text of other types."""
+Value = tuple[Hashable, Type]
+"""A key of a value, and its type."""
+Operation = tuple[str, Sequence[Value], Sequence[Value], Callable[[str], Any]]
+"""A name, operands, results, and :func:`_attribute` of its attributes by name."""
+
+_SHARDING = "sdy.sharding"
+
+
+class Functions(NamedTuple):
+    """The contents of the functions of a module.
+
+    Attributes:
+        operations: each after those whose results it uses, those of regions included.
+        blocks: the types of the arguments of functions and regions.
+        results: the types of the results of ``main``.
+        has_shardings: True if arguments or results of ``main`` have shardings.
+    """
+
+    operations: list[Operation]
+    blocks: list[Type]
+    results: list[Type]
+    has_shardings: bool
+
+
+def functions_of(module: Any) -> Functions:
+    """The contents of the functions of an ``ir.Module``.
+
+    Raises ValueError if there is no function ``main``.
+    """
+    ir, main = load("mlir.ir"), main_of(module)
+    signature = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value)
+    made = Functions([], [], list(map(_type, signature.results)), _has_shardings(main))
+    for function in module.body.operations:
+        if function.operation.name == "func.func":
+            _read(function.operation, made)
+    return made
+
+
+def _read(operation: Any, into: Functions) -> None:
+    for region in operation.regions:
+        for block in region.blocks:
+            into.blocks.extend([_type(x.type) for x in block.arguments])
+            for each in block.operations:
+                op = each.operation
+                operands, results = list(_values(op.operands)), list(_values(op.results))
+                _read(op, into)
+                into.operations.append((op.name, operands, results, partial(_attribute, op)))
+
+
+def _values(result: Any) -> Iterator[Value]:
+    return ((x, _type(x.type)) for x in result)
+
+
+def _type(result: Any) -> Type:
+    ir = load("mlir.ir")
+    if not isinstance(result, ir.RankedTensorType) or not result.has_static_shape:
+        return (), str(result)
+    return tuple(result.shape), str(result.element_type)
+
+
+def _has_shardings(main: Any) -> bool:
+    ir = load("mlir.ir")
+    sharding_attributes = [
+        main.attributes[x] for x in ("arg_attrs", "res_attrs") if x in main.attributes
+    ]
+    return any(
+        _SHARDING in ir.DictAttr(each) for all in sharding_attributes for each in ir.ArrayAttr(all)
+    )
+
+
+def _attribute(operation: Any, name: str) -> Any:
+    """An attribute: integers of an array as a tuple, dimension numbers of products as pairs of a
+    name and integers, the integer that fills an array; empty where the operation lacks it, and None
+    where it is something else."""
+    ir = load("mlir.ir")
+    if name not in operation.attributes:
+        return ()
+    try:
+        result = operation.attributes[name]
+    except TypeError:  # some constants' attributes have no class in the bindings
+        return None
+    if isinstance(result, ir.DenseI64ArrayAttr):
+        return tuple(result)
+    if isinstance(result, ir.DenseIntElementsAttr):
+        element = str(ir.ShapedType(result.type).element_type)
+        is_filled = result.is_splat and element.lstrip("u") in ("i8", "i16", "i32", "i64")
+        return result[0] if is_filled else None
+    numbers = load("mlir._mlir_libs._stablehlo").DotDimensionNumbers
+    if not numbers.isinstance(result):
+        return None
+    return tuple([(field, tuple(getattr(numbers(result), field))) for field in _DOT])
+
+
+_DOT = (
+    "lhs_batching_dimensions", "rhs_batching_dimensions", "lhs_contracting_dimensions",
+    "rhs_contracting_dimensions",
+)  # fmt: skip

@@ -55,15 +55,15 @@ def function_texts(
         types = [mlir.Type.parse(t) for t in ins], [mlir.Type.parse(t) for t in outs]
         with mlir.InsertionPoint(module.body):
             made = func.FuncOp(name, mlir.FunctionType.get(*types), visibility="private")
-        with mlir.InsertionPoint(made.add_entry_block()) as place:
-            results = values_of(build(module, place, list(made.arguments), types[1]))
+        with mlir.InsertionPoint(made.add_entry_block()) as point:
+            results = values_of(build(module, point, list(made.arguments), types[1]))
             _check_results(results, types[1], mlir.Value)
             func.ReturnOp(results)
         try:
             module.operation.verify()
         except mlir.MLIRError as error:
-            said = " ".join(str(error).split())
-            raise InvalidFunction(f"built what is not valid: {said}. Correct it.") from None
+            message = " ".join(str(error).split())
+            raise InvalidFunction(f"built what is not valid: {message}. Correct it.") from None
         others = _settled(module, name, settle)
         return _text(made), others
 

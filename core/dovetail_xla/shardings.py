@@ -95,14 +95,14 @@ class Cut(NamedTuple):
     """The parts of an array for the devices of a sharding, in their order.
 
     Attributes:
-        indices: the part of each. again: True if a device before it has the same part.
-        is_whole: True if each has the whole array.
+        indices: the part of each. is_copy: True if a device before it has the same part.
+        is_replicated: True if each has the whole array.
         mine: the positions of the devices of this process. own: those devices.
     """
 
     indices: tuple[tuple[slice, ...], ...]
-    again: tuple[bool, ...]
-    is_whole: bool
+    is_copy: tuple[bool, ...]
+    is_replicated: bool
     mine: tuple[int, ...]
     own: tuple[Device, ...]
 
@@ -117,11 +117,11 @@ def cut_of(sharding: Any, shape: tuple[int, ...]) -> Cut:
     hlo_sharding = sharding._to_xla_hlo_sharding(len(shape))
     devices = sharding._internal_device_list
     result = shard_indices(hlo_sharding, shape, len(devices))
-    again = tuple([result.index(index) < i for i, index in enumerate(result)])
+    is_copy = tuple([result.index(index) < i for i, index in enumerate(result)])
     own = tuple(devices.addressable_device_list)
     here = set(own)
     mine = tuple([i for i, d in enumerate(devices) if d in here])
-    return Cut(tuple(result), again, hlo_sharding.is_replicated(), mine, own)
+    return Cut(tuple(result), is_copy, hlo_sharding.is_replicated(), mine, own)
 
 
 def shard_indices(

@@ -30,7 +30,7 @@ import numpy as np
 
 from dovetail_base.caches import WeakTable
 from dovetail_xla.arrays import ArrayImpl
-from dovetail_xla.calls import PjitFunction
+from dovetail_xla.execution import PjitFunction
 
 from ..dispatch.tracer import Tracer
 

@@ -19,7 +19,7 @@ from weakref import ref
 
 from dovetail_base.caches import Cache
 from dovetail_base.source import is_framework
-from dovetail_xla.calls import PjitFunction
+from dovetail_xla.execution import PjitFunction
 
 from .contents import Look, Unseen, same
 

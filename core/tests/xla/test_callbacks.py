@@ -144,5 +144,5 @@ def test_an_exception_of_a_function_of_buffers_is_found():
         raise error
 
     with pytest.raises(callbacks.CallbackFailed) as result:
-        callbacks.remembering(fails)()
+        callbacks.keeping_exceptions(fails)()
     assert callbacks.exception_behind(result.value) is error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dovetail_xla import arrays, calls, client, config, execution, shardings
+from dovetail_xla import arrays, client, config, execution, execution as calls, shardings
 from dovetail_xla._bindings import PyTreeRegistry
 
 REGISTRY = PyTreeRegistry()

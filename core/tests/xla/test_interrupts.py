@@ -74,7 +74,7 @@ def test_results_and_errors_of_the_call_are_its_callers():
 
 def test_what_was_begun_can_be_waited_for_by_and_by():
     go = threading.Event()
-    begun = interrupts.Begun(lambda: (go.wait(), threading.get_ident())[1], "an event")
+    begun = interrupts.StartedCall(lambda: (go.wait(), threading.get_ident())[1], "an event")
     assert not begun.over(0.01)
     go.set()
     assert begun.over(10) and begun.over(10)

@@ -91,7 +91,10 @@ def move(
     result = arrays.copy_arrays([x], [devices], [sharding], semantics)[0]
     if donate and not (shared and sharding == x._sharding):
         release_donated(x)
-    if result._committed == committed and arrays.told(result.aval, sharding) is result.aval:
+    if (
+        result._committed == committed
+        and arrays.typed_with_sharding(result.aval, sharding) is result.aval
+    ):
         return result
     return arrays.assemble(result.aval, sharding, arrays.shards_of(result), committed)
 

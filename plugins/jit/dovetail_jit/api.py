@@ -15,7 +15,7 @@ from dovetail_core import EVAL, Tracer, check_alive, get_trace, registry
 from dovetail_tree.errors import explain_arguments
 from dovetail_tree.util import calls, tree_unflatten
 from dovetail_xla.arrays import ArrayImpl
-from dovetail_xla.calls import clear_cache, make_call, shared_entries
+from dovetail_xla.execution import clear_cache, make_call, shared_entries
 
 from .call.effects import call_with_callbacks
 from .call.miss import Call, Requirements, Result, miss, moved

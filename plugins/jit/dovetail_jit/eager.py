@@ -19,8 +19,8 @@ from dovetail_core import (
 from dovetail_core.rules.alive import keeps_only_itself
 from dovetail_tree.errors import explain_arguments
 from dovetail_tree.util import calls, tree_structure
-from dovetail_xla.calls import make_call
 from dovetail_xla.config import trace_context
+from dovetail_xla.execution import make_call
 
 from .call.miss import Callee, miss, moved
 from .call.observers import Lines

@@ -44,7 +44,7 @@ def _eval_shape(f: Any, /, *args: Any, **kwargs: Any) -> Any:
 def _clear_cache(f: Any) -> None:
     """Forget the compiled calls of a function that is one itself. Others have none of their own:
     ``clear_caches`` forgets those of what they call."""
-    from dovetail_xla.calls import PjitFunction, clear_cache
+    from dovetail_xla.execution import PjitFunction, clear_cache
 
     if isinstance(f, PjitFunction):
         clear_cache(f)

@@ -16,7 +16,7 @@ from dovetail_core import EVAL, ClosedJaxpr, Eqn, Operand, Tracer, evaluation, g
 from dovetail_tree.errors import explain_arguments
 from dovetail_tree.util import calls, tree_leaves, tree_map, tree_unflatten
 from dovetail_xla.arrays import ArrayImpl
-from dovetail_xla.calls import make_call
+from dovetail_xla.execution import make_call
 
 from .call.miss import Call, Callee, Result, miss, moved
 from .call.observers import Lines

@@ -36,7 +36,7 @@ from dovetail_jit.disk_cache import (
 from dovetail_jit.disk_cache.entry import DamagedEntry, decode, encode
 from dovetail_jit.serializing import deserialize_and_load, serialize
 from dovetail_tree.util import tree_leaves
-from dovetail_xla import execution, lighter
+from dovetail_xla import execution, stripping
 from dovetail_xla.client import device_list
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
@@ -522,7 +522,7 @@ def test_of_two_that_make_the_secret_one_is_first(own_secret: Path) -> None:
 def test_executables_that_load_quicker_compute_and_show_the_same(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lighter, "LEAST", 0)
+    monkeypatch.setattr(stripping, "LEAST", 0)
 
     def f(x: Any, w: Any) -> Any:
         def body(carry: Any) -> Any:
@@ -541,7 +541,7 @@ def test_executables_that_load_quicker_compute_and_show_the_same(
     assert any(b"whole" in e.read_bytes() for e in entries(place))
     made, result = (jit(lambda x: lax.sin(lax.cos(x))).lower(X).compile() for _ in range(2))
     light = result._executable.loaded
-    assert lighter.is_lighter(execution.hlo_text(light))
+    assert stripping.is_stripped(execution.hlo_text(light))
     assert " cosine(" in result.as_text() and " cosine(" not in execution.hlo_text(light)
     assert result.as_text() == made.as_text()
     assert result.cost_analysis() == made.cost_analysis()
@@ -549,14 +549,14 @@ def test_executables_that_load_quicker_compute_and_show_the_same(
         if b"whole" in entry.read_bytes():
             entry.unlink()
     assert result.as_text() == made.as_text()
-    monkeypatch.setattr(lighter, "_KNOWN", ())
-    assert lighter.lighter(execution.serialize(made._executable.device.client, light)) is None
+    monkeypatch.setattr(stripping, "_KNOWN", ())
+    assert stripping.strip_hlo(execution.serialize(made._executable.device.client, light)) is None
 
 
 def test_fusions_that_are_machine_code_are_one_instruction_without_operands(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(lighter, "LEAST", 0)
+    monkeypatch.setattr(stripping, "LEAST", 0)
     convolve = lambda x, w: lax.conv(x, w, (1, 1), "SAME")  # noqa: E731
     made = jit(lambda x, w: lax.sin(convolve(lax.cos(x), w))).lower(
         np.ones((1, 2, 4, 4), np.float32), np.ones((2, 2, 3, 3), np.float32)
@@ -564,7 +564,7 @@ def test_fusions_that_are_machine_code_are_one_instruction_without_operands(
     loaded = made.compile()._executable.loaded
     device = devices("cpu")[0]
     blob = execution.serialize(device.client, loaded)
-    light = lighter.lighter(blob)
+    light = stripping.strip_hlo(blob)
     assert light is not None and len(light) < len(blob)
     text = execution.hlo_text(execution.deserialize(device.client, light, device_list([device])))
     assert 'custom-call(), custom_call_target="dovetail.compiled"' in text
@@ -572,9 +572,9 @@ def test_fusions_that_are_machine_code_are_one_instruction_without_operands(
 
 
 def test_what_is_no_serialized_executable_is_left_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lighter, "LEAST", 0)
+    monkeypatch.setattr(stripping, "LEAST", 0)
     for blob in (b"", b"\x01", b"junk" * 100, bytes(300), b"\xff" * 300):
-        assert lighter.lighter(blob) is None
+        assert stripping.strip_hlo(blob) is None
 
 
 def test_programs_from_the_cache_can_be_serialized(place: Path) -> None:

@@ -49,10 +49,10 @@ def make_array_from_callback(
     known: Any = None  # a dtype that arrays hold
     for i in mine:
         index = cut.indices[i]
-        if cut.again[i] and (at := _first(cut, mine, i)) < len(parts):
+        if cut.is_copy[i] and (at := _first(cut, mine, i)) < len(parts):
             part = parts[at]
             # C++ fails where some of the parts, but not all, are one memory.
-            part = part if cut.is_whole or not isinstance(part, np.ndarray) else part.copy()
+            part = part if cut.is_replicated or not isinstance(part, np.ndarray) else part.copy()
         else:
             part = data_callback(index)
             if part.__class__ is not np.ndarray or part.dtype is not known or part.shape != wanted:

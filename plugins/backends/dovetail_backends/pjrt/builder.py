@@ -25,7 +25,7 @@ from dovetail_core import (
 from dovetail_xla.guards import explicit_get
 
 from ..tables import StablehloRule, stablehlo_rules
-from . import bindings, custom_calls, custom_calls as calls
+from . import bindings, custom_calls
 from .attributes import Attribute, symbol
 from .emitter import Emitter, Val, definition
 from .text import tensor_type
@@ -244,7 +244,9 @@ class Builder(Emitter):
             effect: True to call it even if its results are unused.
             further: other attributes of the operation, or other values of the standard ones.
         """
-        return calls.custom_call(self, target, operands, outs, config or {}, effect, further or {})
+        return custom_calls.custom_call(
+            self, target, operands, outs, config or {}, effect, further or {}
+        )
 
     def mlir(
         self,

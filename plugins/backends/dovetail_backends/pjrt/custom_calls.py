@@ -19,7 +19,7 @@ from dovetail_xla.callbacks import (
     PARTITIONED_TARGET,
     TARGET,
     checked_callback,
-    remembering,
+    keeping_exceptions,
 )
 from dovetail_xla.shardings import HloSharding
 
@@ -145,7 +145,7 @@ def buffer_callback(
     target = _target(b, BUFFER_TARGETS, name)
     if recorded and b.platform != "cpu":
         target += "_cmd_buffer"
-    config = {"index": integer(b.module.add_callback(remembering(fun)), np.uint64)}
+    config = {"index": integer(b.module.add_callback(keeping_exceptions(fun)), np.uint64)}
     further = {"output_operand_aliases": operand_aliases(aliases, len(outs))} if aliases else {}
     return _on_all(
         b, custom_call(b, target, operands, outs, config, effect, further, _once(b, outs))

@@ -252,7 +252,7 @@ def cache(call: Callable[..., Any], *, explain: Any = None) -> Callable[..., Any
     known: Cache[Any, tuple[Any, tuple[Store | None, ...]]] = Cache()
 
     @wraps(call)
-    def remembering(fun: WrappedFun, *args: Any) -> Any:
+    def keeping_exceptions(fun: WrappedFun, *args: Any) -> Any:
         key = fun, args, trace_key()
         result = known.get(key)
         if result is None:
@@ -262,8 +262,8 @@ def cache(call: Callable[..., Any], *, explain: Any = None) -> Callable[..., Any
             fun.populate_stores(result[1])
         return result[0]
 
-    remembering.cache_clear = known.clear  # type: ignore[attr-defined]
-    return remembering
+    keeping_exceptions.cache_clear = known.clear  # type: ignore[attr-defined]
+    return keeping_exceptions
 
 
 def program_function(program: Jaxpr | ClosedJaxpr) -> WrappedFun:

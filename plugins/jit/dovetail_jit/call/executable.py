@@ -34,8 +34,14 @@ from dovetail_core import (
 )
 from dovetail_tree.util import calls, tree_unflatten
 from dovetail_xla import execution
-from dovetail_xla.arrays import ArrayImpl, HostInput, XlaRuntimeError, block_until_ready, told
-from dovetail_xla.calls import FastPath
+from dovetail_xla.arrays import (
+    ArrayImpl,
+    HostInput,
+    XlaRuntimeError,
+    block_until_ready,
+    typed_with_sharding,
+)
+from dovetail_xla.execution import FastPath
 from dovetail_xla.shardings import single_device_sharding
 
 from ..options import no_execution, refuse_execution
@@ -136,7 +142,7 @@ class Executable(Runnable):
             self.ins, self.outs = partitioned_shardings(module, loaded, self.in_avals)
         self.result_types = module.out_avals
         if self.partition is None or self.partition.grid.told:
-            self.result_types = tuple(map(told, module.out_avals, self.outs))
+            self.result_types = tuple(map(typed_with_sharding, module.out_avals, self.outs))
         self.constants = [
             self._array(c, typeof(c).strong(), s) for c, s in zip(module.const_args, self.ins)
         ]

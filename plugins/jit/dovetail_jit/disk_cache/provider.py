@@ -9,7 +9,7 @@ from typing import Any
 
 from dovetail_backends import LoweredModule, backend_of
 from dovetail_xla import client as xla_client, execution
-from dovetail_xla.lighter import is_lighter, lighter
+from dovetail_xla.stripping import is_stripped, strip_hlo
 
 from ..call.digest import program_key
 from ..call.executable import Runnable
@@ -41,7 +41,7 @@ def get(request: Request, make: Make) -> Runnable | None:
 
 def _write(store: Store, key: bytes, device: Any, module: LoweredModule, loaded: Any) -> None:
     body = execution.serialize(backend_of(device).client, loaded)
-    light = lighter(body) if module.platform == "cpu" else None
+    light = strip_hlo(body) if module.platform == "cpu" else None
     store.write(key, environment(device), light or body, f"executable {module.name}")
     if light is not None:
         store.write(_key_of_whole(key), environment(device), body, f"whole {module.name}")
@@ -67,8 +67,8 @@ def whole_executable(
     module: LoweredModule, device: Any, options: Mapping[str, Any], loaded: Any
 ) -> Any:
     """The executable of a module to look at: ``loaded``, unless that is a lighter one (see
-    ``dovetail_xla.lighter``), in whose place the whole one is read, or else made again."""
-    if module.platform != "cpu" or not is_lighter(execution.hlo_text(loaded)):
+    ``dovetail_xla.stripping``), in whose place the whole one is read, or else made again."""
+    if module.platform != "cpu" or not is_stripped(execution.hlo_text(loaded)):
         return loaded
     given = all_options(module.platform, options)
     store = open_store()

@@ -18,7 +18,7 @@ from threading import Lock
 from typing import Any, Protocol
 
 from dovetail_core import config
-from dovetail_xla.interrupts import Begun, threads_can_import
+from dovetail_xla.interrupts import StartedCall, threads_can_import
 
 from .options import compile_progress
 
@@ -210,11 +210,11 @@ class Workers:
         self._tasks: SimpleQueue[tuple[str, Task] | None] = SimpleQueue()
         self._stopped = False
         self._carry = config.carried()
-        self._begun: Begun[None] | None = None
+        self._begun: StartedCall[None] | None = None
 
     def __enter__(self) -> Workers:
         if threads_can_import():
-            self._begun = Begun(self._work_together, "the compilation of programs")
+            self._begun = StartedCall(self._work_together, "the compilation of programs")
         return self
 
     def submit(self, name: str, task: Task) -> None:

@@ -16,8 +16,8 @@ from dovetail_base.caches import cached
 from dovetail_core import Tracer
 from dovetail_tree.registry import functions_of, named_tuple_fields, node_functions
 from dovetail_xla.arrays import ArrayImpl
-from dovetail_xla.calls import PjitFunction
 from dovetail_xla.client import Device
+from dovetail_xla.execution import PjitFunction
 
 from .digest import KINDS, Digest, is_written_in_library
 from .functions import add_compiled, add_function

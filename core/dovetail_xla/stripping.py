@@ -1,13 +1,13 @@
-"""Serialized executables of the CPU without parts that only people read, so that they load faster.
+"""Serialized executables of the CPU without HLO that only people read, so that they load faster.
 
-An executable carries the whole HLO that it was compiled from, and loading it builds all of that
-again, which takes most of the time. The machine code needs of it the entry computation, and what
-the buffers and some library calls refer to; fusions that have become machine code serve only to be
-shown. Here each of those gives way to an instruction with the same result and no operands, its body
-is left out, and no instruction says from which line it came.
+An executable contains all the HLO that it was compiled from, and most of the time of loading it
+goes into building that again. The machine code needs the entry computation, and the instructions to
+which buffers and some library calls refer; fusions that were compiled to machine code serve only to
+be shown. Here each of these fusions is replaced by an instruction with the same result and no
+operands, its body is removed, and so are the source lines of instructions.
 
 The format is that of XLA's protocol buffers, of which the field numbers below are used. Messages
-that do not look as expected are left unchanged.
+with other contents than expected are left unchanged.
 """
 
 from __future__ import annotations
@@ -28,39 +28,36 @@ _KINDS = {
     b"convolution": (0, ()), b"fft": (0, ()), b"sort": (0, ()),
     b"call": (3, (1,)), b"while": (10, (1, 2)),
 }  # fmt: skip
-"""Kinds of steps that refer to HLO in no unknown way, and where they hold steps: the field of what
-they are, and the fields of that."""
+"""Kinds of steps whose references to HLO are known: the field of their own message, and the fields
+in it that hold steps."""
 _YNN = 21  # field of steps
 _ENTRY, _COMPUTATION = 6, 3  # fields of a module
 _INSTRUCTION, _COMPUTATION_ID = 2, 5  # fields of a computation
 _NAME, _OPCODE, _SHAPE, _TARGET, _ID, _CALLED = 1, 2, 3, 28, 35, 38  # fields of an instruction
-_METADATA, _ATTRIBUTES, _ORDER = (
-    7,
-    68,
-    37,
-)  # of these: for people, for the compiler, what comes before
+# Fields of an instruction: source lines, attributes for the compiler, control predecessors.
+_METADATA, _ATTRIBUTES, _ORDER = 7, 68, 37
 
 Field = tuple[int, int, Any]
 _STUB = "dovetail.compiled"
 """The target of the custom calls that replace fusions."""
 
 
-def is_lighter(hlo: str) -> bool:
-    """Return whether an executable's HLO text lacks the fusions that are machine code."""
+def is_stripped(hlo: str) -> bool:
+    """True if an executable's HLO text lacks the fusions that are machine code."""
     return f'custom_call_target="{_STUB}"' in hlo
 
 
-def lighter(blob: bytes) -> bytes | None:
-    """A serialized executable that does the same and loads quicker; None where there is none."""
+def strip_hlo(blob: bytes) -> bytes | None:
+    """An equivalent serialized executable that loads faster; None if it cannot be made."""
     if JAXLIB_VERSION[:2] not in _KNOWN or len(blob) < LEAST:
         return None
     try:
-        return _lighter(memoryview(blob))
+        return _stripped(memoryview(blob))
     except (ValueError, IndexError, KeyError, TypeError):
         return None
 
 
-def _lighter(blob: memoryview) -> bytes | None:
+def _stripped(blob: memoryview) -> bytes | None:
     length, start = _varint(blob, 0)
     top = list(_fields(blob[start + length :]))
     result = list(_fields(_one(top, 1)))
@@ -71,13 +68,13 @@ def _lighter(blob: memoryview) -> bytes | None:
         return None
     wrapped = list(_fields(_one(result, _MODULE)))
     module = list(_fields(_one(wrapped, 1)))
-    made = _Module(module, library, _referred(_one(result, _BUFFERS))).lighter()
-    inner = _joined(_replaced(result, _MODULE, _joined(_replaced(wrapped, 1, made))))
+    stripped = _Module(module, library, _referred(_one(result, _BUFFERS))).stripped()
+    inner = _joined(_replaced(result, _MODULE, _joined(_replaced(wrapped, 1, stripped))))
     return bytes(blob[: start + length]) + _joined(_replaced(top, 1, inner))
 
 
 def _steps(sequence: memoryview, library: set[int]) -> bool:
-    """Return whether all steps are of known kinds; adds the instructions of library calls."""
+    """True if all steps are of known kinds; adds the instructions of library calls."""
     for f, _, step in _fields(sequence):
         if f != 1:
             continue
@@ -98,14 +95,14 @@ def _referred(buffers: memoryview) -> set[int]:
     result = set[int]()
     for f, _, value in _fields(buffers):
         if f == 1:
-            for g, _, place in _fields(value):
+            for g, _, position in _fields(value):
                 if g == 3:
-                    result.update(v for h, _, v in _fields(place) if h == 4)
+                    result.update(v for h, _, v in _fields(position) if h == 4)
     return result
 
 
 class _Module:
-    """The computations of a module: which are needed, and which are machine code."""
+    """The computations of a module, and those of them that an executable needs."""
 
     def __init__(self, fields: list[Field], library: set[int], referred: set[int]) -> None:
         self.fields, self.library, self.referred = fields, library, referred
@@ -119,8 +116,8 @@ class _Module:
                 calls = [_calls(x) for g, _, x in parts if g == _INSTRUCTION]
                 self.called[number] = calls
 
-    def lighter(self) -> bytes:
-        """The module with all that is needed."""
+    def stripped(self) -> bytes:
+        """The module with the needed computations only."""
         needed, compiled = self._needed()
         out: list[bytes] = []
         for f, wire, content in self.fields:
@@ -139,26 +136,26 @@ class _Module:
 
     def _needed(self) -> tuple[set[int], set[int]]:
         """The computations that stay, and the bodies of fusions that became machine code."""
-        run, compiled, whole = [_one(self.fields, _ENTRY)], set[int](), set[int]()
+        run, compiled, kept = [_one(self.fields, _ENTRY)], set[int](), set[int]()
         for each in run:  # grows
             for number, opcode, called in self.called[each]:
                 if opcode == b"fusion":
-                    (whole if number in self.library else compiled).update(called)
+                    (kept if number in self.library else compiled).update(called)
                 else:
                     run += [c for c in called if c not in run]
         for each, calls in self.called.items():
             if any(number in self.referred for number, _, _ in calls) and each not in run:
-                whole.add(each)
-        ahead = list(whole)
-        while ahead:
-            for _, _, called in self.called[ahead.pop()]:
-                ahead += [c for c in called if c not in whole]
-                whole.update(called)
-        return whole.union(run), compiled.difference(whole, run)
+                kept.add(each)
+        pending = list(kept)
+        while pending:
+            for _, _, called in self.called[pending.pop()]:
+                pending += [c for c in called if c not in kept]
+                kept.update(called)
+        return kept.union(run), compiled.difference(kept, run)
 
 
 def _calls(instruction: memoryview) -> tuple[int, bytes, list[int]]:
-    """The number of an instruction, what it does, and the computations that it calls."""
+    """The number of an instruction, its opcode, and the computations that it calls."""
     number, opcode, called = 0, b"", list[int]()
     for f, wire, content in _fields(instruction):
         if f == _ID:
