@@ -94,6 +94,32 @@ def test_results_that_are_known_or_inputs_pass_through() -> None:
     np.testing.assert_allclose(result, 1 + 2 * np.cos(X), rtol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore:Budget")
+@pytest.mark.parametrize("jitted", [False, True], ids=["eager", "jit"])
+@pytest.mark.parametrize("limit", [1, 100, 400, 10_000])
+def test_a_reference_that_a_backward_rule_reads_is_within_one_stage(
+    limit: int, jitted: bool
+) -> None:
+    squared = dovetail.custom_vjp(lambda x, ref: (ref.__setitem__(..., ref[...] + 1), x * x)[1])
+
+    def forward(x: Any, ref: Any) -> Any:
+        ref[...] += 1.0
+        return x * x, (x, ref)
+
+    squared.defvjp(forward, lambda kept, ct: (2 * kept[0] * ct * kept[1][...], None))
+
+    def f(x: Any) -> Any:
+        ref = dovetail.new_ref(np.ones((), np.float32))
+        y = lax.cond(x.sum() > 0, squared, lambda x, ref: x, x, ref)
+        return dnp.sin(y).sum() + ref[...]
+
+    g = dovetail.grad(lambda x: dovetail.remat(f, policy=Budget(limit))(dnp.sin(x)))
+    x = np.linspace(0.1, 1, 50).astype(np.float32)
+    s = np.sin(x)  # the rule's derivative is 2 x times what the reference holds then, which is 2
+    result = (dovetail.jit(g) if jitted else g)(x)
+    np.testing.assert_allclose(result, 4 * s * np.cos(s * s) * np.cos(x), rtol=1e-5)
+
+
 def transformer(layers: int) -> tuple[Any, Any, Any]:
     """The benchmark's: the loss, parameters and tokens."""
     path = Path(__file__).resolve().parents[3] / "benchmarks" / "workloads.py"

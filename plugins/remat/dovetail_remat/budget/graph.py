@@ -24,6 +24,8 @@ class Graph:
         operands: per known equation, those that are not inputs of the program.
         reads: per linear equation, the values of the known program that it takes.
         required: the values that are read, each with the linear equations that read it.
+        inseparable: the linear equations that use a mutable value which one before them makes, or
+            stand between such: a stage returns no mutable values.
     """
 
     def __init__(self, known: ClosedJaxpr, linear: ClosedJaxpr, split: Split) -> None:
@@ -44,6 +46,7 @@ class Graph:
         self.fixed = [any(isinstance(f, IOEffect) for f in e.effects) for e in self.known]
         self.materialised = self._materialised()
         self.cotangents = self._cotangents()
+        self.inseparable = self._inseparable()
 
     def _read_by(self, atoms: Iterable[Any]) -> list[Var]:
         result = dict.fromkeys(
@@ -90,6 +93,14 @@ class Graph:
             change[defined[v]] += nbytes(v.aval)
             change[end + 1] -= nbytes(v.aval)
         return list(accumulate(change))
+
+    def _inseparable(self) -> set[int]:
+        made: dict[Any, int] = {}
+        result: set[int] = set()
+        for i, e in enumerate(self.linear):
+            result.update(*(range(made[x] + 1, i + 1) for x in e.invars if x in made))
+            made.update((v, i) for v in e.outvars if v.aval.is_mutable)
+        return result
 
 
 def fuses(eqn: Eqn, w: Work) -> bool:

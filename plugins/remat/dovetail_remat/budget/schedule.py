@@ -96,7 +96,8 @@ def _pieces(graph: Graph, spans: dict[int, tuple[int, int]]) -> list[Piece]:
         steps[last + 1] -= graph.works[e].cost
     tolerance = _TRIFLE * graph.forward.cost
     crossing = list(accumulate(steps))
-    cuts = [0, *(i for i in range(1, n) if crossing[i] <= tolerance), n]
+    light = (i for i in range(1, n) if crossing[i] <= tolerance)
+    cuts = [0, *(i for i in light if i not in graph.inseparable), n]
     pairs = [(a, b) for a, b in pairwise(cuts) if b > a] or [(0, n)]
     again: list[list[int]] = [[] for _ in pairs]
     starts = [a for a, _ in pairs]
