@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 from typing import Any
@@ -116,16 +117,19 @@ def _region_step(rng: random.Random) -> Callable[[Scope, regions.Fill], None]:
     return step
 
 
-def noise(rng: random.Random) -> Callable[[Any], Any]:
-    """Changes numbers by a few units in the last place."""
+def noise(rng: random.Random, sign: int = 1) -> Callable[..., Any]:
+    """Changes numbers by a few units in the last place; differences by up to their error, and by
+    half of it at least, so that of both signs one changes what hangs on the error."""
 
-    def noisy(x: Any) -> Any:
+    def noisy(x: Any, error: float = 0.0) -> Any:
         y = np.asarray(x)
         if kind_of(y.dtype) not in "fc":
             return x
-        eps = 8 * precision(y.dtype)
-        factor = np.array([1 + eps * rng.uniform(-1, 1) for _ in range(y.size)]).reshape(y.shape)
-        return (y * factor).astype(y.dtype)
+        least, eps = (0.5, error) if error else (0.0, 8 * precision(y.dtype))
+        parts = [rng.uniform(-1, 1) for _ in range(y.size)]
+        parts = [sign * eps * math.copysign(least + (1 - least) * abs(p), p) for p in parts]
+        size = 1 + np.abs(y) if error else y
+        return (y + size * np.array(parts).reshape(y.shape)).astype(y.dtype)
 
     return noisy
 
@@ -143,20 +147,25 @@ def tolerance(dtype: Any) -> float:
 
 def _check_stable(program: Program, points: list[tuple[Any, ...]]) -> None:
     """Reject a program at whose results errors of rounding would show."""
-    moves = [lambda x: x]
-    f = function(program, "numpy", noisy=True, more={"noisy": lambda x: moves[0](x)})
+    moves: list[Callable[..., Any]] = []
+    f = function(program, "numpy", noisy=True, more={"noisy": lambda *a: moves[-1](*a)})
+    signs = (1, -1) if any(s.error for s in all_steps(program)) else (1,)
+
+    def at(point: tuple[Any, ...], move: Callable[..., Any]) -> list[Any]:
+        moves[:] = [move]
+        return [np.asarray(x) for x in f(*point)]
+
     for point in points:
         try:
             with np.errstate(all="ignore"):
-                moves[0] = lambda x: x
-                plain = [np.asarray(x) for x in f(*point)]
-                moves[0] = noise(random.Random(1))
-                moved = [np.asarray(x) for x in f(*point)]
+                plain = at(point, lambda x, *_: x)
+                changed = [at(point, noise(random.Random(1), sign)) for sign in signs]
         except (ValueError, IndexError, ZeroDivisionError):
             raise Rejected from None
-        for x, y in zip(plain, moved):
-            if not is_tame(x, 1e4) or x.shape != y.shape or x.dtype != y.dtype or far(x, y):
-                raise Rejected
+        for moved in changed:
+            for x, y in zip(plain, moved):
+                if not is_tame(x, 1e4) or x.shape != y.shape or x.dtype != y.dtype or far(x, y):
+                    raise Rejected
 
 
 def far(x: Any, y: Any) -> bool:

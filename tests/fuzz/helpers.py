@@ -58,6 +58,15 @@ def each_numpy(f, axes, args):
     return tuple(np.stack(ys) for ys in zip(*rows))
 
 
+DIFFERENCE_ERROR = 1e-9
+"""A bound of the error of ``directional_numpy``, relative to 1 + its size.
+
+The error of fourth order of half the step is a fifteenth of what the two steps may differ by, 1e-8.
+Rounding errs by 1e-16 of values up to 60, in differences that are multiplied by at most
+18 / (6 h) = 3000: by 2e-11.
+"""
+
+
 def directional_numpy(f, args, directions, h=1e-3):
     """The derivative of a flat function along a direction, of fourth order in the step.
 

@@ -47,6 +47,8 @@ class Step:
             a name of the step's own; the last line is an expression.
         args: names of operands.
         regions: programs inside, which may use names from outside.
+        error: a bound of the error of NumPy's values that is not rounding, relative to 1 + their
+            size, where these are differences.
 
     An expression has one value, or where there are regions or several results a tuple of them.
     """
@@ -58,6 +60,7 @@ class Step:
     numpy: str
     args: tuple[str, ...] = ()
     regions: tuple[Program, ...] = ()
+    error: float = 0.0
 
     @property
     def is_tuple(self) -> bool:

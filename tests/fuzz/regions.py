@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .helpers import DIFFERENCE_ERROR
 from .programs import Type, kind_of, type_of
 from .scope import Rejected, Scope, with_type
 
@@ -323,7 +324,7 @@ def derivative(s: Scope, fill: Fill) -> None:
              "dovetail.linearize({f}, {0})[1](dnp.cos({0}))"]
         )  # fmt: skip
         ours, numpy = way, "directional_numpy({f}, [{0}], [np.cos({0})])"
-    s.add("derivative", ours, numpy, a, regions=regions)
+    s.add("derivative", ours, numpy, a, regions=regions, error=DIFFERENCE_ERROR)
 
 
 def solved(s: Scope, fill: Fill) -> None:

@@ -45,7 +45,9 @@ def lines_of(
         text = getattr(step, language).format(*step.args, r=f"r{number}", **places)
         *before, last = text.split("\n")
         lines += [inner + line for line in before]
-        if noisy and not step.regions:
+        if noisy and step.error:
+            last = f"tuple(noisy(x, {step.error}) for x in {last})"
+        elif noisy and not step.regions:
             last = f"noisy({last})"
         comma = "," if step.is_tuple and len(step.outs) == 1 else ""
         lines.append(f"{inner}{', '.join(step.outs)}{comma} = {last}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from .helpers import DIFFERENCE_ERROR
 from .regions import Fill, region, result_like
 from .scope import Rejected, Scope
 
@@ -116,7 +117,8 @@ def stash(s: Scope, fill: Fill) -> None:
     held, order, result = s.rng.choice(_ORDERS)
     ours = f"{{r}} = dovetail.new_ref(dnp.zeros_like({held}))\n{_STASH}{order}\n(0.1 * {result},)"
     numpy = "(0.1 * gradient_numpy({f}, {0}),)"
-    s.add(_kind(s, "stash", order), ours, numpy, a, regions=(inner.program(out),))
+    regions = (inner.program(out),)
+    s.add(_kind(s, "stash", order), ours, numpy, a, regions=regions, error=DIFFERENCE_ERROR)
 
 
 STEPS: list[tuple[int, Callable[[Scope, Fill], None]]] = [(3, logged), (2, stash)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -92,6 +93,7 @@ class Scope:
         *args: str,
         regions: tuple[Program, ...] = (),
         results: int = 1,
+        error: float = 0.0,
     ) -> tuple[str, ...]:
         """Add a step.
 
@@ -104,9 +106,9 @@ class Scope:
             # NumPy knows no weak scalars where there is a bfloat16.
             *before, last = numpy.split("\n")
             numpy = "\n".join([*before, f"bfloat16_numpy({last})"])
-        step = Step(outs, (), kind, dovetail, numpy, args, regions)
+        step = Step(outs, (), kind, dovetail, numpy, args, regions, error)
         result = self._evaluated(step)
-        step = Step(outs, tuple(type_of(x) for x in result), kind, dovetail, numpy, args, regions)
+        step = replace(step, types=tuple(type_of(x) for x in result))
         self.steps.append(step)
         self.values.update(zip(outs, result))
         return outs

@@ -65,6 +65,46 @@ def test_a_wrong_rule_is_found_shrunk_and_printed(tmp_path: Path) -> None:
     assert failed.returncode != 0 and "Wrong: " in failed.stderr, failed.stderr
 
 
+UNSTABLE = """
+import random
+from fuzz.generation import POINTS, Rejected, _check_stable, random_value
+from fuzz.regions import derivative
+from fuzz.scope import Scope
+
+class Gradient(random.Random):
+    def random(self):
+        return 0.0
+
+def accepted(after):
+    rng = Gradient(1)
+    points = [(random_value(rng, (3,), 'float64'),) for _ in range(POINTS)]
+    scope = Scope(rng)
+    scope.param(points[0][0])
+    derivative(scope, lambda inner: None)
+    (slopes,) = scope.steps[-1].outs
+    scope.add('after', *after, slopes)
+    program = scope.program(*scope.steps[-1].outs)
+    try:
+        _check_stable(program, points)
+    except Rejected:
+        return False
+    return True
+
+argmin = 'dnp.argmin({0}).astype(np.int32)', 'np.argmin({0}).astype(np.int32)'
+floor = 'dnp.floor({0} * 10)', 'np.floor({0} * 10)'
+sine = 'dnp.sin({0})', 'np.sin({0})'
+print(*[accepted(after) for after in (argmin, floor, sine)])
+"""
+
+
+def test_what_hangs_on_the_error_of_differences_is_rejected() -> None:
+    """The gradient of the identity is 1 everywhere, exactly; differences say so but for an error,
+    by which one element is the smallest and some are less than 1."""
+    done = _run("-c", UNSTABLE)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["False", "False", "True"], done.stdout
+
+
 def _after_imports(script: str, more: str) -> str:
     line = 'dovetail.config.update("enable_x64", True)\n'
     assert line in script

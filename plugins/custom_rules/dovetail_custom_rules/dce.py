@@ -217,8 +217,7 @@ def _reduce(
 
 def _stage_rule(name: str, f: Callable[..., Any], program: ClosedJaxpr) -> ClosedJaxpr:
     staged = stage_closed(f, program.in_avals, f"the dce rule of {name}")
-    # Without references that the rule makes: programs are also reduced after these are discharged.
-    return mutable_values.discharge(ClosedJaxpr(staged.jaxpr.replace(name=name), staged.consts))
+    return mutable_values.discharge_local(ClosedJaxpr(staged.jaxpr.replace(name=name), staged.consts))
 
 
 def _made(

@@ -244,3 +244,41 @@ def test_rules_may_use_references() -> None:
     for k, factor in enumerate((4, 3)):
         np.testing.assert_allclose(dt.jit(lambda x, k=k: f(x)[k])(XS), factor * XS)
         np.testing.assert_allclose(dt.jit(dt.vmap(lambda x, k=k: f(x)[k]))(XS), factor * XS)
+
+
+ORDERS: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
+    "grad": dt.grad,
+    "jit(grad)": lambda f: dt.jit(dt.grad(f)),
+    "grad(jit)": lambda f: dt.grad(dt.jit(f)),
+    "grad(checkpoint)": lambda f: dt.grad(dt.checkpoint(f)),
+    "jit(jvp)": lambda f: dt.jit(lambda x: dt.jvp(f, (x,), (np.float32(1),))[1]),
+    "jit(vmap(grad))": lambda f: lambda x: dt.jit(dt.vmap(dt.grad(f)))(x[None])[0],
+    "grad(scan)": lambda f: dt.grad(
+        lambda x: dt.lax.scan(lambda c, _: (c + f(x), None), 0.0, None, length=1)[0]
+    ),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("mapped", [False, True])
+def test_a_function_in_the_body_is_differentiated_by_its_rule_on_a_reference(
+    mapped: bool, order: str
+) -> None:
+    def forward(x: Any, ref: Any) -> Any:
+        ref[...] += 2.0
+        return x * x, (x, ref)
+
+    squared = dt.custom_vjp(lambda x, ref: forward(x, ref)[0])
+    squared.defvjp(forward, lambda kept, ct: (10.0 * ct * kept[0] * kept[1][...], None))
+
+    def body(x: Any) -> Any:
+        ref = dt.new_ref(np.ones(2, np.float32) if mapped else np.ones((), np.float32))
+        if mapped:
+            return dt.vmap(squared)(dnp.stack([x, x]), ref)[1] + ref[1], x
+        return squared(x, ref) + ref[...], x
+
+    f = dt.custom_dce(body)
+    f.def_dce(lambda used, x: tuple(y if u else None for u, y in zip(used, body(x))))
+    x = np.float32(0.5)
+    assert dt.jit(lambda x: f(x)[0])(x) == 0.25 + 3
+    assert ORDERS[order](lambda x: f(x)[0])(x) == 10 * 0.5 * 3

@@ -39,7 +39,7 @@ FAMILIES: dict[str, dict[str, str]] = {
         "condensed": "condensed tridiagonal", "contractions": "contractions fft",
         "control_flow": "control_flow platforms while_loop", "discrete": "",
         "exponentials": "transcendental", "factorizations": "", "gather": "", "joining": "",
-        "reductions": "", "shape": "", "sorting": "", "spectral": "",
+        "products": "arithmetic", "reductions": "", "shape": "", "sorting": "", "spectral": "",
         "transcendental": "special transcendental", "values": "rng values",
         "cumulative": "reductions", "windows": "",
     },

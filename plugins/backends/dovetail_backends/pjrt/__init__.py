@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .backend import PjrtBackend as PjrtBackend, backend_of as backend_of
     from .builder import Builder as Builder
     from .emitter import (
+        Constant as Constant,
         ModuleText as ModuleText,
         Region as Region,
         Val as Val,

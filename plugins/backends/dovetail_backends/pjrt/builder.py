@@ -281,9 +281,11 @@ class Builder(Emitter):
         """
         if program.jaxpr.effects and custom_calls.has_order([program]):
             return self._inline(program, args)  # functions do not take the clock
-        callee = {"callee": symbol(self.function(program))}
+        name = self.function(program)
+        callee = {"callee": symbol(name)}
         notes = {"mhlo.frontend_attributes": _KEPT} if kept else ""
-        return self.op("func.call", args, list(program.out_avals), callee, notes=notes)
+        made = self.op("func.call", args, list(program.out_avals), callee, notes=notes)
+        return [x.moved(v) for x, v in zip(self.module.results[name], made)]
 
     def function(self, program: ClosedJaxpr) -> str:
         """The name of the private function of a program, which equal programs share."""
@@ -305,6 +307,7 @@ class Builder(Emitter):
         outs = b._inline(program, args)
         b.terminate("func.return", outs)
         module.functions.append(definition("private", name, args, outs, b.lines))
+        module.results[name] = outs
         return name
 
 

@@ -31,6 +31,23 @@ class Val:
     def __repr__(self) -> str:
         return f"{self.name}: {self.type}"
 
+    def moved(self, made: Val) -> Val:
+        """``made``, whose elements are those of this value, with what is known of them."""
+        return made
+
+
+class Constant(Val):
+    """A constant of the module, and the NumPy array that it was made of: a scalar fills it."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, value: Val, array: np.ndarray[Any, Any]) -> None:
+        super().__init__(value.name, value.aval, value.type)
+        self.array = array
+
+    def moved(self, made: Val) -> Val:
+        return made if self.array.ndim else Constant(made, self.array)
+
 
 def definition(
     visibility: str, name: str, args: Sequence[Val], results: Sequence[Val], lines: Sequence[str]
@@ -63,8 +80,9 @@ class ModuleText:
         operations: the emitted operations, in order. ``blocks``: the arguments of functions and
             regions. The module's facts are computed from these (module ``facts``).
         functions: the text of its private functions. ``names``: their names, by program.
-            ``inlined``: programs whose operations were inlined, by identity. ``mlir_functions``:
-            the names of functions that were written with MLIR's bindings, by their text.
+            ``results``: their results, by name. ``inlined``: programs whose operations were
+            inlined, by identity. ``mlir_functions``: the names of functions that were written with
+            MLIR's bindings, by their text.
         annotated: True to write a comment that names the operation above the lines of each one.
         marks: True to add annotations of equations to operations (module ``annotations``).
         partition: the devices and shardings if it runs on several devices.
@@ -93,6 +111,7 @@ class ModuleText:
         self.functions: list[str] = []
         self.callbacks: list[Callable[..., Any]] = []
         self.names: dict[Any, str] = {}
+        self.results: dict[str, Sequence[Val]] = {}
         self.inlined: dict[int, ClosedJaxpr] = {}
         self.mlir_functions: dict[Any, str] = {}
         self.alike = 0
@@ -265,7 +284,8 @@ class Emitter:
         if array.dtype.kind in "iu" and array.size and '"' not in text:
             filled = {"value": Attribute.of(value, int(array.reshape(-1)[0]))}
             return self.op("stablehlo.constant", [], aval, filled)
-        return self.op("stablehlo.constant", [], aval, f"value = {value}")
+        made = self.op("stablehlo.constant", [], aval, f"value = {value}")
+        return Constant(made, array)
 
     def broadcast(self, x: Val, shape: Sequence[int], dims: Sequence[int]) -> Val:
         """``broadcast_in_dim``: axis ``i`` of ``x`` becomes axis ``dims[i]`` of ``shape``."""
@@ -273,7 +293,7 @@ class Emitter:
         if out is x.aval:
             return x
         attrs = f"broadcast_dimensions = {i64_array(dims)}"
-        return self.op("stablehlo.broadcast_in_dim", [x], out, attrs)
+        return x.moved(self.op("stablehlo.broadcast_in_dim", [x], out, attrs))
 
     def broadcast_scalar(self, x: Val, aval: ShapedArray) -> Val:
         """A scalar operand in the shape of ``aval``; others as they are."""

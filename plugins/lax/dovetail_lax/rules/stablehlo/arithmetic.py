@@ -14,11 +14,8 @@ from ...primitives.arithmetic import (
     abs_p,
     add_p,
     cbrt_p,
-    div_p,
-    integer_pow_p,
     max_p,
     min_p,
-    mul_p,
     mulhi_p,
     neg_p,
     nextafter_p,
@@ -27,15 +24,14 @@ from ...primitives.arithmetic import (
     rsqrt_p,
     sign_p,
     sqrt_p,
-    square_p,
     sub_p,
 )
 from ...primitives.values import real_part
 from .kinds import accurate, compare, elementwise, result_accuracy, select
+from .products import broadcast
 
 elementwise(add_p, "stablehlo.add")
 elementwise(sub_p, "stablehlo.subtract")
-elementwise(div_p, "stablehlo.divide")
 elementwise(rem_p, "stablehlo.remainder")
 elementwise(neg_p, "stablehlo.negate")
 elementwise(abs_p, "stablehlo.abs")
@@ -58,18 +54,6 @@ def _cbrt(b: Any, x: Any, *, accuracy: Any = None) -> Any:
     lost = op("subtract", op("divide", op("divide", x, y), y), y)
     better = op("add", y, op("multiply", lost, b.constant(1 / 3, aval)))
     return select(b, compare(b, "EQ", better, better), better, y)  # NaN of 0 and of infinity
-
-
-def broadcast(b: Any, operands: tuple[Any, ...]) -> list[Any]:
-    """Operands in the shape of the result."""
-    return [b.broadcast_scalar(x, x.aval.update(shape=b.out.shape)) for x in operands]
-
-
-@stablehlo_rules.register(mul_p)
-def _mul(b: Any, x: Any, y: Any, *, out_dtype: Any = None) -> Any:
-    if out_dtype is not None:
-        x, y = b.convert(x, out_dtype), b.convert(y, out_dtype)
-    return b.op("stablehlo.multiply", broadcast(b, (x, y)), b.out)
 
 
 @stablehlo_rules.register(mulhi_p)
@@ -112,11 +96,6 @@ def _mulhi_64(b: Any, x: Any, y: Any, shift: str) -> Any:
     return op("add", top, b.op(shift, [other, half], out))
 
 
-@stablehlo_rules.register(square_p)
-def _square(b: Any, x: Any) -> Any:
-    return b.op("stablehlo.multiply", [x, x], b.out)
-
-
 @stablehlo_rules.register(sign_p)
 def _sign(b: Any, x: Any) -> Any:
     if kind_of(x.aval.dtype) != "unsigned":
@@ -128,21 +107,6 @@ def _sign(b: Any, x: Any) -> Any:
 @stablehlo_rules.register(pow_p)
 def _pow(b: Any, x: Any, y: Any) -> Any:
     return b.op("stablehlo.power", broadcast(b, (x, b.convert(y, x.aval.dtype))), b.out)
-
-
-@stablehlo_rules.register(integer_pow_p)
-def _integer_pow(b: Any, x: Any, *, y: int) -> Any:
-    power, square, n = None, x, abs(y)
-    while n:
-        if n & 1:
-            power = square if power is None else b.op("stablehlo.multiply", [power, square], b.out)
-        n >>= 1
-        if n:
-            square = b.op("stablehlo.multiply", [square, square], b.out)
-    if power is not None and y > 0:
-        return power
-    one = b.constant(1, x.aval)
-    return one if power is None else b.op("stablehlo.divide", [one, power], b.out)
 
 
 def _extremum(op: str, direction: str) -> Any:

@@ -28,24 +28,25 @@ def _reshape(b: Any, x: Any, *, new_sizes: Shape, dimensions: Shape | None = Non
     if dimensions is not None:
         middle = x.aval.update(shape=tuple([x.aval.shape[i] for i in dimensions]))
         attrs = f"permutation = {i64_array(dimensions)}"
-        x = b.op("stablehlo.transpose", [x], middle, attrs)
-    return b.op("stablehlo.reshape", [x], out)
+        x = x.moved(b.op("stablehlo.transpose", [x], middle, attrs))
+    return x.moved(b.op("stablehlo.reshape", [x], out))
 
 
 @stablehlo_rules.register(transpose_p)
 def _transpose(b: Any, x: Any, *, permutation: Shape) -> Any:
-    return b.op("stablehlo.transpose", [x], b.out, f"permutation = {i64_array(permutation)}")
+    attrs = f"permutation = {i64_array(permutation)}"
+    return x.moved(b.op("stablehlo.transpose", [x], b.out, attrs))
 
 
 @stablehlo_rules.register(broadcast_in_dim_p)
 def _broadcast_in_dim(b: Any, x: Any, *, shape: Shape, broadcast_dimensions: Shape) -> Any:
     attrs = f"broadcast_dimensions = {i64_array(broadcast_dimensions)}"
-    return b.op("stablehlo.broadcast_in_dim", [x], b.out, attrs)
+    return x.moved(b.op("stablehlo.broadcast_in_dim", [x], b.out, attrs))
 
 
 @stablehlo_rules.register(squeeze_p)
 def _squeeze(b: Any, x: Any, *, dimensions: Shape) -> Any:
-    return b.op("stablehlo.reshape", [x], b.out)
+    return x.moved(b.op("stablehlo.reshape", [x], b.out))
 
 
 @stablehlo_rules.register(rev_p)

@@ -1,0 +1,130 @@
+"""Lowering of products and quotients, kept apart where XLA would join them out of range.
+
+XLA's simplifier writes ``(a / b) / c`` as ``a / (b c)``, ``a / (b / c)`` as ``(a c) / b``, and for
+constants ``c`` and ``d`` ``(a c) d`` as ``a (c d)`` and ``(a c) (b d)`` as ``(a b) (c d)``. What it
+makes may overflow or vanish where no step of the program does. It joins no operation with the
+negative of another, so one of the two is negated, and then the result: that is exact.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dovetail_backends import Val, stablehlo_rules
+from dovetail_backends.pjrt import Constant
+
+from ...dtypes import finfo, kind_of
+from ...primitives.arithmetic import div_p, integer_pow_p, mul_p, square_p
+
+
+class Product(Val):
+    """A quotient, or a product with a constant.
+
+    Attributes:
+        factor: the constant that XLA makes of those in it, or None.
+        quotient: ``"value"`` or ``"constant"`` where its last operation divides by one, or ``""``.
+    """
+
+    __slots__ = ("factor", "quotient")
+
+    def __init__(self, value: Val, factor: float | None, quotient: str = "") -> None:
+        super().__init__(value.name, value.aval, value.type)
+        self.factor = factor
+        self.quotient = quotient
+
+    def moved(self, made: Val) -> Val:
+        return Product(made, self.factor, self.quotient)
+
+
+def _number(x: Val) -> float | None:
+    """The real number that fills ``x`` if it is a constant."""
+    if x.__class__ is not Constant or x.array.ndim or kind_of(x.aval.dtype) != "floating":
+        return None
+    return float(x.array)
+
+
+def _factor(x: Val) -> float | None:
+    return x.factor if x.__class__ is Product else _number(x)
+
+
+def _leaves_range(x: Val, joined: float, *parts: float) -> bool:
+    """True if of normal numbers of the type of ``x`` XLA would make one that is none."""
+    info = finfo(x.aval.dtype)
+    low, high = float(info.tiny), float(info.max)
+    return not low <= abs(joined) <= high and all(low <= abs(f) <= high for f in parts)
+
+
+def _negated(b: Any, x: Val) -> Val:
+    return b.op("stablehlo.negate", [x], x.aval)
+
+
+def broadcast(b: Any, operands: tuple[Val, ...]) -> list[Val]:
+    """Operands in the shape of the result."""
+    return [b.broadcast_scalar(x, x.aval.update(shape=b.out.shape)) for x in operands]
+
+
+def product(b: Any, x: Val, y: Val) -> Val:
+    """``x y``; a scalar is broadcast to the shape of the result."""
+    if x.__class__ is Constant:
+        x, y = y, x
+    p, q = broadcast(b, (x, y))
+    if x.__class__ is Val and y.__class__ is Val:
+        return b.op("stablehlo.multiply", [p, q], b.out)
+    f, g = _factor(x), _factor(y)
+    joined = g if y.__class__ is Constant else None
+    if x.__class__ is Product and f is not None and g is not None:
+        joined = f * g
+        if _leaves_range(x, joined, f, g):
+            return _negated(b, b.op("stablehlo.multiply", [_negated(b, p), q], b.out))
+    made = b.op("stablehlo.multiply", [p, q], b.out)
+    return made if joined is None else Product(made, joined)
+
+
+def quotient(b: Any, x: Val, y: Val) -> Val:
+    """``x / y``; a scalar is broadcast to the shape of the result."""
+    operands = broadcast(b, (x, y))
+    if kind_of(b.out.dtype) not in ("floating", "complex"):
+        return b.op("stablehlo.divide", operands, b.out)
+    g = _number(y)
+    f = x.factor if x.__class__ is Product else None
+    apart = [v.__class__ is Product and v.quotient != "" for v in (x, y)]
+    joined = None
+    if g:  # constants alone may be joined
+        joined = (1.0 if f is None else f) / g
+        lost = f is not None and _leaves_range(x, joined, f, g)
+        apart[0] = lost or (apart[0] and x.quotient == "value")
+    operands = [_negated(b, v) if a else v for v, a in zip(operands, apart)]
+    made = b.op("stablehlo.divide", operands, b.out)
+    if apart[0] != apart[1]:
+        return _negated(b, made)
+    return Product(made, joined, "value" if g is None else "constant")
+
+
+@stablehlo_rules.register(mul_p)
+def _mul(b: Any, x: Any, y: Any, *, out_dtype: Any = None) -> Any:
+    if out_dtype is not None:
+        x, y = b.convert(x, out_dtype), b.convert(y, out_dtype)
+    return product(b, x, y)
+
+
+stablehlo_rules.set(div_p, quotient)
+
+
+@stablehlo_rules.register(square_p)
+def _square(b: Any, x: Any) -> Any:
+    return product(b, x, x)
+
+
+@stablehlo_rules.register(integer_pow_p)
+def _integer_pow(b: Any, x: Any, *, y: int) -> Any:
+    power, square, n = None, x, abs(y)
+    while n:
+        if n & 1:
+            power = square if power is None else product(b, power, square)
+        n >>= 1
+        if n:
+            square = product(b, square, square)
+    if power is not None and y > 0:
+        return power
+    one = b.constant(1, x.aval)
+    return one if power is None else quotient(b, one, power)
