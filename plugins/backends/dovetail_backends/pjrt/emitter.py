@@ -37,16 +37,31 @@ class Val:
 
 
 class Constant(Val):
-    """A constant of the module, and the NumPy array that it was made of: a scalar fills it."""
+    """A value that depends on no argument.
+
+    Attributes:
+        array: what it was made of, whose elements are all of its elements (a scalar fills it); None
+            where it is computed.
+    """
 
     __slots__ = ("array",)
 
-    def __init__(self, value: Val, array: np.ndarray[Any, Any]) -> None:
+    def __init__(self, value: Val, array: np.ndarray[Any, Any] | None) -> None:
         super().__init__(value.name, value.aval, value.type)
         self.array = array
 
     def moved(self, made: Val) -> Val:
-        return made if self.array.ndim else Constant(made, self.array)
+        return Constant(made, self.array)
+
+
+def _of_constants(operands: Sequence[Val], made: Any, regions: Sequence[str]) -> Any:
+    """The results of an operation, as constants if its operands are some, and so is what its
+    regions use of outside."""
+    if any(x.__class__ is not Constant for x in operands):
+        return made
+    if any(r.__class__ is not Region for r in regions):
+        return made
+    return Constant(made, None) if isinstance(made, Val) else [Constant(x, None) for x in made]
 
 
 def definition(
@@ -213,6 +228,8 @@ class Emitter:
             type_ = tensor_type(out)
             self.lines.append(f'%{n} = "{name}"({args}){props}{body} : ({types}) -> {type_}\n')
             result = Val(f"%{n}", out, type_)
+        if operands and operands[0].__class__ is Constant:
+            result = _of_constants(operands, result, regions)
         self._record((name, operands, result, attrs, regions))
         return result
 
@@ -282,10 +299,10 @@ class Emitter:
             raise ValueError(f"a constant of shape {array.shape} cannot fill {aval.str_short()}")
         value = f"{text} : {tensor_type(aval)}"
         if array.dtype.kind in "iu" and array.size and '"' not in text:
-            filled = {"value": Attribute.of(value, int(array.reshape(-1)[0]))}
-            return self.op("stablehlo.constant", [], aval, filled)
-        made = self.op("stablehlo.constant", [], aval, f"value = {value}")
-        return Constant(made, array)
+            attrs: Any = {"value": Attribute.of(value, int(array.reshape(-1)[0]))}
+        else:
+            attrs = f"value = {value}"
+        return Constant(self.op("stablehlo.constant", [], aval, attrs), array)
 
     def broadcast(self, x: Val, shape: Sequence[int], dims: Sequence[int]) -> Val:
         """``broadcast_in_dim``: axis ``i`` of ``x`` becomes axis ``dims[i]`` of ``shape``."""
@@ -303,7 +320,10 @@ class Emitter:
         """``x`` with another element type."""
         if x.aval.dtype == dtype:
             return x
-        return self.op("stablehlo.convert", [x], x.aval.update(dtype=np.dtype(dtype)))
+        made = self.op("stablehlo.convert", [x], x.aval.update(dtype=np.dtype(dtype)))
+        if x.__class__ is Constant and x.array is not None and x.array.ndim == 0:
+            return Constant(made, x.array.astype(dtype))
+        return made
 
     def divided_alike(self, values: Sequence[Val]) -> None:
         """Give values of one shape equal shardings, in a program on several devices."""

@@ -97,6 +97,40 @@ def test_chains_through_what_moves_elements(name: str) -> None:
     np.testing.assert_allclose(np.ravel(result), 2 / 3, rtol=1e-6)
 
 
+CONSTANT = np.array([1e30, 1.25e30, -0.75e30, 0.0], np.float32)
+
+
+@pytest.mark.usefixtures("optimized")
+@pytest.mark.parametrize("name", ["array", "chain", "computed", "norm", "converted", "divided"])
+def test_constants_that_are_arrays_or_computed(name: str) -> None:
+    def f(x: Any) -> Any:
+        k = dnp.asarray(CONSTANT)
+        if name == "array":
+            return (k * x) ** 2
+        if name == "chain":
+            return x * k * (k / 1e30) * k / k.max()
+        if name == "computed":
+            return (dnp.cos(k * 0) * k * x) ** 2
+        if name == "norm":
+            return dnp.linalg.norm(k) * x
+        if name == "converted":
+            return x * lax.convert_element_type(1e30, x.dtype) * lax.mul(x, 1e30)
+        return x / dnp.maximum(abs(k), 1e30) / 1e-30 / dnp.maximum(abs(k), 1e30) * 1e30
+
+    k, x = CONSTANT.astype(np.float64), 1e-30
+    want = {
+        "array": (k * x) ** 2,
+        "chain": x * k * (k / 1e30) * k / k.max(),
+        "computed": (k * x) ** 2,
+        "norm": np.linalg.norm(k) * x,
+        "converted": 1.0,
+        "divided": x / np.maximum(abs(k), 1e30) / 1e-30 / np.maximum(abs(k), 1e30) * 1e30,
+    }[name]
+    if name == "divided":
+        want, x = want * 1e30, 1.0
+    np.testing.assert_allclose(dovetail.jit(f)(np.float32(x)), want, rtol=1e-6)
+
+
 def test_what_may_be_joined_is_left_to_the_compiler() -> None:
     def f(x: Any, y: Any) -> Any:
         return x * 2.0 * 3.0 + x / 2.0 / 3.0 + x / y * 3.0 + (x * 2.0) ** 2 + 1e-20 * (y * 1e-10)

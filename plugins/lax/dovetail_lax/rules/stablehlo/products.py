@@ -8,7 +8,10 @@ negative of another, so one of the two is negated, and then the result: that is 
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
+
+import numpy as np
 
 from dovetail_backends import Val, stablehlo_rules
 from dovetail_backends.pjrt import Constant
@@ -16,18 +19,21 @@ from dovetail_backends.pjrt import Constant
 from ...dtypes import finfo, kind_of
 from ...primitives.arithmetic import div_p, integer_pow_p, mul_p, square_p
 
+Range = tuple[float, float]
+
 
 class Product(Val):
     """A quotient, or a product with a constant.
 
     Attributes:
-        factor: the constant that XLA makes of those in it, or None.
+        factor: between which absolute values the elements are of the constant that XLA makes of
+            those in it, or None where there is none.
         quotient: ``"value"`` or ``"constant"`` where its last operation divides by one, or ``""``.
     """
 
     __slots__ = ("factor", "quotient")
 
-    def __init__(self, value: Val, factor: float | None, quotient: str = "") -> None:
+    def __init__(self, value: Val, factor: Range | None, quotient: str = "") -> None:
         super().__init__(value.name, value.aval, value.type)
         self.factor = factor
         self.quotient = quotient
@@ -36,22 +42,27 @@ class Product(Val):
         return Product(made, self.factor, self.quotient)
 
 
-def _number(x: Val) -> float | None:
-    """The real number that fills ``x`` if it is a constant."""
-    if x.__class__ is not Constant or x.array.ndim or kind_of(x.aval.dtype) != "floating":
+def _factor(x: Val) -> Range | None:
+    """The range of the constants in ``x``, if it is one or a product with some."""
+    if x.__class__ is Product:
+        return x.factor
+    if x.__class__ is not Constant or kind_of(x.aval.dtype) != "floating":
         return None
-    return float(x.array)
+    return (0.0, inf) if x.array is None else _range(x.array)
 
 
-def _factor(x: Val) -> float | None:
-    return x.factor if x.__class__ is Product else _number(x)
+def _range(array: np.ndarray[Any, Any]) -> Range:
+    """The least and the largest absolute value in an array but for 0, infinity and NaN, which no
+    factor changes."""
+    sizes = np.abs(array.astype(np.float64))
+    sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
+    return (float(sizes.min()), float(sizes.max())) if sizes.size else (1.0, 1.0)
 
 
-def _leaves_range(x: Val, joined: float, *parts: float) -> bool:
-    """True if of normal numbers of the type of ``x`` XLA would make one that is none."""
+def _leaves_range(x: Val, factor: Range) -> bool:
+    """True if constants of the type of ``x`` are infinite, 0 or subnormal."""
     info = finfo(x.aval.dtype)
-    low, high = float(info.tiny), float(info.max)
-    return not low <= abs(joined) <= high and all(low <= abs(f) <= high for f in parts)
+    return factor[0] < float(info.tiny) or factor[1] > float(info.max)
 
 
 def _negated(b: Any, x: Val) -> Val:
@@ -65,19 +76,21 @@ def broadcast(b: Any, operands: tuple[Val, ...]) -> list[Val]:
 
 def product(b: Any, x: Val, y: Val) -> Val:
     """``x y``; a scalar is broadcast to the shape of the result."""
-    if x.__class__ is Constant:
-        x, y = y, x
-    p, q = broadcast(b, (x, y))
+    operands = broadcast(b, (x, y))
     if x.__class__ is Val and y.__class__ is Val:
-        return b.op("stablehlo.multiply", [p, q], b.out)
+        return b.op("stablehlo.multiply", operands, b.out)
     f, g = _factor(x), _factor(y)
-    joined = g if y.__class__ is Constant else None
-    if x.__class__ is Product and f is not None and g is not None:
-        joined = f * g
-        if _leaves_range(x, joined, f, g):
-            return _negated(b, b.op("stablehlo.multiply", [_negated(b, p), q], b.out))
-    made = b.op("stablehlo.multiply", [p, q], b.out)
-    return made if joined is None else Product(made, joined)
+    joined = None
+    if f is not None and g is not None:
+        joined = f[0] * g[0], f[1] * g[1]
+        if _leaves_range(x, joined):
+            at = x.__class__ is Constant  # of which the negative is a constant, too
+            operands[at] = _negated(b, operands[at])
+            return _negated(b, b.op("stablehlo.multiply", operands, b.out))
+    elif Constant in (x.__class__, y.__class__):
+        joined = f or g
+    made = b.op("stablehlo.multiply", operands, b.out)
+    return made if joined is None or made.__class__ is Constant else Product(made, joined)
 
 
 def quotient(b: Any, x: Val, y: Val) -> Val:
@@ -85,18 +98,20 @@ def quotient(b: Any, x: Val, y: Val) -> Val:
     operands = broadcast(b, (x, y))
     if kind_of(b.out.dtype) not in ("floating", "complex"):
         return b.op("stablehlo.divide", operands, b.out)
-    g = _number(y)
-    f = x.factor if x.__class__ is Product else None
+    f, g = _factor(x), _factor(y) if y.__class__ is Constant else None
     apart = [v.__class__ is Product and v.quotient != "" for v in (x, y)]
     joined = None
-    if g:  # constants alone may be joined
-        joined = (1.0 if f is None else f) / g
-        lost = f is not None and _leaves_range(x, joined, f, g)
-        apart[0] = lost or (apart[0] and x.quotient == "value")
+    if g is not None:
+        low, high = (1.0, 1.0) if f is None else f
+        joined = low / g[1], high / g[0] if g[0] else inf
+        lost = f is not None and _leaves_range(x, joined)
+        apart[0] = lost or (x.__class__ is Product and x.quotient == "value")
     operands = [_negated(b, v) if a else v for v, a in zip(operands, apart)]
     made = b.op("stablehlo.divide", operands, b.out)
     if apart[0] != apart[1]:
         return _negated(b, made)
+    if made.__class__ is Constant:
+        return made
     return Product(made, joined, "value" if g is None else "constant")
 
 
