@@ -217,7 +217,9 @@ def _reduce(
 
 def _stage_rule(name: str, f: Callable[..., Any], program: ClosedJaxpr) -> ClosedJaxpr:
     staged = stage_closed(f, program.in_avals, f"the dce rule of {name}")
-    return mutable_values.discharge_local(ClosedJaxpr(staged.jaxpr.replace(name=name), staged.consts))
+    return mutable_values.discharge_local(
+        ClosedJaxpr(staged.jaxpr.replace(name=name), staged.consts)
+    )
 
 
 def _made(
