@@ -18,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 MANIFEST = """\
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "dummy_{n:03}",

@@ -18,10 +18,15 @@ from typing import Any
 
 import dovetail
 from dovetail_base.lazy import listing
-from dovetail_core import Option, Primitive, config, registry
+from dovetail_cli.places import keywords
+from dovetail_cli.samples import samples_by_primitive
+from dovetail_core import Option, Primitive, config, import_primitives, primitives, registry
 from dovetail_core.registry.plugins import KERNEL_TABLES, load_object
+from dovetail_testing.samples import Sample
 
 KERNEL = ("dovetail_core", "dovetail_testing")
+PARAMETERS = """Rules for the primitives of a program find these in `params`. They are part of the
+interface ([](../stability.md)): parameters stay, with their types, and more may be added."""
 OPTIONS = """`dovetail.config.update(name, value)` sets an option for the process; an environment
 variable sets it from outside. An option that is a name of `dovetail`, as `dovetail.enable_x64`, is
 also a context manager: `with dovetail.enable_x64():` sets it for a while and for one thread."""
@@ -158,12 +163,46 @@ def options_page() -> str:
     return "\n".join(lines)
 
 
+def parameters_page() -> str:
+    """The page of the parameters of primitives that a backend meets, with their types."""
+    samples, _ = samples_by_primitive()
+    lines = ["# Parameters of primitives", "", PARAMETERS, ""]
+    for primitive in sorted(lowered_primitives(), key=lambda p: p.name):
+        rows = list(parameters_of(primitive, samples.get(primitive, [])))
+        lines += [f"## `{primitive.name}`", ""]
+        if rows:
+            lines += ["| parameter | type | what it is |", "| --- | --- | --- |"]
+            lines += [f"| `{name}` | {kind} | {said} |" for name, kind, said in rows]
+        else:
+            lines += ["It has none."]
+        lines += [""]
+    return "\n".join(lines)
+
+
+def lowered_primitives() -> list[Primitive]:
+    """The primitives that programs have when a backend gets them: low, and with rules to lower."""
+    import_primitives()
+    table = registry().table("backends.stablehlo")
+    return [p for p in primitives().values() if not p.anonymous and table.get(p) is not None]
+
+
+def parameters_of(primitive: Primitive, samples: list[Sample]) -> Iterator[tuple[str, str, str]]:
+    """Names, types and meanings of a primitive's parameters."""
+    types = keywords(primitive.abstract_eval) if primitive.abstract_eval else {}
+    for name in dict.fromkeys([*types, *(k for s in samples for k in s.params)]):
+        given = [s.params[name] for s in samples if name in s.params]
+        seen = dict.fromkeys(type(value).__name__ for value in given)
+        kind = f"`{types[name]}`" if types.get(name) else " or ".join(f"`{k}`" for k in seen)
+        yield name, kind.replace("|", "\\|"), primitive.traits.parameters.get(name, "")
+
+
 def pages() -> Iterator[tuple[str, str]]:
     """Names and texts of all generated pages."""
     for name in (*public_modules(), *KERNEL):
         yield name, page_of(import_module(name))
     yield "tables", tables_page()
     yield "options", options_page()
+    yield "parameters", parameters_page()
 
 
 def write_pages(app: Any) -> None:

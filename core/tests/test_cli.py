@@ -166,7 +166,7 @@ def test_one_plugin_in_full(acme, dovetail):
     assert status == 0
     for line in (
         "  from           acme-dist 2.5 (acme.plugin:MANIFEST)",
-        "  kernel API     1 to 1",
+        "  kernel API     1 to 2",
         "  tables         acme.cost",
         "  backends       good, poor",
         "  hooks in       acme.hooks",
@@ -619,7 +619,7 @@ def test_doctor(acme, dovetail):
         "All is well.",
     ):
         assert line in out.splitlines(), line
-    assert "jaxlib" in out and "(from 0.10.2, below 0.13)" in out and "(kernel API 1)" in out
+    assert "jaxlib" in out and "(from 0.10.2, below 0.13)" in out and "(kernel API 2)" in out
 
 
 def test_doctor_names_every_problem_and_goes_on(acme, dovetail, monkeypatch):

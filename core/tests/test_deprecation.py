@@ -63,6 +63,7 @@ def test_plugins_for_an_older_interface_work_while_it_is_supported(
     site, monkeypatch, recwarn, high, works
 ):
     monkeypatch.setattr(discovery, "KERNEL_API", 2)
+    monkeypatch.setattr(discovery, "OLDEST_KERNEL_API", 1)
     site.plugin("old", f"api=(0, {high})")
     assert ("old" in registry().active) == works
     said = f"works with kernel API 0 to {high}, this is 1 to 2: upgrade old-dist"

@@ -103,11 +103,11 @@ def test_a_plugin_that_cannot_be_imported_is_set_aside_and_the_rest_works(site):
         ),
         (
             "from dovetail_core import Manifest\nMANIFEST = Manifest('bad', api=(7, 9))",
-            "works with kernel API 7 to 9, this is 1: upgrade dovetail-core",
+            "works with kernel API 7 to 9, this is 1 to 2: upgrade dovetail-core",
         ),
         (
             "from dovetail_core import Manifest\nMANIFEST = Manifest('bad', api=(0, 0))",
-            "works with kernel API 0 to 0, this is 1: upgrade bad-dist",
+            "works with kernel API 0 to 0, this is 1 to 2: upgrade bad-dist",
         ),
         (
             "from dovetail_core import Manifest\nMANIFEST = Manifest('bad', requires=('zip',))",

@@ -1,6 +1,6 @@
 """The manifest: what this plugin adds, before any of it is imported."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "acme",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail_core import ClosedJaxpr, registry
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import ClosedJaxpr, Manifest, registry
 
 MANIFEST = Manifest(
     "conformance", requires=("backends",), backends={"thirdparty": f"{__name__}:BACKEND"}

@@ -111,3 +111,50 @@ def test_every_page_is_in_the_table_of_contents() -> None:
     for folder in ("guides", "reference"):
         for page in (DOCS / folder).glob("*.md"):
             assert f"\n{folder}/{page.stem}\n" in index, page.name
+
+
+def test_the_reference_names_the_parameters_of_primitives(surfaces: ModuleType) -> None:
+    page = surfaces.parameters_page()
+    sections = dict(re.findall(r"^## `(\S+)`\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
+    wanted = {
+        "scan": {"jaxpr", "length", "reverse", "unroll", "num_consts", "num_carry"},
+        "while": {"cond_jaxpr", "cond_nconsts", "body_jaxpr", "body_nconsts"},
+        "cond": {"branches"},
+        "jit": {"jaxpr", "name", "donated_invars"},
+        "dot_general": {"dimension_numbers", "precision", "preferred_element_type"},
+    }
+    for name, parameters in wanted.items():
+        rows = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*?) \|$", sections[name], re.MULTILINE)
+        assert {row[0] for row in rows} == parameters, name
+        assert all(kind and said for _, kind, said in rows), name
+    assert len(sections) == len(surfaces.lowered_primitives()) > 200
+
+
+STABILITY = (DOCS / "reference" / "stability.md").read_text()
+PUBLIC = {f"dovetail_{p}" for p in registry().active} | {"dovetail_core", "dovetail_testing"}
+
+
+def imported_by_authors() -> Iterator[tuple[str, str]]:
+    """The modules that guides, the template and examples import, with the files."""
+    guides = [*(DOCS / "guides").glob("*.md"), *(DOCS / "reference").rglob("*.md")]
+    code = [p for f in ("template", "examples") for p in (ROOT / f).rglob("*.py")]
+    for path in [*guides, *code]:
+        if "generated" in path.parts or "tests" in path.parts:
+            continue
+        text = path.read_text()
+        for module in re.findall(r"^ *(?:from|import) (dovetail_[\w.]+)", text, re.MULTILINE):
+            yield module, path.name
+
+
+def test_every_module_that_authors_are_told_to_import_is_in_the_contract() -> None:
+    missing = {
+        (module, file)
+        for module, file in imported_by_authors()
+        if module not in PUBLIC
+        and f"`{module}`" not in STABILITY
+        and not (module.startswith("dovetail_xla.") and f"`{module[13:]}`" in STABILITY)
+        and module.partition(".")[0] != "dovetail_testing"
+        and not list(ROOT.rglob(f"examples/*/{module.partition('.')[0]}"))
+        and importlib.util.find_spec(module.partition(".")[0]) is not None
+    }
+    assert not missing

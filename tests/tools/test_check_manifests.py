@@ -42,7 +42,7 @@ def tree(tmp_path: Path) -> Path:
         write(package / "py.typed")
         write(
             package / "plugin.py",
-            f"from dovetail_core.registry.manifest import Manifest\n{manifest}\n",
+            f"from dovetail_core import Manifest\n{manifest}\n",
         )
     write(tmp_path / "plugins/alpha/dovetail_alpha/public/__init__.py")
     write(tmp_path / "plugins/beta/dovetail_beta/rules/table/__init__.py", "import dovetail_alpha")
@@ -101,9 +101,7 @@ def test_promise_of_rules_that_do_not_exist(tree: Path) -> None:
 def test_plugin_that_the_project_forgets(tree: Path) -> None:
     package = tree / "plugins/gamma/dovetail_gamma"
     write(package / "__init__.py")
-    manifest = (
-        'from dovetail_core.registry.manifest import Manifest\nMANIFEST = Manifest("delta")\n'
-    )
+    manifest = 'from dovetail_core import Manifest\nMANIFEST = Manifest("delta")\n'
     write(package / "plugin.py", manifest)
     text = problems(tree)
     assert 'no entry point gamma = "dovetail_gamma.plugin:MANIFEST". Add it.' in text

@@ -1,6 +1,6 @@
 """Manifest of the plugin ``delta``: a rule table, and rules for some primitives of ``lax``."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "delta",

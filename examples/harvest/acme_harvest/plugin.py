@@ -1,6 +1,6 @@
 """Manifest of the plugin ``harvest``: a primitive and its rules."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "harvest",

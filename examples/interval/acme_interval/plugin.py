@@ -1,6 +1,6 @@
 """Manifest of the plugin ``interval``: a transformation, its rules for ``lax``, a primitive."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "interval",

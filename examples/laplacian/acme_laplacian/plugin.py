@@ -1,6 +1,6 @@
 """Manifest of the plugin ``laplacian``: a transformation without a rule for any operation."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "laplacian",

@@ -1,6 +1,6 @@
 """Manifest of the plugin ``linear_bounds``: a transformation and its rules."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "linear_bounds",

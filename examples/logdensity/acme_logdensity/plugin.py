@@ -1,6 +1,6 @@
 """Manifest of the plugin ``logdensity``: two primitives, and how a mapped one is one on arrays."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "logdensity",

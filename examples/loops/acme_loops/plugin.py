@@ -1,6 +1,6 @@
 """Manifest of the plugin ``loops``: two primitives, and no rule of any transformation."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "loops",

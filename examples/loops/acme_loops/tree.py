@@ -27,8 +27,8 @@ from dovetail_core import (
     stage,
     typeof,
     with_leading,
+    without_leading,
 )
-from dovetail_core.types.high import without_leading
 
 tree_p = Primitive("acme.tree", multiple_results=True)
 

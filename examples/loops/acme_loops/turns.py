@@ -28,8 +28,8 @@ from dovetail_core import (
     stage,
     typeof,
     with_leading,
+    without_leading,
 )
-from dovetail_core.types.high import without_leading
 
 turns_p = Primitive("acme.turns", multiple_results=True)
 

@@ -1,6 +1,6 @@
 """Manifest of the plugin ``named_axes``: a high type and its two primitives."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "named_axes",

@@ -1,6 +1,6 @@
 """Manifest of the plugin ``roofline``: costs by line, on the rule table of another plugin."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "roofline",

@@ -1,6 +1,6 @@
 """Manifest of the plugin ``sparsity``: a transformation, its rules, and what is made of both."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "sparsity",

@@ -1,6 +1,6 @@
 """Manifest of the plugin ``stochastic``: a transformation and its rules for ``lax``."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "stochastic",

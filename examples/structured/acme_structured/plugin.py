@@ -1,6 +1,6 @@
 """Manifest of the plugin ``structured``: a rule table, its rules, and an option."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "structured",

@@ -1,6 +1,6 @@
 """Manifest of the plugin ``taylor``: two functions over the series of another plugin."""
 
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "taylor",

@@ -1,6 +1,6 @@
 """Manifest of the plugin ``services``: programs compiled by other processes, or ahead of calls."""
 
-from dovetail_core.registry.manifest import Manifest, names_of
+from dovetail_core import Manifest, names_of
 
 MANIFEST = Manifest(
     "services",
