@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dovetail_image import *
+    from dovetail_nn.image import *
 else:
     from dovetail_core import surface as _surface
 

@@ -88,10 +88,10 @@ def test_the_command_line(tmp_path: Path) -> None:
 
 
 def test_a_disabled_plugin_is_named(tmp_path: Path) -> None:
-    name = "dovetail.image"
+    name = "dovetail.experimental.sparse"
     code = f"import dovetail\ntry:\n    {name}\nexcept AttributeError as e:\n    print(e)\n"
-    result = python(code, tmp_path, DOVETAIL_DISABLE_PLUGINS="image")
-    expected = f"{name} comes from the plugin 'image', which is disabled (DOVETAIL_DISABLE"
+    result = python(code, tmp_path, DOVETAIL_DISABLE_PLUGINS="sparse")
+    expected = f"{name} comes from the plugin 'sparse', which is disabled (DOVETAIL_DISABLE"
     assert expected in result.stdout, result.stderr
 
 

@@ -1,4 +1,4 @@
-"""Manifest of the plugin ``nn``: activations, softmax, attention and initializers."""
+"""Manifest of the plugin ``nn``: functions of neural networks, initializers, images."""
 
 from dovetail_core import Manifest
 
@@ -7,7 +7,11 @@ MANIFEST = Manifest(
     requires=("custom_rules", "jit", "lax", "numpy", "random"),
     names={"softmax_custom_jvp": "dovetail_nn.functions.softmax:softmax_custom_jvp"},
     options={"softmax_custom_jvp": "dovetail_nn.functions.softmax:softmax_custom_jvp"},
-    surfaces={"nn": "dovetail_nn", "nn.initializers": "dovetail_nn.initializers"},
+    surfaces={
+        "image": "dovetail_nn.image",
+        "nn": "dovetail_nn",
+        "nn.initializers": "dovetail_nn.initializers",
+    },
     primitives=("dovetail_nn.primitives",),
     contributes={
         "ad.jvp": ("dovetail_nn.rules.jvp",),

@@ -154,7 +154,7 @@ def _codes(code: Any) -> Iterator[Any]:
 
 
 def record(value: Any) -> list[Any]:
-    """What is kept of a value."""
+    """The record of a value."""
     array = np.asarray(value)
     kind = np.complex64 if array.dtype.kind == "c" else np.float32
     parts = array.astype(kind)

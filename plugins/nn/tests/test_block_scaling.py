@@ -14,7 +14,7 @@ X = RNG.normal(size=(2, 4, 64)).astype(np.float32)
 Y = RNG.normal(size=(2, 6, 64)).astype(np.float32)
 DIMS = (((2,), (2,)), ((0,), (0,)))
 ERROR = {"mxfp8": 2**-4, "nvfp4": 2**-2}
-"""Half a unit of the last place of an element, relative to the largest of its block."""
+"""Half a unit of the last digit of an element, relative to the largest of its block."""
 
 
 def configs(mode, *args):

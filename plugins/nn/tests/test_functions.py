@@ -116,7 +116,7 @@ def test_softmax_derivative() -> None:
      (nn.logsumexp, 1, 7), (nn.gelu, 8, 21), (nn.silu, 2, 9)],
 )  # fmt: skip
 def test_programs_are_short(f: Any, forward: int, backward: int) -> None:
-    """What is traced has few operations, forward and with its derivative.
+    """Programs have few operations, forward and with its derivative.
 
     Five of those of gelu keep its square, and so its derivative, from overflow.
     """

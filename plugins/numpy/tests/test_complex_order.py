@@ -40,7 +40,7 @@ def test_searches(method: str, side: str, run: Any) -> None:
 
 
 def test_distinct_values() -> None:
-    """What has a NaN counts as one value, which comes last."""
+    """Values with a NaN count as one value, which comes last."""
     result = np.asarray(dnp.unique(Z))
     assert result[:-1].tolist() == np.unique(Z)[:-1].tolist() and np.isnan(result[-1])
     assert len(dnp.unique(Z, equal_nan=False)) == len(Z)

@@ -122,9 +122,9 @@ def test_traced_arrays_move_to_devices_and_refuse_to_be_bytes(arrays):
 
 def test_a_fill_value_has_an_effect_only_with_its_mode(arrays):
     x = arrays["f1"]
-    places = dnp.array([0, 9])
-    assert float(x.at[places].get(fill_value=-7.0)[1]) == float(x[-1])
-    assert float(x.at[places].get(mode="fill", fill_value=-7.0)[1]) == -7.0
+    positions = dnp.array([0, 9])
+    assert float(x.at[positions].get(fill_value=-7.0)[1]) == float(x[-1])
+    assert float(x.at[positions].get(mode="fill", fill_value=-7.0)[1]) == -7.0
 
 
 def test_lists_are_values_of_updates(arrays):

@@ -29,9 +29,9 @@ def test_powers_in_columns_keep_the_type(dtype: str) -> None:
 
 def test_types_of_indices_and_counts_with_64_bits() -> None:
     with enable_x64(True):
-        places = np.array([0, 1], np.int32)
+        positions = np.array([0, 1], np.int32)
         assert dnp.argpartition(dnp.arange(4.0), 1).dtype == np.int32
-        assert dnp.ravel_multi_index((places, places), (3, 3), mode="clip").dtype == np.int32
+        assert dnp.ravel_multi_index((positions, positions), (3, 3), mode="clip").dtype == np.int32
         assert dnp.sort_complex(dnp.array([2, 1])).dtype == np.complex128
         assert dnp.linalg.lstsq(dnp.eye(2), dnp.ones(2))[2].dtype == np.int64
 

@@ -95,8 +95,8 @@ def test_narrow_indices_of_more_instances_than_they_count(dtype: str) -> None:
     for run in (vmap, lambda f: jit(vmap(f))):
         np.testing.assert_array_equal(run(lambda x, i: x[i])(x, i), x[hot])
         np.testing.assert_array_equal(run(lambda x, i: x.at[i].set(0.0))(x, i), x * ~hot)
-        place = run(lambda x, i: lax.dynamic_update_index_in_dim(x, 0.0, i, 0))
-        np.testing.assert_array_equal(place(x, i), x * ~hot)
+        updated = run(lambda x, i: lax.dynamic_update_index_in_dim(x, 0.0, i, 0))
+        np.testing.assert_array_equal(updated(x, i), x * ~hot)
         slope = run(lambda x, i: grad(lambda x: x[i])(x))
         np.testing.assert_array_equal(slope(x, i), hot)
 
@@ -104,7 +104,7 @@ def test_narrow_indices_of_more_instances_than_they_count(dtype: str) -> None:
 @pytest.mark.parametrize("run", [lambda f: f, jit])
 @pytest.mark.parametrize("n", [1, 2, 5, 100])
 def test_empty_index_vectors(n: int, run: Any) -> None:
-    """All updates count where the place of a window does not depend on the indices."""
+    """All updates count if the position of a window does not depend on the indices."""
     u = np.random.default_rng(2).uniform(0.5, 1.5, (n, 3)).astype(np.float32)
     whole, scalar = (lax.ScatterDimensionNumbers(axes, (), ()) for axes in ((1,), ()))
     none = dnp.zeros((n, 0), np.int32)

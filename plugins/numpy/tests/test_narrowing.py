@@ -1,4 +1,4 @@
-"""What conversions lose is said: imaginary parts, and 64-bit types that are not enabled."""
+"""Warnings of conversions that lose imaginary parts, or 64-bit types that are not enabled."""
 
 from __future__ import annotations
 

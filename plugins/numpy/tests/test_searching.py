@@ -56,15 +56,15 @@ def test_methods_of_searching_agree(method, side, arrays, near):
 @pytest.mark.parametrize("size", [1, 2, 15, 16, 17, 100])
 def test_bisections_are_loops(size):
     edges = dnp.sort(random.normal(random.key(size), (size,)))
-    places = dnp.concatenate([edges, edges + 0.01, dnp.array([-9.0, 9.0, dnp.nan])])
+    positions = dnp.concatenate([edges, edges + 0.01, dnp.array([-9.0, 9.0, dnp.nan])])
     for side in ("left", "right"):
-        wanted = np.searchsorted(np.asarray(edges), np.asarray(places), side)
+        wanted = np.searchsorted(np.asarray(edges), np.asarray(positions), side)
         for method in ("scan", "scan_unrolled"):
-            result = dnp.searchsorted(edges, places, side, method=method)
+            result = dnp.searchsorted(edges, positions, side, method=method)
             np.testing.assert_array_equal(result, wanted)
-    each = vmap(dnp.searchsorted)(dnp.stack([edges, edges + 1]), dnp.stack([places] * 2))
-    np.testing.assert_array_equal(each[1], np.searchsorted(np.asarray(edges) + 1, places))
-    text = jit(dnp.searchsorted).lower(edges, places).as_text()
+    each = vmap(dnp.searchsorted)(dnp.stack([edges, edges + 1]), dnp.stack([positions] * 2))
+    np.testing.assert_array_equal(each[1], np.searchsorted(np.asarray(edges) + 1, positions))
+    text = jit(dnp.searchsorted).lower(edges, positions).as_text()
     assert text.count('"stablehlo.gather"') == 1 or size < 16
 
 
@@ -130,12 +130,12 @@ def test_partitions_of_equal_and_extreme_elements(dtype):
         a[0, 1, [2, 5]] = np.nan, np.copysign(np.nan, -1)
         a[1, 1, [0, 1]] = np.inf, -np.inf
     for kth in (0, 1, 4, 8, -3):
-        places = np.asarray(dnp.argpartition(a, kth))
-        assert (np.sort(places, -1) == np.arange(9)).all()
+        positions = np.asarray(dnp.argpartition(a, kth))
+        assert (np.sort(positions, -1) == np.arange(9)).all()
         assert np.asarray(dnp.argpartition(a.swapaxes(0, 2), kth, 0)).swapaxes(0, 2).tolist() == (
-            places.tolist()
+            positions.tolist()
         )
-        for result in (np.take_along_axis(a, places, -1), np.asarray(dnp.partition(a, kth))):
+        for result in (np.take_along_axis(a, positions, -1), np.asarray(dnp.partition(a, kth))):
             at, ordered = kth % 9, np.sort(a, -1)
             np.testing.assert_array_equal(result[..., at], ordered[..., at])
             np.testing.assert_array_equal(np.sort(result[..., :at], -1), ordered[..., :at])

@@ -20,7 +20,7 @@ INF, NAN = np.inf, np.nan
 @pytest.mark.parametrize("run", [lambda f: f, jit, vmap], ids=["eager", "jit", "vmap"])
 @pytest.mark.parametrize("f", [dnp.nanvar, dnp.nanstd])
 def test_slopes_of_spreads_without_nan(f: Any, run: Any) -> None:
-    """What is left out has the slope 0, and others have that of the variance of the rest."""
+    """Elements that are left out have the slope 0, others that of the variance of the rest."""
     x = np.array([[NAN, 1, 2, 3, 5], [4, NAN, NAN, 0, 1]], np.float32)
     for row in x:
         kept = row[~np.isnan(row)]
@@ -145,9 +145,9 @@ def test_insertion_at_traced_places(axis: int | None) -> None:
     insert = jit(lambda a, i: dnp.insert(a, i, value, axis=axis))
     for i in (0, 1, 2, -1):
         np.testing.assert_array_equal(insert(a, np.int32(i)), np.insert(a, i, value, axis=axis))
-    places = np.array([1, 0, 1, -1])
+    positions = np.array([1, 0, 1, -1])
     many = jit(lambda a, i: dnp.insert(a, i, 5, axis=axis))
-    for i in (places, places[:1], places.astype(np.int8), places[:0]):
+    for i in (positions, positions[:1], positions.astype(np.int8), positions[:0]):
         np.testing.assert_array_equal(many(a, i), np.insert(a, i.astype(int), 5, axis=axis))
     row = jit(lambda a, i: dnp.insert(a, i, 9))
     assert row(np.arange(4), 7).tolist() == [0, 1, 2, 3, 9]

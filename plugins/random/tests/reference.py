@@ -227,7 +227,7 @@ def evaluate(random: Any, asarray: Any, vmap: Any, case: str) -> np.ndarray[Any,
 
 
 def record(value: np.ndarray[Any, Any], exact: bool) -> list[Any]:
-    """What is kept of a value: dtype, shape, and a checksum or the bytes."""
+    """The record of a value: dtype, shape, and a checksum or the bytes."""
     data = np.ascontiguousarray(value).tobytes()
     kept = zlib.crc32(data) if exact else base64.b64encode(data).decode()
     return [value.dtype.name, list(value.shape), kept]

@@ -158,7 +158,7 @@ def test_values_are_the_same_and_off_is_off() -> None:
 
 
 def test_a_rule_of_ones_own() -> None:
-    """Who adds an operation on keys says what it does with them; by default it uses them up."""
+    """The author of an operation on keys gives its rule; by default it uses them up."""
     for name, rule in (("reuse_test_peek", lambda *xs, **_: Uses()), ("reuse_test_draw", None)):
         peek = Primitive(name)
         peek.def_abstract_eval(lambda k: k)

@@ -26,7 +26,7 @@ VALUES: dict[str, dict[str, Any]] = json.loads((HERE / "reference.json").read_te
 SETTINGS = SimpleNamespace(enable_x64=enable_x64, threefry_partitionable=threefry_partitionable)
 EXACT = [(group, case) for group, cases in VALUES.items() if group != "close" for case in cases]
 EPSILONS = 16
-"""How many units in the last place a value may differ that went through logarithms and the like."""
+"""The tolerance, in units of the last digit, of values computed by logarithms and the like."""
 
 
 @pytest.mark.parametrize(("group", "case"), EXACT)

@@ -107,7 +107,7 @@ def test_wide_counters() -> None:
 
 
 def test_original_arrangement_is_limited() -> None:
-    """Where counters have one word, more than 2**32 of them are refused."""
+    """More than 2**32 counters of one word are refused."""
     with (
         threefry_partitionable(False),
         pytest.raises(ValueError, match="set threefry_partitionable"),

@@ -16,7 +16,7 @@ FULL = os.environ.get("DOVETAIL_TEST_FULL") == "1"
 
 
 def run(f: Any, *args: Any) -> Any:
-    """What ``f`` returns, by the NumPy reference backend, which need not compile."""
+    """The result of ``f`` by the NumPy reference backend, which need not compile."""
     return program_of(f, *args)(*args)
 
 
@@ -38,7 +38,7 @@ def program(f: Any, *args: Any) -> Any:
 
 
 def value_of(f: Any, *args: Any) -> Any:
-    """What ``f`` returns, by its :func:`program`."""
+    """The result of ``f`` by its :func:`program`."""
     return program(f, *args)(*args)
 
 

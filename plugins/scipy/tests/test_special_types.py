@@ -113,6 +113,6 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
 
 @pytest.mark.parametrize(("call", "error", "text"), ERRORS)
 def test_errors(call: Any, error: type[Exception], text: str) -> None:
-    """Errors name the function, the argument, the place and the remedy."""
+    """Errors name the function, the argument, the source location and the remedy."""
     with pytest.raises(error, match=text):
         call()

@@ -44,7 +44,7 @@ LONG = ("betaln", "comb", "expn", "gammaincc", "hyp1f1", "hyp2f1", "owens_t", "p
 
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_double_precision(name: str) -> None:
-    """Values are those of SciPy, to a few units in the last place."""
+    """Values are those of SciPy, to a few units in the last digit."""
     args = ARGUMENTS[name]
     with enable_x64(True):
         f = getattr(special, name)
@@ -211,8 +211,8 @@ def test_spherical_harmonics() -> None:
     theta, phi = np.linspace(0.05, 3.0, n.size), np.linspace(0.0, 6.0, n.size)
     with enable_x64(True):
         got = special.sph_harm_y(n, m, theta, phi)
-        places = np.array([9]), np.array([1])
-        clip = lambda theta: special.sph_harm_y(*places, theta, 0.4, n_max=4)  # noqa: E731
+        degrees = np.array([9]), np.array([1])
+        clip = lambda theta: special.sph_harm_y(*degrees, theta, 0.4, n_max=4)  # noqa: E731
         clipped = program(clip, 0.3)(0.3)
     np.testing.assert_allclose(got, reference.sph_harm_y(n, m, theta, phi), rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(clipped, [reference.sph_harm_y(4, 1, 0.3, 0.4)], rtol=1e-13)

@@ -83,7 +83,7 @@ def kinds(name: str) -> tuple[list[str], list[str]]:
 
 
 def run(f: Any, *args: Any) -> Any:
-    """What ``f`` returns, by the reference backend."""
+    """The result of ``f`` by the reference backend."""
     program, shapes = make_jaxpr(f, return_shape=True)(*args)
     with np.errstate(all="ignore"):
         return tree_unflatten(tree_structure(shapes), evaluate(program, *args))
@@ -100,7 +100,7 @@ def parameters(name: str) -> list[Any]:
 
 @cache
 def points(name: str) -> Any:
-    """Where the distribution is, and far away."""
+    """Points within the distribution, and far away."""
     theirs, shapes = getattr(scipy.stats, name), parameters(name)
     middle = theirs.ppf(np.asarray([1e-3, 0.1, 0.3, 0.5, 0.7, 0.95, 0.999]), *shapes)
     spread = theirs.ppf(0.9, *shapes) - theirs.ppf(0.1, *shapes)
@@ -267,10 +267,10 @@ def test_derivatives(name: str) -> None:
             np.broadcast_to(one[:, i].reshape(-1, *[1] * a.ndim), (len(one), *a.shape))
             for i, a in enumerate(args)
         ]
-        places = [np.broadcast_to(a, b.shape) for a, b in zip(args, basis)]
+        points_of_args = [np.broadcast_to(a, b.shape) for a, b in zip(args, basis)]
         steps = [STEP * np.where(a == 0, 1, np.abs(a)) for a in args]
-        ends = [np.stack([p + b * h, p - b * h]) for p, b, h in zip(places, basis, steps)]
-        slopes = run(lambda *at: jvp(f, at, tuple(basis))[1], *places)
+        ends = [np.stack([p + b * h, p - b * h]) for p, b, h in zip(points_of_args, basis, steps)]
+        slopes = run(lambda *at: jvp(f, at, tuple(basis))[1], *points_of_args)
         values = run(f, *ends)
         for kind, slope in slopes.items():
             for i, result, above, below in zip(moving, slope, *values[kind]):
@@ -357,7 +357,7 @@ FAR: list[tuple[str, str, tuple[float, ...], float]] = [  # mpmath's, of 60 digi
 
 
 def test_far_away() -> None:
-    """Where probabilities underflow, and where terms are large and cancel."""
+    """Points at which probabilities underflow, or large terms cancel."""
     result = {}
     with enable_x64(True):
         for name, kind, args, _ in FAR:

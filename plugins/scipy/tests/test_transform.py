@@ -31,7 +31,7 @@ def same(ours: Rotation, theirs: Any, atol: float = 1e-6) -> None:
 
 
 def everything(R: Any, quats: Any, rotvecs: Any, weights: Any, matrices: Any, mrps: Any) -> Any:
-    """What conversions, products and means give, of one or of the other library."""
+    """Results of conversions, products and means by either library."""
     r = R.from_quat(quats)
     turns = {
         "from_matrix": R.from_matrix(matrices),
@@ -152,13 +152,13 @@ def test_slerp() -> None:
     theirs = TheirSlerp(times, Theirs.from_quat(QUATS[:3]))
     at = np.linspace(0, 3, 13)
 
-    def places(slerp: Slerp, at: Any) -> Any:
+    def rotations(slerp: Slerp, at: Any) -> Any:
         beyond, last, before = (slerp(np.float32(t)) for t in (4.0, 3.0, 2.0))
         steps = (before.inv() * last).as_quat(), (last.inv() * beyond).as_quat()
         assert slerp(0.5).single
         return slerp(at).as_matrix(), slerp(0.5).as_matrix(), steps
 
-    many, one, steps = value_of(places, ours, at.astype(np.float32))
+    many, one, steps = value_of(rotations, ours, at.astype(np.float32))
     np.testing.assert_allclose(many, theirs(at).as_matrix(), atol=3e-6)
     np.testing.assert_allclose(one, theirs(0.5).as_matrix(), atol=3e-6)
     np.testing.assert_allclose(*steps, atol=1e-6)

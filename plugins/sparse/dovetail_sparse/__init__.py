@@ -3,7 +3,12 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dovetail_sparse.base import JAXSparse as JAXSparse
+    from dovetail_sparse.base import (
+        CuSparseEfficiencyWarning as CuSparseEfficiencyWarning,
+        JAXSparse as JAXSparse,
+        SparseEfficiencyError as SparseEfficiencyError,
+        SparseEfficiencyWarning as SparseEfficiencyWarning,
+    )
     from dovetail_sparse.bcoo import (
         BCOO as BCOO,
         bcoo_broadcast_in_dim as bcoo_broadcast_in_dim,
@@ -60,11 +65,6 @@ if TYPE_CHECKING:
         jacobian as jacobian,
         jacrev as jacrev,
         value_and_grad as value_and_grad,
-    )
-    from dovetail_sparse.efficiency import (
-        CuSparseEfficiencyWarning as CuSparseEfficiencyWarning,
-        SparseEfficiencyError as SparseEfficiencyError,
-        SparseEfficiencyWarning as SparseEfficiencyWarning,
     )
     from dovetail_sparse.lifting import sparsify as sparsify
     from dovetail_sparse.primitives import todense_p as todense_p

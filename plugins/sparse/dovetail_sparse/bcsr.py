@@ -8,24 +8,21 @@ from typing import Any
 import numpy as np
 
 import dovetail_numpy as dnp
-from dovetail_batching import register_vmappable
 from dovetail_core import here
-from dovetail_tree.util import register_pytree_node
 
-from .base import Array, JAXSparse
+from .base import Array, Batched, register_batched
 from .bcoo import operators
 from .bcoo.array import BCOO
 from .bcoo.axes import bcoo_broadcast_in_dim
-from .bcoo.dense import extracted
-from .bcoo.making import empty_parts
-from .bcoo.order import bcoo_sort_indices
+from .bcoo.conversions import empty_parts, extracted
+from .bcoo.indices import bcoo_sort_indices
 from .bcoo.products import bcoo_dot_general
 from .bcoo.shaping import bcoo_concatenate
-from .compressed import numbers, pointers
+from .csr import row_numbers, row_pointers
 
 
-class BCSR(JAXSparse):
-    """A sparse array: in each batch elements row by row, their columns, and where each row begins.
+class BCSR(Batched):
+    """A sparse array: in each batch elements row by row, their columns, and pointers to rows.
 
     Args:
         args: ``(data, indices, indptr)``: of shapes ``(*batch, nse, *dense)``, ``(*batch, nse)``
@@ -38,8 +35,7 @@ class BCSR(JAXSparse):
         ValueError: the shapes do not fit together.
     """
 
-    data: Array
-    indices: Array
+    PARTS = ("data", "indices", "indptr")
     indptr: Array
 
     def __init__(
@@ -88,7 +84,7 @@ class BCSR(JAXSparse):
             )
         arr = arr if arr.indices_sorted else bcoo_sort_indices(arr)
         data, indices = arr.full_parts()
-        parts = data, indices[..., 1], pointers(indices[..., 0], arr.sparse_shape[0])
+        parts = data, indices[..., 1], row_pointers(indices[..., 0], arr.sparse_shape[0])
         return cls(parts, shape=arr.shape, indices_sorted=True, unique_indices=arr.unique_indices)
 
     @classmethod
@@ -100,11 +96,11 @@ class BCSR(JAXSparse):
             raise NotImplementedError(f"BCSR from SciPy with n_dense or n_batch{here()}")
         result = mat.tocsr()
         dtype = index_dtype or dnp.int32
-        places = (
+        parts = (
             dnp.asarray(result.indices).astype(dtype),
             dnp.asarray(result.indptr).astype(dtype),
         )
-        return cls((dnp.asarray(result.data), *places), shape=mat.shape)
+        return cls((dnp.asarray(result.data), *parts), shape=mat.shape)
 
     @classmethod
     def _empty(
@@ -136,41 +132,23 @@ class BCSR(JAXSparse):
 
     def to_bcoo(self) -> BCOO:
         """The same array in the format BCOO."""
-        rows, n = numbers(self.indptr, self.nse), self.n_batch
+        rows, n = row_numbers(self.indptr, self.nse), self.n_batch
         batch = dnp.broadcast_shapes(rows.shape[:n], self.indices.shape[:n])
         columns = [dnp.broadcast_to(x, (*batch, self.nse)) for x in (rows, self.indices)]
-        known = {"indices_sorted": self.indices_sorted, "unique_indices": self.unique_indices}
-        return BCOO((self.data, dnp.stack(columns, axis=-1)), shape=self.shape, **known)
+        flags = {"indices_sorted": self.indices_sorted, "unique_indices": self.unique_indices}
+        return BCOO((self.data, dnp.stack(columns, axis=-1)), shape=self.shape, **flags)
 
     def todense(self) -> Array:
         """The same array, dense."""
         return self.to_bcoo().todense()
 
     def transpose(self, *args: Any, **kwargs: Any) -> Any:
-        """There is none: by columns it would be of another format."""
+        """Raises NotImplementedError: the transpose has another format, by columns."""
         return self._lacks("transpose")
 
     def sum_duplicates(self, nse: int | None = None, remove_zeros: bool = True) -> BCSR:
         """The same array with sorted columns, each of which occurs once in a row."""
         return BCSR.from_bcoo(self.to_bcoo().sum_duplicates(nse, remove_zeros))
-
-    def _details(self) -> str:
-        counts = {"n_batch": self.n_batch, "n_dense": self.n_dense}
-        return ", ".join(f"{name}={n}" for name, n in counts.items() if n)
-
-    def tree_flatten(self) -> tuple[tuple[Array, ...], dict[str, Any]]:
-        """Its arrays, and what is known of them."""
-        known = {"indices_sorted": self.indices_sorted, "unique_indices": self.unique_indices}
-        return (self.data, self.indices, self.indptr), {"shape": self.shape} | known
-
-    @classmethod
-    def tree_unflatten(cls, aux_data: dict[str, Any], children: Sequence[Any]) -> BCSR:
-        """The array from its parts, which may be anything: nothing is checked."""
-        made = object.__new__(cls)
-        made.data, made.indices, made.indptr = children
-        for name, value in aux_data.items():
-            setattr(made, name, value)
-        return made
 
     def __matmul__(self, other: Any) -> Any:
         return operators.matmul(self.to_bcoo(), _plain(other))
@@ -179,37 +157,7 @@ class BCSR(JAXSparse):
         return operators.matmul(_plain(other), self.to_bcoo())
 
 
-def _element(cont: Any, index: Any, mat: BCSR, axis: int | None) -> BCSR:
-    """What a mapped function sees of a batched array."""
-    if axis is None:
-        return mat
-    if not 0 <= axis < mat.n_batch:
-        raise ValueError(
-            f"Cannot map in_axis={axis} for BCSR array with n_batch={mat.n_batch}. in_axes for "
-            f"batched BCSR operations must correspond to a batch dimension{here()}."
-        )
-    parts, rest = mat.tree_flatten()
-    full = [dnp.broadcast_to(x, mat.shape[: mat.n_batch] + x.shape[mat.n_batch :]) for x in parts]
-    shape = mat.shape[:axis] + mat.shape[axis + 1 :]
-    return BCSR.tree_unflatten(rest | {"shape": shape}, [cont(x, axis) for x in full])
-
-
-def _batched(cont: Any, size: int, mat: BCSR, axis: int | None) -> BCSR:
-    """The array of the elements that a mapped function returned."""
-    parts, rest = mat.tree_flatten()
-    if axis is None:
-        return BCSR.tree_unflatten(rest, [cont(size, x, None) for x in parts])
-    if not 0 <= axis <= mat.n_batch:
-        raise ValueError(
-            f"BCSR: cannot add out_axis={axis} for BCSR array with n_batch={mat.n_batch}. BCSR "
-            f"batch axes must be a contiguous block of leading dimensions{here()}."
-        )
-    shape = (*mat.shape[:axis], size, *mat.shape[axis:])
-    return BCSR.tree_unflatten(rest | {"shape": shape}, [cont(size, x, axis) for x in parts])
-
-
-register_pytree_node(BCSR, BCSR.tree_flatten, BCSR.tree_unflatten)
-register_vmappable(BCSR, int, int, _element, _batched, None)
+register_batched(BCSR)
 
 
 def _plain(x: Any) -> Any:
@@ -235,9 +183,9 @@ def bcsr_sum_duplicates(mat: BCSR, nse: int | None = None) -> BCSR:
 
 
 def bcsr_extract(indices: Any, indptr: Any, mat: Any) -> Array:
-    """The elements of a dense array at the places that indices and pointers of a BCSR say."""
+    """The elements of a dense array at the indices and row pointers of a BCSR."""
     indices, indptr = dnp.asarray(indices), dnp.asarray(indptr)
-    rows = numbers(indptr, indices.shape[-1])
+    rows = row_numbers(indptr, indices.shape[-1])
     return extracted(dnp.stack([rows, indices], axis=-1), dnp.asarray(mat))
 
 

@@ -12,7 +12,7 @@ from dovetail_tree.util import register_pytree_node
 
 from .base import Array
 from .bcoo.array import BCOO
-from .bcoo.making import eye_parts
+from .bcoo.conversions import eye_parts
 from .matrices import Matrix, checked, product
 
 
@@ -25,10 +25,11 @@ class COO(Matrix):
         rows_sorted: a promise that rows do not decrease, and columns within a row neither.
         cols_sorted: the same with rows and columns exchanged.
 
-    Elements at the same place are added.
+    Elements at the same indices are added.
     """
 
     PARTS = ("data", "row", "col")
+    STATIC = ("shape", "rows_sorted", "cols_sorted")
     row: Array
     col: Array
 
@@ -43,7 +44,7 @@ class COO(Matrix):
     def fromdense(cls, mat: Any, *, nse: int | None = None, index_dtype: Any = np.int32) -> COO:
         """The elements of a dense matrix that are not zero; ``nse`` as of :meth:`BCOO.fromdense`.
 
-        Padding is zeros at the first place.
+        Padding is zeros at indices 0, 0.
         """
         result = BCOO.fromdense(mat, nse=nse, index_dtype=index_dtype)
         inside = result.indices[:, 0] < result.shape[0]
@@ -57,14 +58,14 @@ class COO(Matrix):
 
     @classmethod
     def _eye(cls, N: int, M: int, k: int, *, dtype: Any = None, index_dtype: Any = "int32") -> COO:
-        data, places = eye_parts(N, M, k, dtype, index_dtype, 0, 0)
-        parts = data, places[:, 0], places[:, 1]
+        data, indices = eye_parts(N, M, k, dtype, index_dtype, 0, 0)
+        parts = data, indices[:, 0], indices[:, 1]
         return cls(parts, shape=(N, M), rows_sorted=True, cols_sorted=True)
 
     def to_bcoo(self) -> BCOO:
         """The same matrix in the format BCOO."""
-        places = dnp.stack([self.row, self.col], axis=-1)
-        return BCOO((self.data, places), shape=self.shape, indices_sorted=self.rows_sorted)
+        indices = dnp.stack([self.row, self.col], axis=-1)
+        return BCOO((self.data, indices), shape=self.shape, indices_sorted=self.rows_sorted)
 
     def transpose(self, axes: Any = None) -> COO:
         """The matrix with rows and columns exchanged."""
@@ -73,12 +74,6 @@ class COO(Matrix):
             (self.data, self.col, self.row), shape=self.shape[::-1],
             rows_sorted=self.cols_sorted, cols_sorted=self.rows_sorted,
         )  # fmt: skip
-
-    def tree_flatten(self) -> tuple[tuple[Array, ...], dict[str, Any]]:
-        """Its arrays, and the rest."""
-        known = {"rows_sorted": self.rows_sorted, "cols_sorted": self.cols_sorted}
-        parts, rest = super().tree_flatten()
-        return parts, rest | known
 
 
 register_pytree_node(COO, COO.tree_flatten, COO.tree_unflatten)

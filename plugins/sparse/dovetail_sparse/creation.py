@@ -1,4 +1,4 @@
-"""Sparse arrays made from nothing, of the format that is asked for."""
+"""Creation of sparse arrays in a given format."""
 
 from __future__ import annotations
 

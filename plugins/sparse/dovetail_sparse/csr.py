@@ -10,28 +10,47 @@ import numpy as np
 import dovetail_numpy as dnp
 from dovetail_tree.util import register_pytree_node
 
-from .base import Array
+from .base import Array, over_batches
 from .bcoo.array import BCOO
-from .bcoo.making import eye_parts
-from .compressed import numbers, pointers
+from .bcoo.conversions import eye_parts
 from .matrices import Matrix, checked, product
+
+
+def row_numbers(indptr: Array, nse: int) -> Array:
+    """The row of each stored element: the number of rows for padding."""
+
+    def one(indptr: Array) -> Array:
+        at = dnp.arange(nse, dtype=indptr.dtype)
+        return (dnp.searchsorted(indptr, at, side="right") - 1).astype(indptr.dtype)
+
+    return over_batches(one, indptr.ndim - 1)(indptr)
+
+
+def row_pointers(rows: Array, count: int) -> Array:
+    """The positions at which each of ``count`` sorted rows begins, and the last one ends."""
+
+    def one(rows: Array) -> Array:
+        at = dnp.arange(count + 1, dtype=rows.dtype)
+        return dnp.searchsorted(rows, at, side="left").astype(rows.dtype)
+
+    return over_batches(one, rows.ndim - 1)(rows)
 
 
 def _parts(data: Array, major: Array, minor: Array, count: int) -> tuple[Array, Array, Array]:
     """Data, indices and pointers; padding has zeros for indices."""
     inside = major < count
-    return data, dnp.where(inside, minor, 0), pointers(major, count)
+    return data, dnp.where(inside, minor, 0), row_pointers(major, count)
 
 
 class CSR(Matrix):
-    """A sparse matrix: elements row by row, their columns, and where each row begins.
+    """A sparse matrix: elements row by row, their columns, and pointers to rows.
 
     Args:
         args: ``(data, indices, indptr)``. The elements of row ``i`` are
             ``data[indptr[i]:indptr[i + 1]]``, in the columns ``indices[...]`` there.
         shape: the numbers of rows and columns.
 
-    Elements at the same place are added. BCSR has batches, BCOO more operations.
+    Elements at the same indices are added. BCSR has batches, BCOO more operations.
     """
 
     PARTS = ("data", "indices", "indptr")
@@ -52,13 +71,13 @@ class CSR(Matrix):
 
     @classmethod
     def _eye(cls, N: int, M: int, k: int, *, dtype: Any = None, index_dtype: Any = "int32") -> CSR:
-        data, places = eye_parts(N, M, k, dtype, index_dtype, 0, 0)
-        return cls(_parts(data, places[:, 0], places[:, 1], N), shape=(N, M))
+        data, indices = eye_parts(N, M, k, dtype, index_dtype, 0, 0)
+        return cls(_parts(data, indices[:, 0], indices[:, 1], N), shape=(N, M))
 
     def to_bcoo(self) -> BCOO:
         """The same matrix in the format BCOO."""
-        places = dnp.stack([numbers(self.indptr, self.nse), self.indices], axis=-1)
-        return BCOO((self.data, places), shape=self.shape)
+        indices = dnp.stack([row_numbers(self.indptr, self.nse), self.indices], axis=-1)
+        return BCOO((self.data, indices), shape=self.shape)
 
     def transpose(self, axes: Any = None) -> CSC:
         """The matrix with rows and columns exchanged, by columns."""
@@ -67,7 +86,7 @@ class CSR(Matrix):
 
 
 class CSC(Matrix):
-    """A sparse matrix: elements column by column, their rows, and where each column begins.
+    """A sparse matrix: elements column by column, their rows, and pointers to columns.
 
     Args:
         args: ``(data, indices, indptr)``. The elements of column ``j`` are
@@ -94,8 +113,8 @@ class CSC(Matrix):
 
     def to_bcoo(self) -> BCOO:
         """The same matrix in the format BCOO."""
-        places = dnp.stack([self.indices, numbers(self.indptr, self.nse)], axis=-1)
-        return BCOO((self.data, places), shape=self.shape)
+        indices = dnp.stack([self.indices, row_numbers(self.indptr, self.nse)], axis=-1)
+        return BCOO((self.data, indices), shape=self.shape)
 
     def transpose(self, axes: Any = None) -> CSR:
         """The matrix with rows and columns exchanged, by rows."""

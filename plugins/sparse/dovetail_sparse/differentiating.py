@@ -10,14 +10,13 @@ import dovetail_ad as ad
 import dovetail_tree.util as tree
 from dovetail_batching import vmap
 
-from .lifting.formats import with_data
-from .lifting.function import is_sparse
+from .lifting.carrier import is_sparse, with_data
 
 Fun = Callable[..., Any]
 
 
 class _Chosen(NamedTuple):
-    """The leaves of the arguments that are differentiated, and how they belong together."""
+    """The leaves of the arguments that are differentiated, and their structure."""
 
     leaves: list[Any]
     structure: Any

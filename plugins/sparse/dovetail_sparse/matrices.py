@@ -1,22 +1,20 @@
-"""What the formats of single matrices have in common: products, through the format BCOO."""
+"""The base class of the formats of single matrices: products, through the format BCOO."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import dovetail_numpy as dnp
 from dovetail_core import here
 
-from .base import Array, JAXSparse
+from .base import Array, JAXSparse, Partitioned
 from .bcoo.array import BCOO
 from .bcoo.products import bcoo_dot_general
 
 
-class Matrix(JAXSparse):
+class Matrix(Partitioned):
     """A sparse matrix made of three arrays, the first of which has the stored elements."""
-
-    PARTS: ClassVar[tuple[str, ...]]
 
     def __init__(self, args: Sequence[Any], *, shape: Sequence[int]) -> None:
         if len(shape) != 2:
@@ -40,20 +38,6 @@ class Matrix(JAXSparse):
     def todense(self) -> Array:
         """The same matrix, dense."""
         return self.to_bcoo().todense()
-
-    def tree_flatten(self) -> tuple[tuple[Array, ...], dict[str, Any]]:
-        """Its arrays, and the rest."""
-        return tuple(getattr(self, name) for name in self.PARTS), {"shape": self.shape}
-
-    @classmethod
-    def tree_unflatten(cls, aux_data: dict[str, Any], children: Sequence[Any]) -> Self:
-        """The matrix from its parts, which may be anything: nothing is checked."""
-        made = object.__new__(cls)
-        for name, part in zip(cls.PARTS, children):
-            setattr(made, name, part)
-        for name, value in aux_data.items():
-            setattr(made, name, value)
-        return made
 
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, JAXSparse):

@@ -1,4 +1,4 @@
-"""The primitive of ``todense`` where it is not yet known whether an array is sparse."""
+"""The primitive of ``todense`` for traced arrays, which may be sparse."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ import dovetail_numpy as dnp
 import dovetail_random as dr
 from dovetail_core import here
 
-from .batches import over_batches
+from .base import over_batches
 from .bcoo.array import BCOO
-from .bcoo.layout import check_counts
+from .bcoo.stored import check_counts
 
 
 def random_bcoo(
@@ -20,17 +20,17 @@ def random_bcoo(
     nse: float = 0.2, n_batch: int = 0, n_dense: int = 0, unique_indices: bool = True,
     sorted_indices: bool = False, generator: Callable[..., Any] = dr.uniform, **kwds: Any,
 ) -> BCOO:  # fmt: skip
-    """An array in BCOO format with elements drawn at random, at places drawn at random.
+    """An array in BCOO format with elements drawn at random, at indices drawn at random.
 
     Args:
         key: a random key.
-        nse: how many elements to store in each batch; below 1 which part of them.
-        unique_indices: whether no place is drawn twice.
-        sorted_indices: whether index vectors are in lexicographic order.
+        nse: the number of elements to store in each batch; below 1 their share.
+        unique_indices: True if no index vector is drawn twice.
+        sorted_indices: True if index vectors are in lexicographic order.
         generator: draws the elements, ``generator(key, shape, dtype=dtype, **kwds)``.
 
     Raises:
-        ValueError: there are fewer places than ``nse``, or so many axes of a kind are not there.
+        ValueError: the array has fewer elements than ``nse``, or fewer axes than those of a kind.
     """
     shape = tuple(map(int, shape))
     check_counts(n_batch, n_dense, shape)
@@ -39,18 +39,18 @@ def random_bcoo(
     size = math.prod(sparse)
     count = math.ceil(nse * size) if 0 < nse < 1 else int(nse)
     if count < 0 or (unique_indices and count > size):
-        raise ValueError(f"random_bcoo: nse={nse} of {size} places{here()}")
-    data_key, place_key = dr.split(key)
+        raise ValueError(f"random_bcoo: nse={nse} of {size} elements{here()}")
+    data_key, index_key = dr.split(key)
 
-    def places(key: Any) -> Any:
+    def draw_indices(key: Any) -> Any:
         flat = dr.choice(key, size, (count,), replace=not unique_indices)
         result = dnp.unravel_index(dnp.sort(flat) if sorted_indices else flat, sparse)
         columns = [c.astype(indices_dtype or dnp.int32) for c in result]
         empty = dnp.zeros((count, 0), indices_dtype or dnp.int32)
         return dnp.stack(columns, axis=-1) if columns else empty
 
-    keys = dr.split(place_key, batch) if batch else place_key
-    indices = over_batches(places, n_batch)(keys)
+    keys = dr.split(index_key, batch) if batch else index_key
+    indices = over_batches(draw_indices, n_batch)(keys)
     data = generator(data_key, (*batch, count, *dense), dtype=dtype, **kwds)
     return BCOO(
         (data, indices), shape=shape, indices_sorted=sorted_indices, unique_indices=unique_indices

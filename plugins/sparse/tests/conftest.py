@@ -1,4 +1,4 @@
-"""What the tests of sparse arrays share."""
+"""Helpers of the tests of sparse arrays."""
 
 from __future__ import annotations
 

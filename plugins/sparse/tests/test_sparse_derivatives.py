@@ -61,7 +61,7 @@ def test_random():
     assert (many.data.shape, many.indices.shape) == ((3, 3, 2), (3, 3, 1))
     assert many.indices.dtype == np.uint8 and (np.diff(np.asarray(many.indices)[..., 0]) > 0).all()
     assert sparse.random_bcoo(key, (2, 2), nse=9, unique_indices=False).nse == 9
-    with pytest.raises(ValueError, match="of 4 places"):
+    with pytest.raises(ValueError, match="of 4 elements"):
         sparse.random_bcoo(key, (2, 2), nse=5)
 
 

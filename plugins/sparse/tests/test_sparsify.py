@@ -15,7 +15,7 @@ M = BCOO.fromdense(X)
 
 
 def same(f, *args, sparse_result=None):
-    """That ``f`` does the same with sparse arrays as with dense ones, compiled too."""
+    """Assert that ``f`` gives equal results with sparse and dense arrays, compiled too."""
     wanted = np.asarray(f(*[np.asarray(sparse.todense(a)) for a in args]))
     for run in (sparsify(f), sparsify(dovetail.jit(f)), dovetail.jit(sparsify(f))):
         got = run(*args)

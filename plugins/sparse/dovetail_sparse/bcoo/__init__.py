@@ -10,30 +10,30 @@ if TYPE_CHECKING:
     )
     from .axes import (
         bcoo_broadcast_in_dim as bcoo_broadcast_in_dim,
+        bcoo_reduce_sum as bcoo_reduce_sum,
         bcoo_rev as bcoo_rev,
         bcoo_squeeze as bcoo_squeeze,
         bcoo_transpose as bcoo_transpose,
     )
+    from .conversions import bcoo_extract as bcoo_extract
     from .convolution import bcoo_conv_general_dilated as bcoo_conv_general_dilated
-    from .dense import bcoo_extract as bcoo_extract
-    from .multiplying import bcoo_multiply_dense as bcoo_multiply_dense
-    from .order import (
-        bcoo_sort_indices as bcoo_sort_indices,
-        bcoo_sum_duplicates as bcoo_sum_duplicates,
-    )
-    from .pairs import bcoo_multiply_sparse as bcoo_multiply_sparse
-    from .products import (
-        bcoo_dot_general as bcoo_dot_general,
-        bcoo_dot_general_sampled as bcoo_dot_general_sampled,
-    )
-    from .reductions import bcoo_reduce_sum as bcoo_reduce_sum
-    from .relayout import bcoo_update_layout as bcoo_update_layout
-    from .shaping import bcoo_concatenate as bcoo_concatenate, bcoo_reshape as bcoo_reshape
-    from .slicing import (
+    from .indexing import (
         bcoo_dynamic_slice as bcoo_dynamic_slice,
         bcoo_gather as bcoo_gather,
         bcoo_slice as bcoo_slice,
     )
+    from .indices import (
+        bcoo_sort_indices as bcoo_sort_indices,
+        bcoo_sum_duplicates as bcoo_sum_duplicates,
+    )
+    from .operators import bcoo_multiply_dense as bcoo_multiply_dense
+    from .products import (
+        bcoo_dot_general as bcoo_dot_general,
+        bcoo_dot_general_sampled as bcoo_dot_general_sampled,
+        bcoo_multiply_sparse as bcoo_multiply_sparse,
+    )
+    from .relayout import bcoo_update_layout as bcoo_update_layout
+    from .shaping import bcoo_concatenate as bcoo_concatenate, bcoo_reshape as bcoo_reshape
 else:
     from dovetail_core import lazy_exports
 

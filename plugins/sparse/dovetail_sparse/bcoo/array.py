@@ -8,25 +8,20 @@ from typing import Any
 import numpy as np
 
 import dovetail_numpy as dnp
-from dovetail_batching import register_vmappable
-from dovetail_core import here
-from dovetail_tree.util import register_pytree_node
 
-from ..base import Array
+from ..base import Array, register_batched
 from . import operators
-from .axes import bcoo_transpose
-from .dense import parts_of_dense, todense
+from .axes import bcoo_transpose, total
+from .conversions import empty_parts, eye_parts, parts_of_dense, scipy_parts, todense
 from .indexing import getitem
-from .making import empty_parts, eye_parts, scipy_parts
-from .order import bcoo_sort_indices, sum_duplicates
-from .reductions import total
+from .indices import bcoo_sort_indices, sum_duplicates
 from .relayout import bcoo_update_layout
 from .shaping import bcoo_reshape
 from .stored import Stored
 
 
 class BCOO(Stored):
-    """A sparse array: in each batch a list of index vectors, and the elements at these places.
+    """A sparse array: in each batch a list of index vectors, and the elements at these indices.
 
     Args:
         args: ``(data, indices)``. ``data`` has shape ``(*batch, nse, *dense)`` and ``indices``
@@ -35,8 +30,8 @@ class BCOO(Stored):
         indices_sorted: a promise that index vectors are in lexicographic order.
         unique_indices: a promise that no index vector within bounds occurs twice.
 
-    Elements at the same place are added; those out of bounds are padding and are ignored. An array
-    is a pytree of ``data`` and ``indices``, so that all transformations take it, and ``vmap`` maps
+    Elements at the same indices are added; those out of bounds are ignored as padding. An array is
+    a pytree of ``data`` and ``indices``, so that all transformations take it, and ``vmap`` maps
     over batch axes.
 
     Raises:
@@ -51,8 +46,8 @@ class BCOO(Stored):
         """The elements of a dense array that are not zero.
 
         Args:
-            nse: how many elements to store, in each batch: the last ones are lost where there are
-                more. By default as many as needed; then ``mat`` must be known: not under ``jit``.
+            nse: the number of elements to store in each batch; further ones are lost. By default as
+                many as needed, which needs a concrete ``mat``, not one under ``jit``.
             index_dtype: the dtype of indices.
             n_dense, n_batch: the numbers of axes of these kinds.
 
@@ -102,9 +97,9 @@ class BCOO(Stored):
         """The same array with sorted indices, each of which occurs once but for padding.
 
         Args:
-            nse: how many elements to store, in each batch. By default as many as there are, which
-                must be known: not under ``jit``.
-            remove_zeros: whether stored zeros count as padding.
+            nse: the number of elements to store in each batch. By default as many as there are,
+                which cannot be computed under ``jit``.
+            remove_zeros: True if stored zeros count as padding.
         """
         return sum_duplicates(self, nse, remove_zeros)
 
@@ -161,7 +156,7 @@ class BCOO(Stored):
         return operators.subtract(self, other)
 
     def __rsub__(self, other: Any) -> Any:
-        return operators.subtract_from(self, other)
+        return operators.rsubtract(self, other)
 
     def __mul__(self, other: Any) -> Any:
         return operators.multiply(self, other)
@@ -172,13 +167,13 @@ class BCOO(Stored):
         return operators.divide(self, other)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return operators.divided(self, other)
+        return operators.rdivide(self, other)
 
     def __pow__(self, other: Any) -> Any:
         return operators.power(self, other)
 
     def __rpow__(self, other: Any) -> Any:
-        return operators.powered(self, other)
+        return operators.rpower(self, other)
 
     def __matmul__(self, other: Any) -> Any:
         return operators.matmul(self, other)
@@ -192,37 +187,7 @@ class BCOO(Stored):
     __hash__ = None  # type: ignore[assignment]
 
 
-def _element(cont: Any, index: Any, mat: BCOO, axis: int | None) -> BCOO:
-    """What a mapped function sees of a batched array."""
-    if axis is None:
-        return mat
-    if not 0 <= axis < mat.n_batch:
-        raise ValueError(
-            f"Cannot map in_axis={axis} for BCOO array with n_batch={mat.n_batch}. in_axes for "
-            f"batched BCOO operations must correspond to a batch dimension{here()}. "
-            "update_layout(n_batch=...) makes one."
-        )
-    children = [cont(x, axis) for x in mat.full_parts()]
-    shape = mat.shape[:axis] + mat.shape[axis + 1 :]
-    return BCOO.tree_unflatten({**mat._info._asdict(), "shape": shape}, children)
-
-
-def _batched(cont: Any, size: int, mat: BCOO, axis: int | None) -> BCOO:
-    """The array of the elements that a mapped function returned."""
-    if axis is None:
-        return BCOO.tree_unflatten(mat._info._asdict(), [cont(size, x, None) for x in mat._bufs])
-    if not 0 <= axis <= mat.n_batch:
-        raise ValueError(
-            f"BCOO: cannot add out_axis={axis} for BCOO array with n_batch={mat.n_batch}. BCOO "
-            f"batch axes must be a contiguous block of leading dimensions{here()}."
-        )
-    shape = (*mat.shape[:axis], size, *mat.shape[axis:])
-    children = [cont(size, x, axis) for x in mat._bufs]
-    return BCOO.tree_unflatten({**mat._info._asdict(), "shape": shape}, children)
-
-
-register_pytree_node(BCOO, BCOO.tree_flatten, BCOO.tree_unflatten)
-register_vmappable(BCOO, int, int, _element, _batched, None)
+register_batched(BCOO)
 
 
 def bcoo_fromdense(

@@ -1,7 +1,8 @@
-"""Axes of arrays in BCOO format: their order, new ones, and those that go."""
+"""Operations on axes of arrays in BCOO format: their order, new and removed ones, sums."""
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -10,8 +11,8 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_core import here
 
-from ..batches import broadcast_batches
-from .places import batch_places, columns, in_bounds, masked, together
+from ..base import broadcast_batches
+from .indices import batch_indices, columns, in_bounds, index_vectors, masked
 from .stored import S, Stored
 
 
@@ -102,7 +103,7 @@ def bcoo_broadcast_in_dim(
     result = columns(mat.full_parts()[1])
     by_axis = {a: _spread(c, axes[:n_batch], new_batch) for a, c in zip(sparse_axes, result)}
     zero = dnp.zeros((1,) * (new_batch + 1), mat.indices.dtype)
-    indices = together(
+    indices = index_vectors(
         *[by_axis.get(a, zero) for a in new_sparse], dtype=mat.indices.dtype, shape=(*batch, nse)
     )
     dense_shape = shape[len(shape) - new_dense :]
@@ -159,7 +160,7 @@ def bcoo_squeeze(arr: S, *, dimensions: Sequence[int]) -> S:
         data, inside = broadcast_batches(batches, data, inside)
         data, result = masked(inside, data), columns(indices)
         chosen = [result[i] for i in kept]
-        indices = together(*chosen, dtype=indices.dtype, shape=indices.shape[:-1])
+        indices = index_vectors(*chosen, dtype=indices.dtype, shape=indices.shape[:-1])
     data = dnp.squeeze(data, (*batch, *dense))
     shape = [n for a, n in enumerate(arr.shape) if a not in axes]
     return arr.like(
@@ -187,12 +188,60 @@ def bcoo_rev(operand: S, dimensions: Sequence[int]) -> S:
             size = operand.sparse_shape[i]
             inside = (result[i] >= 0) & (result[i] < size)
             result[i] = dnp.where(inside, size - 1 - result[i], size)
-        indices = together(*result, dtype=indices.dtype, shape=indices.shape[:-1])
+        indices = index_vectors(*result, dtype=indices.dtype, shape=indices.shape[:-1])
     return operand.like(
         data, indices, sorted=not sparse and operand.indices_sorted, unique=operand.unique_indices
     )
 
 
-def every_place(mat: Stored) -> tuple[Any, ...]:
+def sparse_index_arrays(mat: Stored) -> tuple[Any, ...]:
     """Index arrays of the batch and sparse axes that broadcast to ``(*batch, nse)``."""
-    return (*batch_places(mat.batch_shape, mat.indices.dtype), *columns(mat.full_parts()[1]))
+    return (*batch_indices(mat.batch_shape, mat.indices.dtype), *columns(mat.full_parts()[1]))
+
+
+def bcoo_reduce_sum(mat: S, *, axes: Sequence[int]) -> S:
+    """The sum along some axes, as a sparse array; elements along sparse axes are not added yet.
+
+    Raises:
+        ValueError: an axis is out of bounds, or occurs twice.
+    """
+    axes = canonical_axes("reduce_sum", tuple(axes), mat.ndim)
+    n_batch, n_sparse, _, nse = mat.layout
+    data, indices = mat.full_parts()
+    dense = tuple(a - n_sparse + 1 for a in axes if a >= n_batch + n_sparse)
+    if dense:
+        data = dnp.sum(data, axis=dense, dtype=data.dtype)
+    kept = [i for i in range(n_sparse) if n_batch + i not in axes]
+    if len(kept) < n_sparse:
+        data = masked(in_bounds(indices, mat.sparse_shape), data)
+        indices = indices[..., dnp.asarray(kept, dnp.int32)] if kept else indices[..., :0]
+    kept_batch = [a for a in range(n_batch) if a not in axes]
+    summed_batch = [a for a in range(n_batch) if a in axes]
+    if summed_batch:
+        batch = [mat.shape[a] for a in kept_batch]
+        most = nse * math.prod(mat.shape[a] for a in summed_batch)
+        order = (*kept_batch, *summed_batch, *range(n_batch, data.ndim))
+        data = dnp.reshape(dnp.transpose(data, order), (*batch, most, *data.shape[n_batch + 1 :]))
+        order = (*kept_batch, *summed_batch, n_batch, n_batch + 1)
+        indices = dnp.reshape(dnp.transpose(indices, order), (*batch, most, len(kept)))
+    return mat.like(data, indices, [n for a, n in enumerate(mat.shape) if a not in axes])
+
+
+def total(
+    mat: Stored, axis: Any = None, dtype: Any = None, out: None = None, keepdims: bool = False
+) -> Any:
+    """The sum along axes, all of them by default: then a dense scalar, otherwise a sparse array."""
+    if out is not None:
+        raise NotImplementedError(f"sum: the out argument is not supported{here()}")
+    axes = tuple(range(mat.ndim)) if axis is None else canonical_axes("sum", axis, mat.ndim)
+    wanted = dnp.sum(dnp.zeros((0,), mat.dtype), dtype=dtype).dtype
+    converted = mat.with_data(mat.data.astype(wanted))
+    result = bcoo_reduce_sum(converted, axes=axes)
+    shape = [1 if a in axes else n for a, n in enumerate(mat.shape)]
+    if not result.shape:
+        scalar = dnp.sum(result.data, dtype=wanted)
+        return dnp.reshape(scalar, shape) if keepdims else scalar
+    if not keepdims:
+        return result
+    kept = [a for a in range(mat.ndim) if a not in axes]
+    return bcoo_broadcast_in_dim(result, shape=shape, broadcast_dimensions=kept)

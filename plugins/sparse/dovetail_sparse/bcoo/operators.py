@@ -11,34 +11,88 @@ import dovetail_numpy as dnp
 from dovetail_base.source import short_repr
 from dovetail_core import here, is_inexact, is_value
 
-from .axes import bcoo_broadcast_in_dim
-from .dense import todense
-from .multiplying import bcoo_multiply_dense, dense_at
-from .pairs import bcoo_multiply_sparse, broadcast_shapes
-from .products import bcoo_dot_general
-from .reductions import unique
-from .slicing import moved
+from ..base import Array
+from .axes import bcoo_broadcast_in_dim, sparse_index_arrays
+from .conversions import todense
+from .indexing import moved
+from .indices import unique
+from .products import bcoo_dot_general, bcoo_multiply_sparse, broadcast_shapes
 from .stored import S, Stored
+
+
+def dense_at(mat: Stored, v: Array, fill_value: Any = 0) -> Array:
+    """The elements of a dense array where ``mat`` stores some; it broadcasts to ``mat``'s shape.
+
+    Raises:
+        NotImplementedError: the dense array is larger.
+        ValueError: shapes do not fit together.
+    """
+    v = dnp.asarray(v)
+    if not v.ndim:
+        return v
+    try:
+        shape = broadcast_shapes("mul", mat.shape, v.shape)
+    except TypeError as e:
+        raise ValueError(str(e)) from None
+    if shape != mat.shape:
+        raise NotImplementedError(
+            "multiplication between sparse and dense is only implemented for cases where the "
+            f"output shape matches the sparse matrix shape. Got shape={mat.shape}, "
+            f"v.shape={v.shape}{here()}"
+        )
+    n_batch, n_sparse, n_dense, _ = mat.layout
+    v = dnp.reshape(v, (1,) * (mat.ndim - v.ndim) + v.shape)
+    kept = [a for a in range(n_batch + n_sparse) if v.shape[a] != 1]
+    positions = sparse_index_arrays(mat)
+    chosen = tuple(positions[a] for a in kept)
+    removed = tuple(a for a in range(n_batch + n_sparse) if a not in kept)
+    v = dnp.squeeze(v, removed)
+    if not chosen:
+        return v
+    result = v.at[chosen].get(mode="fill", fill_value=fill_value)
+    lead = result.ndim - n_dense
+    return dnp.reshape(result, (1,) * (n_batch + 1 - lead) + result.shape)
+
+
+def bcoo_multiply_dense(sp_mat: Stored, v: Any) -> Array:
+    """The data of the product with a dense array, whose indices are those of ``sp_mat``.
+
+    Args:
+        v: a dense array that broadcasts to the shape of ``sp_mat``.
+
+    Raises:
+        NotImplementedError: the product would be larger than ``sp_mat``.
+        ValueError: shapes do not fit together.
+    """
+    factors = dense_at(sp_mat, v)
+    data = sp_mat.data * factors
+    full = (*sp_mat.batch_shape, sp_mat.nse, *sp_mat.dense_shape)
+    return data if not dnp.ndim(v) else dnp.broadcast_to(data, _at_least(data.shape, full))
+
+
+def _at_least(result: tuple[int, ...], full: tuple[int, ...]) -> tuple[int, ...]:
+    return full[: len(full) - len(result)] + tuple(result)
+
 
 DENSE = "If this is your intent, use todense() to make the sparse array dense."
 
 
 def is_dense(x: Any) -> bool:
-    """Whether ``x`` is a dense array or a number."""
+    """True for a dense array or a number."""
     return isinstance(x, (bool, int, float, complex, np.generic, np.ndarray)) or (
         is_value(x) and hasattr(x, "aval")
     )
 
 
 def converted(mat: S, dtype: Any) -> S:
-    """The same in another dtype."""
+    """The same array in another dtype."""
     dtype = dnp.zeros((0,), dtype).dtype
     mat = unique(mat) if loses_fractions(mat.dtype, dtype) else mat
     return mat.with_data(mat.data.astype(dtype))
 
 
 def loses_fractions(dtype: Any, new: Any) -> bool:
-    """Whether the conversion of a sum is not the sum of conversions: its integer part is not."""
+    """True if a conversion removes fractions: that of a sum is not the sum of conversions."""
     return is_inexact(dtype) and not is_inexact(new)
 
 
@@ -67,7 +121,7 @@ def add(x: Stored, y: Any) -> Any:
 
 
 def _joined(x: S, y: S) -> S:
-    """The stored elements of both."""
+    """The sum: the stored elements of both."""
     dtype = dnp.result_type(x.dtype, y.dtype)
     index_dtype = dnp.result_type(x.indices.dtype, y.indices.dtype)
     (a, i), (b, j) = x.full_parts(), y.full_parts()
@@ -94,7 +148,7 @@ def subtract(x: Stored, y: Any) -> Any:
     return add(x, -dnp.asarray(y)) if is_dense(y) else NotImplemented
 
 
-def subtract_from(x: Stored, y: Any) -> Any:
+def rsubtract(x: Stored, y: Any) -> Any:
     """``y - x``; see :func:`add`."""
     return add(negative(x), y)
 
@@ -124,17 +178,17 @@ def _with_axes(x: S, ndim: int) -> S:
 def divide(x: Stored, y: Any) -> Any:
     """``x / y`` with a dense divisor."""
     if isinstance(y, Stored):
-        return divided(y, x)
+        return rdivide(y, x)
     if not is_dense(y):
         return NotImplemented
     if not np.ndim(y):
         return x.with_data(x.data / y)
     data = x.data / dense_at(x, y, fill_value=1)
-    whole = (*x.batch_shape, x.nse, *x.dense_shape)
-    return x.with_data(dnp.broadcast_to(data, whole))
+    full = (*x.batch_shape, x.nse, *x.dense_shape)
+    return x.with_data(dnp.broadcast_to(data, full))
 
 
-def divided(x: Any, y: Any) -> Any:
+def rdivide(x: Any, y: Any) -> Any:
     """``y / x``, which is not sparse."""
     raise NotImplementedError(
         "Division by a sparse array is not implemented because it would result in dense output"
@@ -160,7 +214,7 @@ def power(x: Stored, y: Any) -> Any:
     return x.with_data(x.data**exponent)
 
 
-def powered(x: Stored, y: Any) -> Any:
+def rpower(x: Stored, y: Any) -> Any:
     """``y ** x``, which is not sparse."""
     raise NotImplementedError(
         "a power with a sparse exponent is not implemented because it would result in dense output"

@@ -9,10 +9,9 @@ from typing import Any
 import dovetail_numpy as dnp
 from dovetail_core import here
 
-from ..efficiency import SparseEfficiencyError, SparseEfficiencyWarning
-from .layout import check_counts
-from .places import batch_places, columns, masked, together
-from .stored import S, Stored
+from ..base import SparseEfficiencyError, SparseEfficiencyWarning
+from .indices import batch_indices, columns, index_vectors, masked
+from .stored import S, Stored, check_counts
 
 
 def bcoo_update_layout(
@@ -25,11 +24,11 @@ def bcoo_update_layout(
     """The same array with other numbers of batch and dense axes.
 
     With fewer of them, the elements along an axis are stored one by one. With more of them, every
-    stored element is stored once for each place along the axis, and is zero but in one of them.
+    stored element is stored once for each index along the axis, and is zero except at one.
 
     Args:
         n_batch, n_dense: as in ``mat`` by default.
-        on_inefficient: what to do where axes become batched or dense: ``"error"``, ``"warn"``, or
+        on_inefficient: the reaction if axes become batched or dense: ``"error"``, ``"warn"``, or
             None for nothing.
 
     Raises:
@@ -63,8 +62,7 @@ def _inefficient(mat: Stored, what: str, old: int, new: int, action: str | None)
     )
     if action == "error":
         raise SparseEfficiencyError(
-            f"{text} To have it nevertheless, pass on_inefficient='warn' or None to "
-            f"bcoo_update_layout{here()}."
+            f"{text} To allow it, pass on_inefficient='warn' or None to bcoo_update_layout{here()}."
         )
     if action == "warn":
         warnings.warn(text, SparseEfficiencyWarning, stacklevel=4)
@@ -75,11 +73,11 @@ def _dense_to_sparse(mat: S, count: int) -> S:
     data, indices = mat.full_parts()
     sizes = mat.dense_shape[:count]
     batch, nse = mat.batch_shape, mat.nse
-    places = batch_places(sizes, indices.dtype)  # each of shape (..., size, ..., 1)
+    positions = batch_indices(sizes, indices.dtype)  # each of shape (..., size, ..., 1)
     spread = (*batch, nse, *sizes)
     old = [dnp.reshape(c, (*c.shape, *[1] * count)) for c in columns(indices)]
-    new = [dnp.squeeze(p, -1) for p in places]
-    vectors = together(*old, *new, dtype=indices.dtype, shape=spread)
+    new = [dnp.squeeze(p, -1) for p in positions]
+    vectors = index_vectors(*old, *new, dtype=indices.dtype, shape=spread)
     flat = (*batch, nse * math.prod(sizes))
     return mat.like(
         dnp.reshape(data, (*flat, *mat.dense_shape[count:])),
@@ -92,9 +90,9 @@ def batch_to_sparse(mat: S, count: int) -> S:
     """The last ``count`` batch axes as the first sparse ones."""
     data, indices = mat.full_parts()
     batch, sizes = mat.batch_shape[: mat.n_batch - count], mat.batch_shape[mat.n_batch - count :]
-    places = batch_places(sizes, indices.dtype)
+    positions = batch_indices(sizes, indices.dtype)
     spread = (*batch, *sizes, mat.nse)
-    vectors = together(*places, *columns(indices), dtype=indices.dtype, shape=spread)
+    vectors = index_vectors(*positions, *columns(indices), dtype=indices.dtype, shape=spread)
     flat = (*batch, math.prod(sizes) * mat.nse)
     return mat.like(
         dnp.reshape(data, (*flat, *mat.dense_shape)),
@@ -110,9 +108,9 @@ def _sparse_to_batch(mat: S, count: int) -> S:
     batch = (*mat.batch_shape, *sizes)
     result = [dnp.reshape(c, (*mat.batch_shape, *[1] * count, mat.nse)) for c in columns(indices)]
     here_ = dnp.ones((*batch, mat.nse), bool)
-    for column, place in zip(result, batch_places(sizes, indices.dtype)):
-        here_ &= column == place
-    vectors = together(*result[count:], dtype=indices.dtype, shape=(*batch, mat.nse))
+    for column, position in zip(result, batch_indices(sizes, indices.dtype)):
+        here_ &= column == position
+    vectors = index_vectors(*result[count:], dtype=indices.dtype, shape=(*batch, mat.nse))
     data = dnp.expand_dims(data, tuple(range(n_batch, n_batch + count)))
     data = dnp.broadcast_to(data, (*batch, mat.nse, *mat.dense_shape))
     return mat.like(masked(here_, data), vectors)
@@ -126,8 +124,8 @@ def _sparse_to_dense(mat: S, count: int) -> S:
     spread = (*mat.batch_shape, mat.nse, *sizes)
     result: Any = [dnp.reshape(c, (*c.shape, *[1] * count)) for c in columns(indices)[kept:]]
     here_ = dnp.ones(spread, bool)
-    for column, place in zip(result, batch_places(sizes, indices.dtype)):
-        here_ &= column == dnp.squeeze(place, -1)
+    for column, position in zip(result, batch_indices(sizes, indices.dtype)):
+        here_ &= column == dnp.squeeze(position, -1)
     first = mat.n_batch + 1
     data = dnp.expand_dims(data, tuple(range(first, first + count)))
     data = dnp.broadcast_to(data, (*spread, *mat.dense_shape))

@@ -11,7 +11,7 @@ import dovetail_numpy as dnp
 from dovetail_core import here
 
 from .axes import bcoo_transpose
-from .places import columns, in_bounds, padded, together
+from .indices import columns, in_bounds, index_vectors, padded
 from .stored import S, Stored
 
 
@@ -51,7 +51,7 @@ def bcoo_reshape(
     for size in reversed(sparse):
         result.insert(0, flat % max(size, 1))
         flat = flat // max(size, 1)
-    vectors = together(*result, dtype=indices.dtype, shape=inside.shape)
+    vectors = index_vectors(*result, dtype=indices.dtype, shape=inside.shape)
     if sparse:
         vectors = padded(inside, vectors, sparse)
     data = dnp.reshape(data, (*batch, mat.nse, *new[len(new) - n_dense :]))
@@ -62,7 +62,7 @@ def _count(
     sizes: tuple[int, ...], wanted: int, mat: Stored, kind: str, what: str, old: int,
     shown: tuple[int, ...] | None = None,
 ) -> int:  # fmt: skip
-    """How many of ``sizes``, from the first, have the product ``wanted``."""
+    """The count of first ``sizes`` that have the product ``wanted``."""
     if not old:
         return 0
     fitting = [k for k in range(len(sizes) + 1) if math.prod(sizes[:k]) == wanted]
@@ -100,12 +100,12 @@ def bcoo_concatenate(operands: Sequence[S], *, dimension: int) -> S:
     if axis < first.n_batch:
         nse = max(m.nse for m in operands)
         parts = [_with_nse(m, nse) for m in operands]
-        place = axis
+        joined = axis
     else:
         parts = _shifted(operands, axis - first.n_batch, shape[axis])
-        place = first.n_batch
-    data = dnp.concatenate([d.astype(dtype) for d, _ in parts], axis=place)
-    indices = dnp.concatenate([i.astype(index_dtype) for _, i in parts], axis=place)
+        joined = first.n_batch
+    data = dnp.concatenate([d.astype(dtype) for d, _ in parts], axis=joined)
+    indices = dnp.concatenate([i.astype(index_dtype) for _, i in parts], axis=joined)
     return first.like(data, indices, shape)
 
 
@@ -141,8 +141,8 @@ def _with_nse(mat: Stored, nse: int) -> tuple[Any, Any]:
     beyond = dnp.asarray(mat.sparse_shape, indices.dtype)
     more = dnp.broadcast_to(beyond, (*mat.batch_shape, missing, mat.n_sparse))
     zeros = dnp.zeros((*mat.batch_shape, missing, *mat.dense_shape), mat.dtype)
-    place = mat.n_batch
-    return dnp.concatenate([data, zeros], place), dnp.concatenate([indices, more], place)
+    joined = mat.n_batch
+    return dnp.concatenate([data, zeros], joined), dnp.concatenate([indices, more], joined)
 
 
 def _shifted(operands: Sequence[Stored], axis: int, size: int) -> list[tuple[Any, Any]]:
@@ -154,6 +154,6 @@ def _shifted(operands: Sequence[Stored], axis: int, size: int) -> list[tuple[Any
         result = list(columns(indices))
         old, length = result[axis], m.sparse_shape[axis]
         result[axis] = dnp.where((old >= 0) & (old < length), old + offset, size)
-        out.append((data, together(*result, dtype=indices.dtype, shape=indices.shape[:-1])))
+        out.append((data, index_vectors(*result, dtype=indices.dtype, shape=indices.shape[:-1])))
         offset += length
     return out

@@ -3,8 +3,11 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .carrier import SparseCarrier as SparseCarrier, sparsify_rules as sparsify_rules
-    from .function import sparsify as sparsify
+    from .carrier import (
+        SparseCarrier as SparseCarrier,
+        sparsify as sparsify,
+        sparsify_rules as sparsify_rules,
+    )
 else:
     from dovetail_core import lazy_exports
 

@@ -1,11 +1,13 @@
-"""Sparse arrays in place of dense ones: the trace, its rule table, and how values are carried."""
+"""Sparse arrays as arguments of functions of dense ones: ``sparsify``, its trace and rule table."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any, NamedTuple, NoReturn
 
-from dovetail_core import Carrier, LiftTrace, RuleTable, here, typeof
+import dovetail_tree.util as tree
+from dovetail_core import Carrier, LiftTrace, RuleTable, here, lift_call, typeof
 
 from ..base import JAXSparse
 from ..bcoo.stored import Stored
@@ -117,5 +119,71 @@ def _sliced(value: JAXSparse) -> tuple[Any, ...]:
 
 
 def _both(x: Any, y: Any) -> Any:
-    """What holds of two arrays: a promise that one of them does not give is not given."""
+    """The attribute of either of two arrays: a flag is True if it is True for both."""
     return x and y if isinstance(x, bool) else x
+
+
+def as_bcoo(x: JAXSparse) -> Any:
+    """The same array in the format BCOO.
+
+    Raises:
+        NotImplementedError: its format cannot be converted.
+    """
+    if isinstance(x, Stored):
+        return x
+    convert = getattr(x, "to_bcoo", None)
+    if convert is None:
+        raise NotImplementedError(
+            f"sparsify takes arrays of the formats BCOO and BCSR, got {type(x).__name__}{here()}"
+        )
+    return convert()
+
+
+def with_data(x: JAXSparse, data: Any) -> Any:
+    """The same array with other elements."""
+    (_, *indices), rest = x.tree_flatten()
+    return type(x).tree_unflatten(rest, (data, *indices))
+
+
+def is_sparse(x: Any) -> bool:
+    """True for a sparse array, which is a leaf of pytrees here."""
+    return isinstance(x, JAXSparse)
+
+
+def sparsify(f: Callable[..., Any], use_tracer: bool = False) -> Callable[..., Any]:
+    """A function of dense arrays as one that also takes sparse arrays.
+
+    Inside, sparse arrays look like dense ones of their shape and dtype. Each operation on them is
+    run by its rule of the table ``sparse.sparsify``, which a plugin may add to.
+
+    Args:
+        f: any function of arrays in pytrees. Keyword arguments are passed as they are.
+        use_tracer: without effect: functions are never recorded first.
+
+    Returns:
+        The function. Its results are sparse if operations on sparse arrays return sparse ones.
+
+    Raises:
+        NotImplementedError: an operation has no rule for sparse arrays, or its result would be
+            dense; ``sparse.todense`` makes an array dense.
+    """
+
+    @wraps(f)
+    def sparse_f(*args: Any, **kwargs: Any) -> Any:
+        leaves, structure = tree.tree_flatten(args, is_leaf=is_sparse)
+        lifted = [i for i, x in enumerate(leaves) if is_sparse(x)]
+        result: list[Any] = []
+
+        def flat(*xs: Any) -> list[Any]:
+            given = list(leaves)
+            for i, x in zip(lifted, xs):
+                given[i] = x
+            out = f(*tree.tree_unflatten(structure, given), **kwargs)
+            outs, out_structure = tree.tree_flatten(out, is_leaf=is_sparse)
+            result[:] = [out_structure]
+            return outs
+
+        outs = lift_call(SparseCarrier(), flat, [leaves[i] for i in lifted])
+        return tree.tree_unflatten(result[0], outs)
+
+    return sparse_f

@@ -19,12 +19,12 @@ def _can_be_sparse(x: Any) -> bool:
     return isinstance(dtype, np.dtype) and bool(np.ndim(x))
 
 
-def _speaks(sample: Sample) -> bool:
-    """Whether an operand is an array with axes."""
+def _has_arrays_with_axes(sample: Sample) -> bool:
+    """True if an operand is an array with axes."""
     return not sample.infer().is_high and any(map(_can_be_sparse, sample.args))
 
 
-@law("sparsify", without=("extreme", "random", "effect"), applies=_speaks)
+@law("sparsify", without=("extreme", "random", "effect"), applies=_has_arrays_with_axes)
 def sparsify_law(sample: Sample) -> None:
     """With each operand sparse in turn, where that is possible."""
     if sparsify_rules.get(sample.primitive) is None:

@@ -12,7 +12,7 @@ import dovetail_numpy as dnp
 from dovetail_core import here
 from dovetail_numpy import linalg
 
-Array = Any
+from ..base import Array
 
 
 def lobpcg_standard(A: Any, X: Any, m: int = 100, tol: Any = None) -> tuple[Array, Array, Array]:

@@ -12,10 +12,9 @@ from dovetail_core import here
 from dovetail_custom_rules import custom_linear_solve
 from dovetail_jit import ShapeDtypeStruct
 
+from ..base import Array
 from ..csr import CSR
 from ..matrices import product
-
-Array = Any
 
 
 def spsolve(

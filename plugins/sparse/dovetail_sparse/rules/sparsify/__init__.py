@@ -1,1 +1,1 @@
-"""How operations on dense arrays are done on sparse ones, by family."""
+"""Rules for operations of dense arrays on sparse ones, by family."""

@@ -10,9 +10,8 @@ from dovetail_core import Primitive, derive, here
 
 from ...base import JAXSparse
 from ...bcoo import operators
-from ...bcoo.reductions import unique
-from ...lifting.carrier import SparseCarrier, sparsify_rules
-from ...lifting.formats import as_bcoo, with_data
+from ...bcoo.indices import unique
+from ...lifting.carrier import SparseCarrier, as_bcoo, sparsify_rules, with_data
 from ...primitives import todense_p
 
 LINEAR = (lax.copy_p, lax.imag_p, lax.neg_p, lax.real_p, lax.reduce_precision_p, lax.conj_p)
@@ -37,14 +36,14 @@ def _on_elements(primitive: Primitive, linear: bool) -> Rule:
                 f"sparsify: a power of {params['y']} of a sparse array would be dense{here()}. "
                 f"{operators.DENSE}"
             )
-        x = x if linear else _without_repetitions(x)
+        x = x if linear else _without_duplicates(x)
         return with_data(x, primitive.bind(x.data, **params))
 
     return rule
 
 
-def _without_repetitions(x: JAXSparse) -> JAXSparse:
-    """The same array, with the elements stored at one place added."""
+def _without_duplicates(x: JAXSparse) -> JAXSparse:
+    """The same array, with elements at equal indices added."""
     return x if getattr(x, "unique_indices", False) else unique(as_bcoo(x))
 
 
@@ -58,7 +57,7 @@ for _primitive in ZERO_STAYS:
 def _convert_sparsify(carrier: SparseCarrier, args: Args, params: Params) -> Any:
     (x,) = args
     if operators.loses_fractions(x.dtype, params["new_dtype"]):
-        x = _without_repetitions(x)
+        x = _without_duplicates(x)
     return with_data(x, lax.convert_element_type_p.bind(x.data, **params))
 
 
@@ -81,6 +80,6 @@ def _binary(operation: Callable[[Any, Any], Any], swapped: Callable[[Any, Any], 
 
 
 sparsify_rules.set(lax.add_p, _binary(operators.add, operators.add))
-sparsify_rules.set(lax.sub_p, _binary(operators.subtract, operators.subtract_from))
+sparsify_rules.set(lax.sub_p, _binary(operators.subtract, operators.rsubtract))
 sparsify_rules.set(lax.mul_p, _binary(operators.multiply, operators.multiply))
-sparsify_rules.set(lax.div_p, _binary(operators.divide, operators.divided))
+sparsify_rules.set(lax.div_p, _binary(operators.divide, operators.rdivide))

@@ -24,9 +24,8 @@ from ...bcoo import (
     bcoo_squeeze,
 )
 from ...bcoo.array import BCOO
-from ...bcoo.slicing import moved
-from ...lifting.carrier import SparseCarrier, sparsify_rules
-from ...lifting.formats import as_bcoo
+from ...bcoo.indexing import moved
+from ...lifting.carrier import SparseCarrier, as_bcoo, sparsify_rules
 
 Args = Sequence[Any]
 Params = dict[str, Any]

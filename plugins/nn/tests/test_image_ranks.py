@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import dovetail_numpy as dnp
-from dovetail_image import resize
+from dovetail_nn.image import resize
 from dovetail_numpy.promotion import numpy_rank_promotion
 
 

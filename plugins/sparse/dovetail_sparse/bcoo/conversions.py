@@ -1,8 +1,9 @@
-"""Between dense arrays and the BCOO format."""
+"""Conversions to the BCOO format and from it, and the parts of special arrays."""
 
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,9 @@ import numpy as np
 import dovetail_numpy as dnp
 from dovetail_core import TracedValueError, here
 
-from ..batches import over_batches
-from .layout import check_counts
-from .order import first_occurrences
-from .places import batch_places, columns, masked
-from .stored import S, Stored
-
-Array = Any
+from ..base import Array, over_batches
+from .indices import batch_indices, columns, first_occurrences, masked
+from .stored import S, Stored, check_counts
 
 
 def todense(mat: Stored) -> Array:
@@ -25,9 +22,9 @@ def todense(mat: Stored) -> Array:
         total = dnp.sum(mat.data, axis=mat.n_batch, dtype=mat.dtype)
         return dnp.broadcast_to(total, mat.shape)
     data, indices = mat.full_parts()
-    places = (*batch_places(mat.batch_shape), *columns(indices))
+    positions = (*batch_indices(mat.batch_shape), *columns(indices))
     zeros = dnp.zeros(mat.shape, mat.dtype)
-    return zeros.at[places].add(data, mode="drop", indices_are_sorted=mat.indices_sorted)
+    return zeros.at[positions].add(data, mode="drop", indices_are_sorted=mat.indices_sorted)
 
 
 def stored_count(mask: Array, n_batch: int, n_dense: int) -> int:
@@ -81,17 +78,17 @@ def extracted(indices: Array, mat: Array) -> Array:
     if not n_sparse:
         spread = (*mat.shape[:n_batch], indices.shape[-2], *mat.shape[n_batch:])
         return dnp.broadcast_to(dnp.expand_dims(mat, n_batch), spread)
-    places = (*batch_places(mat.shape[:n_batch]), *columns(indices))
-    return mat.at[places].get(mode="fill", fill_value=0)
+    positions = (*batch_indices(mat.shape[:n_batch]), *columns(indices))
+    return mat.at[positions].get(mode="fill", fill_value=0)
 
 
 def bcoo_extract(sparr: S, arr: Any, *, assume_unique: bool | None = None) -> S:
-    """The elements of a dense array at the places that a sparse one stores.
+    """The elements of a dense array at the indices that a sparse one stores.
 
     Args:
-        assume_unique: whether to take for granted that no place is stored twice; otherwise an
-            element goes to the first of the places that are the same, so that the result has the
-            values of ``arr``. By default what ``sparr.unique_indices`` says.
+        assume_unique: True to assume that no index vector is stored twice; otherwise an element
+            goes to the first of equal index vectors, so that the result has the values of ``arr``.
+            By default ``sparr.unique_indices``.
 
     Raises:
         ValueError: the shapes differ.
@@ -109,3 +106,51 @@ def bcoo_extract(sparr: S, arr: Any, *, assume_unique: bool | None = None) -> S:
     if not unique:
         data = masked(first_occurrences(sparr.indices, sparr.sparse_shape), data)
     return sparr.with_data(data)
+
+
+def empty_parts(
+    shape: Sequence[int], dtype: Any, index_dtype: Any, n_dense: int, n_batch: int, nse: int
+) -> tuple[Array, Array]:
+    """Data and indices of padding only."""
+    shape = tuple(map(int, shape))
+    check_counts(n_batch, n_dense, shape)
+    batch, dense = shape[:n_batch], shape[len(shape) - n_dense :]
+    sparse = shape[n_batch : len(shape) - n_dense]
+    data = dnp.zeros((*batch, nse, *dense), dtype)
+    beyond = dnp.asarray(sparse, index_dtype)
+    return data, dnp.broadcast_to(beyond, (*batch, nse, len(sparse)))
+
+
+def eye_parts(
+    rows: int, cols: int, k: int, dtype: Any, index_dtype: Any, n_batch: int, n_dense: int
+) -> tuple[Array, Array]:
+    """Data and indices of ones on the diagonal ``k`` of a matrix."""
+    check_counts(n_batch, n_dense, (rows, cols))
+    row = np.arange(rows)
+    col = row + k
+    inside = (col >= 0) & (col < cols)
+    if n_batch + n_dense == 0:
+        positions = np.stack([row[inside], col[inside]], axis=-1)
+        return dnp.ones(len(positions), dtype), dnp.asarray(positions, index_dtype)
+    matrix = np.eye(rows, cols, k)
+    if (n_batch, n_dense) == (1, 0):
+        data, positions = inside[:, None], np.where(inside, col, cols)[:, None, None]
+    elif (n_batch, n_dense) == (0, 1):
+        data, positions = matrix[inside], row[inside][:, None]
+    elif (n_batch, n_dense) == (1, 1):
+        data, positions = matrix[:, None], np.zeros((rows, 1, 0))
+    elif n_batch == 2:
+        data, positions = matrix[:, :, None], np.zeros((rows, cols, 1, 0))
+    else:
+        data, positions = matrix[None], np.zeros((1, 0))
+    wanted = dnp.zeros((), dtype).dtype
+    return dnp.asarray(data, wanted), dnp.asarray(positions, index_dtype)
+
+
+def scipy_parts(mat: Any, index_dtype: Any, n_dense: int, n_batch: int) -> tuple[Array, Array]:
+    """Data and indices of a sparse matrix of SciPy."""
+    if n_dense or n_batch:
+        raise NotImplementedError(f"BCOO.fromscipy with nonzero n_dense/n_batch{here()}")
+    result = mat.tocoo()
+    positions = np.stack([result.row, result.col], axis=-1)
+    return dnp.asarray(result.data), dnp.asarray(positions).astype(index_dtype or dnp.int32)

@@ -9,14 +9,14 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-import dovetail_image as image
 import dovetail_numpy as dnp
 from dovetail_ad import grad
 from dovetail_ad.test_util import check_grads
 from dovetail_batching import vmap
 from dovetail_core import enable_x64
-from dovetail_image import ResizeMethod
 from dovetail_jit import jit
+from dovetail_nn import image
+from dovetail_nn.image import ResizeMethod
 
 X = np.sin(np.arange(60.0)).reshape(4, 5, 3).astype(np.float32)
 SMOOTH = [m for m in ResizeMethod if m is not ResizeMethod.NEAREST]

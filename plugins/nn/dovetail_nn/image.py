@@ -1,8 +1,18 @@
-"""Resizing, scaling and moving of images: a product with a matrix of weights for each axis."""
+"""Resizing, scaling and translation of images: the public names of ``jax.image``.
+
+Along each axis the result is a product with a matrix of weights. The weights of an output element
+are a kernel of its distance to the input elements, in units of input elements, and add up to one.
+Cubic convolution: R. G. Keys, "Cubic Convolution Interpolation for Digital Image Processing", IEEE
+Transactions on Acoustics, Speech, and Signal Processing 29 (1981). Lanczos' kernel: C. E. Duchon,
+"Lanczos Filtering in One and Two Dimensions", Journal of Applied Meteorology 18 (1979).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import enum
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import pi
 from typing import Any
 
 import numpy as np
@@ -14,11 +24,98 @@ from dovetail_core import here
 from dovetail_jit import one_call
 from dovetail_lax import dtypes
 
-from .kernels import KERNELS, ResizeMethod, repeating_cubic
-
 Array = Any
 ArrayLike = Any
 HIGHEST = lax.Precision.HIGHEST
+
+
+class ResizeMethod(enum.Enum):
+    """Methods of interpolation between elements."""
+
+    NEAREST = 0
+    """The nearest element."""
+    LINEAR = 1
+    """Linear interpolation."""
+    LANCZOS3 = 2
+    """Lanczos' windowed sinc that reaches over 3 elements."""
+    LANCZOS5 = 3
+    """Lanczos' windowed sinc that reaches over 5 elements."""
+    CUBIC = 4
+    """Keys' cubic convolution, parameter -1/2."""
+    CUBIC_PYTORCH = 5
+    """As PyTorch's: ``CUBIC`` with antialiasing. Without it, cubic convolution with the parameter
+    -3/4, in which elements at the border also represent those beyond it."""
+    AREA = 6
+    """The mean over the part of the input that an element of the output covers."""
+
+    @staticmethod
+    def from_string(s: str) -> ResizeMethod:
+        """The method of a name such as ``"bilinear"``.
+
+        Raises:
+            ValueError: there is none.
+        """
+        if s not in _NAMES:
+            raise ValueError(
+                f"there is no method {s!r} of resizing{here()}. Methods are "
+                f"{', '.join(map(repr, _NAMES))}."
+            )
+        return _NAMES[s]
+
+
+_NAMES = {
+    "nearest": ResizeMethod.NEAREST,
+    "linear": ResizeMethod.LINEAR, "bilinear": ResizeMethod.LINEAR,
+    "trilinear": ResizeMethod.LINEAR, "triangle": ResizeMethod.LINEAR,
+    "lanczos3": ResizeMethod.LANCZOS3, "lanczos5": ResizeMethod.LANCZOS5,
+    "cubic": ResizeMethod.CUBIC, "bicubic": ResizeMethod.CUBIC, "tricubic": ResizeMethod.CUBIC,
+    "cubic-pytorch": ResizeMethod.CUBIC_PYTORCH, "bicubic-pytorch": ResizeMethod.CUBIC_PYTORCH,
+    "area": ResizeMethod.AREA,
+}  # fmt: skip
+
+
+def triangle(x: Any) -> Any:
+    """``1 - x`` up to 1, of distances ``x >= 0``."""
+    return dnp.maximum(0, 1 - x)
+
+
+def repeating_cubic(distances: Any) -> Any:
+    """Weights of cubic convolution, parameter -3/4, where the border is repeated beyond itself.
+
+    ``distances`` are those of inputs (rows, one element each) below outputs (columns).
+    """
+    n = distances.shape[0]
+    result = cubic(dnp.abs(distances), -0.75)
+    for step in (1, 2):  # as far beyond the border as the kernel reaches from within
+        result = result.at[0].add(cubic(dnp.abs(distances[0] + step), -0.75))
+        result = result.at[n - 1].add(cubic(dnp.abs(distances[n - 1] - step), -0.75))
+    return result
+
+
+def cubic(x: Any, a: float) -> Any:
+    """Keys' kernel with the parameter ``a``: cubics up to 1 and from there to 2."""
+    near = ((a + 2) * x - (a + 3)) * x * x + 1
+    far = a * (((x - 5) * x + 8) * x - 4)
+    return dnp.where(x < 1, near, dnp.where(x < 2, far, 0))
+
+
+def lanczos(x: Any, radius: float) -> Any:
+    """``sinc(x) sinc(x / radius)`` up to ``radius``."""
+    inside = (x > 1e-3) & (x < radius)
+    y = dnp.where(inside, x, 1) * pi
+    out = radius * dnp.sin(y) * dnp.sin(y / radius) / (y * y)
+    # near 0 the sines lose digits: 1 - (pi x)^2 (1 + 1 / radius^2) / 6
+    least = 1 - (pi * x) ** 2 * (1 + radius**-2) / 6
+    return dnp.where(inside, out, dnp.where(x < radius, least, 0))
+
+
+KERNELS: dict[ResizeMethod, Callable[[Any], Any]] = {
+    ResizeMethod.LINEAR: triangle,
+    ResizeMethod.LANCZOS3: partial(lanczos, radius=3.0),
+    ResizeMethod.LANCZOS5: partial(lanczos, radius=5.0),
+    ResizeMethod.CUBIC: partial(cubic, a=-0.5),
+    ResizeMethod.CUBIC_PYTORCH: partial(cubic, a=-0.5),
+}
 
 
 @one_call("shape", "method", "antialias", "precision")
@@ -26,20 +123,20 @@ def resize(
     image: ArrayLike, shape: Sequence[int], method: str | ResizeMethod, antialias: bool = True,
     precision: Any = HIGHEST,
 ) -> Array:  # fmt: skip
-    """``image`` in another shape; axes whose length stays are left alone.
+    """``image`` resized to another shape; only axes whose length changes are resampled.
 
     Elements have an extent: the first begins, and the last ends, where the image does ("half-pixel
-    centers"). At the border the weights of elements that are not there are left out, but for
-    ``cubic-pytorch`` without antialiasing, where the border is repeated.
+    centers"). At the border the weights of missing elements are left out, except for
+    ``cubic-pytorch`` without antialiasing, which repeats the border.
 
     Args:
         image: an array of any number of dimensions; integers are converted to floating-point
-            numbers, but for the method ``nearest``.
-        method: how values between elements are found: a :class:`ResizeMethod` or its name:
+            numbers, except for the method ``nearest``.
+        method: the interpolation between elements: a :class:`ResizeMethod` or its name:
             ``nearest``, ``linear`` (``bilinear``, ``trilinear``, ``triangle``), ``cubic``
             (``bicubic``, ``tricubic``), ``cubic-pytorch`` (``bicubic-pytorch``), ``lanczos3``,
             ``lanczos5``, ``area``.
-        antialias: when an axis gets shorter, let kernels reach over as many input elements as an
+        antialias: if an axis gets shorter, let kernels reach over as many input elements as an
             output element covers, so that no frequencies alias.
         precision: of the products.
 
@@ -69,14 +166,14 @@ def scale_and_translate(
     translation: ArrayLike, method: str | ResizeMethod, antialias: bool = True,
     precision: Any = HIGHEST,
 ) -> Array:  # fmt: skip
-    """``image`` scaled and moved, within a frame of the given shape.
+    """``image`` scaled and translated, within a frame of the given shape.
 
-    What was at ``x`` along an axis goes to ``x * scale + translation``. Elements of the result that
-    the image does not reach are zero. Differentiable in ``image``, ``scale`` and ``translation``.
+    The element at ``x`` along an axis moves to ``x * scale + translation``. Elements of the result
+    beyond the image are zero. Differentiable in ``image``, ``scale`` and ``translation``.
 
     Args:
         shape: of the result; the same as the image's on all but the spatial axes.
-        spatial_dims: the axes that are scaled and moved.
+        spatial_dims: the axes that are scaled and translated.
         scale, translation: one number for each spatial axis.
         method, antialias, precision: as of :func:`resize`; not ``nearest``.
 
@@ -136,8 +233,10 @@ def _vector(name: str, value: Any, length: int) -> list[Any]:
 def _nearest(x: Any, sizes: Sequence[int], axes: Sequence[int]) -> Any:
     for i in axes:
         n = x.shape[i]
-        at = np.floor((np.arange(sizes[i]) + 0.5) * (n / sizes[i])) if sizes[i] else np.zeros(0)
-        x = dnp.take(x, at.astype(np.int32).clip(0, n - 1), axis=i)
+        positions = (
+            np.floor((np.arange(sizes[i]) + 0.5) * (n / sizes[i])) if sizes[i] else np.zeros(0)
+        )
+        x = dnp.take(x, positions.astype(np.int32).clip(0, n - 1), axis=i)
     return x
 
 
@@ -157,12 +256,12 @@ def _resampled(
 def _weights(
     n: int, m: int, scale: Any, move: Any, method: ResizeMethod, antialias: bool, dtype: Any
 ) -> Any:
-    """How much each of ``n`` elements (rows) weighs in each of ``m`` (columns)."""
+    """The weights of ``n`` input elements (rows) in each of ``m`` output elements (columns)."""
     if not m:
         return dnp.zeros((n, 0), dtype)
     step = dnp.asarray(1 / scale, dtype)  # of the output, in elements of the input
-    places, inputs = dnp.arange(m, dtype=dtype)[None], dnp.arange(n, dtype=dtype)[:, None]
-    centers = (places + 0.5 - move) * step - 0.5
+    outputs, inputs = dnp.arange(m, dtype=dtype)[None], dnp.arange(n, dtype=dtype)[:, None]
+    centers = (outputs + 0.5 - move) * step - 0.5
     if method is ResizeMethod.AREA:
         low = dnp.maximum(centers + 0.5 - step / 2, inputs)
         result = dnp.maximum(0, dnp.minimum(centers + 0.5 + step / 2, inputs + 1) - low)
@@ -178,3 +277,6 @@ def _weights(
     is_inside = (centers >= -0.5) & (centers <= n - 0.5)
     result = dnp.where(is_reached, result / dnp.where(is_reached, total, 1), 0)
     return dnp.where(is_inside, result, 0).astype(dtype)
+
+
+__all__ = ["ResizeMethod", "resize", "scale_and_translate"]
