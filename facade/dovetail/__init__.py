@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dovetail_lax.functions.precision import (
         default_matmul_precision as default_matmul_precision,
     )
-    from dovetail_lax.halves import allow_f16_reductions as allow_f16_reductions
+    from dovetail_lax.monoids import allow_f16_reductions as allow_f16_reductions
     from dovetail_nn.functions.softmax import softmax_custom_jvp as softmax_custom_jvp
     from dovetail_numpy.indexing.windows import ds as ds
     from dovetail_numpy.promotion import numpy_rank_promotion as numpy_rank_promotion

@@ -109,7 +109,7 @@ def test_an_authors_derivative_is_not_lost():
 
 
 def test_nobody_wrote_a_derivative():
-    from dovetail_lax.primitives.joining import split_p
+    from dovetail_lax.primitives.shape import split_p
 
     assert (via_jvp(split_p, _by_derivatives) is None) == (not jvp_rules.declares(split_p))
     assert via_jvp(lax.scan_p, _by_derivatives) is None

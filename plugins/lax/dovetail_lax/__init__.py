@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import linalg as linalg
-    from .functions.accuracy import AccuracyMode as AccuracyMode, Tolerance as Tolerance
     from .functions.arithmetic import (
+        AccuracyMode as AccuracyMode,
+        Tolerance as Tolerance,
         abs as abs,
         add as add,
         cbrt as cbrt,
@@ -34,17 +35,26 @@ if TYPE_CHECKING:
         broadcast_to_rank as broadcast_to_rank,
         expand_dims as expand_dims,
     )
-    from .functions.casts import pcast as pcast, pvary as pvary
     from .functions.collectives import (
         axis_index as axis_index,
         axis_size as axis_size,
         pbroadcast as pbroadcast,
+        pcast as pcast,
         pmax as pmax,
         pmean as pmean,
         pmin as pmin,
         psum as psum,
+        pvary as pvary,
     )
     from .functions.composite import composite as composite
+    from .functions.contractions import (
+        batch_matmul as batch_matmul,
+        dot as dot,
+        dot_general as dot_general,
+        ragged_dot as ragged_dot,
+        ragged_dot_general as ragged_dot_general,
+        scaled_dot as scaled_dot,
+    )
     from .functions.control_flow import (
         cond as cond,
         fori_loop as fori_loop,
@@ -57,6 +67,8 @@ if TYPE_CHECKING:
     from .functions.conv import (
         conv as conv,
         conv_general_dilated as conv_general_dilated,
+        conv_general_dilated_local as conv_general_dilated_local,
+        conv_general_dilated_patches as conv_general_dilated_patches,
         conv_transpose as conv_transpose,
         conv_with_general_padding as conv_with_general_padding,
     )
@@ -68,10 +80,6 @@ if TYPE_CHECKING:
         conv_shape_tuple as conv_shape_tuple,
         conv_transpose_shape_tuple as conv_transpose_shape_tuple,
         padtype_to_pads as padtype_to_pads,
-    )
-    from .functions.conv_patches import (
-        conv_general_dilated_local as conv_general_dilated_local,
-        conv_general_dilated_patches as conv_general_dilated_patches,
     )
     from .functions.creation import (
         broadcasted_iota as broadcasted_iota,
@@ -111,19 +119,6 @@ if TYPE_CHECKING:
         shift_right_arithmetic as shift_right_arithmetic,
         shift_right_logical as shift_right_logical,
     )
-    from .functions.dot import (
-        batch_matmul as batch_matmul,
-        dot as dot,
-        dot_general as dot_general,
-    )
-    from .functions.dynamic_slicing import (
-        dynamic_index_in_dim as dynamic_index_in_dim,
-        dynamic_slice as dynamic_slice,
-        dynamic_slice_in_dim as dynamic_slice_in_dim,
-        dynamic_update_index_in_dim as dynamic_update_index_in_dim,
-        dynamic_update_slice as dynamic_update_slice,
-        dynamic_update_slice_in_dim as dynamic_update_slice_in_dim,
-    )
     from .functions.exchanges import (
         all_gather as all_gather,
         all_to_all as all_to_all,
@@ -134,17 +129,18 @@ if TYPE_CHECKING:
         ragged_all_to_all as ragged_all_to_all,
     )
     from .functions.fft import fft as fft
-    from .functions.gather import gather as gather, index_take as index_take
-    from .functions.joining import (
-        concatenate as concatenate,
-        pad as pad,
-        split as split,
-        stack as stack,
-        tile as tile,
-        unstack as unstack,
+    from .functions.gather import (
+        gather as gather,
+        index_take as index_take,
+        scatter as scatter,
+        scatter_add as scatter_add,
+        scatter_apply as scatter_apply,
+        scatter_max as scatter_max,
+        scatter_min as scatter_min,
+        scatter_mul as scatter_mul,
+        scatter_sub as scatter_sub,
     )
     from .functions.precision import PrecisionLike as PrecisionLike
-    from .functions.ragged import ragged_dot as ragged_dot, ragged_dot_general as ragged_dot_general
     from .functions.reductions import (
         argmax as argmax,
         argmin as argmin,
@@ -158,24 +154,26 @@ if TYPE_CHECKING:
         reduce_xor as reduce_xor,
     )
     from .functions.rng import rng_bit_generator as rng_bit_generator, rng_uniform as rng_uniform
-    from .functions.scaled import scaled_dot as scaled_dot
-    from .functions.scatter import (
-        scatter as scatter,
-        scatter_add as scatter_add,
-        scatter_apply as scatter_apply,
-        scatter_max as scatter_max,
-        scatter_min as scatter_min,
-        scatter_mul as scatter_mul,
-        scatter_sub as scatter_sub,
-    )
     from .functions.shape import (
         collapse as collapse,
+        concatenate as concatenate,
+        pad as pad,
         reshape as reshape,
         rev as rev,
+        split as split,
         squeeze as squeeze,
+        stack as stack,
+        tile as tile,
         transpose as transpose,
+        unstack as unstack,
     )
     from .functions.slicing import (
+        dynamic_index_in_dim as dynamic_index_in_dim,
+        dynamic_slice as dynamic_slice,
+        dynamic_slice_in_dim as dynamic_slice_in_dim,
+        dynamic_update_index_in_dim as dynamic_update_index_in_dim,
+        dynamic_update_slice as dynamic_update_slice,
+        dynamic_update_slice_in_dim as dynamic_update_slice_in_dim,
         index_in_dim as index_in_dim,
         slice as slice,
         slice_in_dim as slice_in_dim,
@@ -284,11 +282,14 @@ if TYPE_CHECKING:
     )
     from .primitives.contractions import (
         ConvDimensionNumbers as ConvDimensionNumbers,
+        DotAlgorithm as DotAlgorithm,
+        DotAlgorithmPreset as DotAlgorithmPreset,
         DotDimensionNumbers as DotDimensionNumbers,
+        Precision as Precision,
         conv_general_dilated_p as conv_general_dilated_p,
         dot_general_p as dot_general_p,
     )
-    from .primitives.control_flow import cond_p as cond_p, scan_p as scan_p
+    from .primitives.control_flow import cond_p as cond_p, scan_p as scan_p, while_p as while_p
     from .primitives.discrete import (
         RoundingMethod as RoundingMethod,
         and_p as and_p,
@@ -327,29 +328,18 @@ if TYPE_CHECKING:
         scatter_p as scatter_p,
         scatter_sub_p as scatter_sub_p,
     )
-    from .primitives.incomplete import (
-        igamma_grad_a_p as igamma_grad_a_p,
-        igamma_p as igamma_p,
-        igammac_p as igammac_p,
-        random_gamma_grad_p as random_gamma_grad_p,
-        regularized_incomplete_beta_p as regularized_incomplete_beta_p,
-    )
     from .primitives.indexing import (
         GatherDimensionNumbers as GatherDimensionNumbers,
         GatherScatterMode as GatherScatterMode,
     )
-    from .primitives.joining import (
-        concatenate_p as concatenate_p,
-        pad_p as pad_p,
-        split_p as split_p,
-        stack_p as stack_p,
-        tile_p as tile_p,
-        unstack_p as unstack_p,
-    )
-    from .primitives.precision import (
-        DotAlgorithm as DotAlgorithm,
-        DotAlgorithmPreset as DotAlgorithmPreset,
-        Precision as Precision,
+    from .primitives.numerical import (
+        igamma_grad_a_p as igamma_grad_a_p,
+        igamma_p as igamma_p,
+        igammac_p as igammac_p,
+        polygamma_p as polygamma_p,
+        random_gamma_grad_p as random_gamma_grad_p,
+        regularized_incomplete_beta_p as regularized_incomplete_beta_p,
+        zeta_p as zeta_p,
     )
     from .primitives.ragged import RaggedDotDimensionNumbers as RaggedDotDimensionNumbers
     from .primitives.ragged_collectives import ragged_all_to_all_p as ragged_all_to_all_p
@@ -377,13 +367,19 @@ if TYPE_CHECKING:
     )
     from .primitives.shape import (
         broadcast_in_dim_p as broadcast_in_dim_p,
+        concatenate_p as concatenate_p,
         dynamic_slice_p as dynamic_slice_p,
         dynamic_update_slice_p as dynamic_update_slice_p,
+        pad_p as pad_p,
         reshape_p as reshape_p,
         rev_p as rev_p,
         slice_p as slice_p,
+        split_p as split_p,
         squeeze_p as squeeze_p,
+        stack_p as stack_p,
+        tile_p as tile_p,
         transpose_p as transpose_p,
+        unstack_p as unstack_p,
     )
     from .primitives.slopes import (
         acosh_slope_p as acosh_slope_p,
@@ -450,7 +446,6 @@ if TYPE_CHECKING:
         stage_p as stage_p,
         stop_gradient_p as stop_gradient_p,
     )
-    from .primitives.while_loop import while_p as while_p
     from .primitives.windows import (
         reduce_window_max_p as reduce_window_max_p,
         reduce_window_min_p as reduce_window_min_p,
@@ -460,7 +455,6 @@ if TYPE_CHECKING:
         select_and_gather_add_p as select_and_gather_add_p,
         select_and_scatter_add_p as select_and_scatter_add_p,
     )
-    from .primitives.zeta import polygamma_p as polygamma_p, zeta_p as zeta_p
 else:
     from dovetail_core import lazy_exports
 

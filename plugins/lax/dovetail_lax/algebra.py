@@ -9,14 +9,13 @@ import numpy as np
 
 from dovetail_core import float0, high_algebra, typeof
 
-from .halves import check_sum
+from .monoids import check_sum
 from .primitives.arithmetic import add_p, max_p, min_p, mul_p, neg_p
-from .primitives.branches import is_case, taken
-from .primitives.casts import with_roles
-from .primitives.collectives import sum_over, vary_over
+from .primitives.collectives import sum_over, vary_over, with_roles
 from .primitives.discrete import lt_p
 from .primitives.moves import along, moved, reshaped, spread
 from .primitives.reductions import reduce_or_p, reduce_sum_p
+from .primitives.taken import is_case, taken
 from .primitives.values import convert_element_type_p, select_n_p
 from .scalars import cast_scalar, scalar
 

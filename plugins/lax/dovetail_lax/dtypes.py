@@ -7,6 +7,7 @@ from ml_dtypes import bfloat16 as bfloat16
 from dovetail_core import float0 as float0
 
 from .element_types import (
+    ImaginaryPartLost as ImaginaryPartLost,
     as_dtype as as_dtype,
     canonicalize_dtype as canonicalize_dtype,
     dtype_of as dtype_of,
@@ -20,9 +21,6 @@ from .element_types import (
     prng_key as prng_key,
     scalar_dtype as scalar_dtype,
     scalar_type_of as scalar_type_of,
-)
-from .narrowing import (
-    ImaginaryPartLost as ImaginaryPartLost,
     warn_imaginary as warn_imaginary,
 )
 from .promotion import (

@@ -1,4 +1,4 @@
-"""Questions about element types: kinds, widths, subtypes, and the types of Python's scalars."""
+"""Element types: kinds, widths, subtypes, and 64-bit types where these are not enabled."""
 
 from __future__ import annotations
 
@@ -8,13 +8,101 @@ import ml_dtypes
 import numpy as np
 
 from dovetail_base.foreign import names_itself
-from dovetail_base.source import called, here, short_repr
-from dovetail_core import ExtendedDType, cached, canonical_dtype, dtype_named, float0, typeof
+from dovetail_base.source import called, short_repr, warn_here
+from dovetail_core import (
+    ExtendedDType,
+    Option,
+    cached,
+    canonical_dtype,
+    config,
+    dtype_named,
+    float0,
+    here,
+    typeof,
+)
 
-from .lattice import BFLOAT16, FP4, FP8, SMALL_INTS, WEAK
-from .narrowing import explicit
+
+def _check_explicit(value: Any) -> Any:
+    told = getattr(value, "name", value)  # of an enumeration
+    known = {"warn": "warn", "error": "error", "allow": "allow"}
+    result = known.get(told.lower()) if isinstance(told, str) else None
+    if result is None:
+        raise ValueError(f"explicit_x64_dtypes is 'warn', 'error' or 'allow', not {value!r}")
+    return result
+
+
+explicit_x64_dtypes = config.add(
+    Option(
+        "explicit_x64_dtypes",
+        "warn",
+        "What happens where a 64-bit dtype is asked for by its name while 64-bit types are not "
+        "enabled: 'warn' (it is one of 32 bits), 'error', or 'allow' (it is as asked for).",
+        check=_check_explicit,
+        traced=True,
+    )
+)
+
+
+def explicit(wanted: Any, narrow: Any) -> Any:
+    """What stands for a 64-bit dtype that was asked for; ``narrow`` by default, with a warning.
+
+    Raises:
+        ValueError: the option ``explicit_x64_dtypes`` forbids it.
+    """
+    choice = explicit_x64_dtypes.value
+    if choice == "allow":
+        return wanted
+    if choice == "error":
+        raise ValueError(
+            f"dtype {wanted} was asked for{here()}, but 64-bit types are not enabled (option "
+            f"explicit_x64_dtypes). Enable them (dovetail.enable_x64), or ask for {narrow}."
+        )
+    warn_truncated(wanted, narrow)
+    return narrow
+
+
+def warn_truncated(wanted: Any, result: Any) -> None:
+    """Say that ``found`` stands for the 64-bit dtype that was asked for."""
+    warn_here(
+        f"dtype {wanted} was asked for{here()}, but without 64-bit "
+        f"types it is {result}. Enable them (dovetail.enable_x64), or ask for {result}.",
+        UserWarning,
+    )
+
+
+class ImaginaryPartLost(np.exceptions.ComplexWarning, DeprecationWarning):
+    """A conversion of complex numbers that will be refused."""
+
+
+def warn_imaginary(
+    source: Any, target: Any, category: type[Warning] = np.exceptions.ComplexWarning
+) -> None:
+    """Say that a conversion between these dtypes drops imaginary parts, if it does.
+
+    A truth value is one of the whole number.
+    """
+    if source.kind != "c" or target.kind in "cb":
+        return
+    warn_here(
+        f"a conversion from {source} to {target} discards the imaginary parts"
+        f"{here()}. Take x.real or abs(x) first.",
+        category,
+    )
+
 
 DType = np.dtype[Any]
+WEAK = {"i*": np.dtype(np.int64), "f*": np.dtype(np.float64), "c*": np.dtype(np.complex128)}
+"""The element types of the weak types of Python's int, float and complex."""
+FP8 = tuple(
+    np.dtype(getattr(ml_dtypes, n))
+    for n in (
+        "float8_e3m4 float8_e4m3 float8_e8m0fnu float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz "
+        "float8_e5m2 float8_e5m2fnuz"
+    ).split()
+)
+FP4 = (np.dtype(ml_dtypes.float4_e2m1fn),)
+SMALL_INTS = tuple(np.dtype(getattr(ml_dtypes, n)) for n in "int2 uint2 int4 uint4".split())
+BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 
 
 class _Limits(type):

@@ -1,4 +1,4 @@
-"""Identity elements of reductions, by kind of reduction and element type."""
+"""Identity elements of reductions, and the option that forbids sums with 16-bit partial sums."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+
+from dovetail_base.options import as_bool
+from dovetail_core import Option, config, here, typeof
 
 from .dtypes import kind_of
 
@@ -73,3 +76,33 @@ IDENTITIES = {
     "xor": zero,
 }
 """Per kind of reduction, the function from an element type to its identity."""
+
+
+allow_f16_reductions = config.add(
+    Option(
+        "allow_f16_reductions",
+        True,
+        "Whether 16-bit floating-point numbers may be summed as they are; numpy.sum, mean and the "
+        "like convert to float32 first.",
+        check=as_bool,
+        traced=True,
+    )
+)
+_state = allow_f16_reductions.state
+
+
+def check_sum(x: Any) -> None:
+    """Refuse an operand of a sum whose elements are 16-bit floats, where the option says so.
+
+    Raises:
+        ValueError: they are.
+    """
+    if _state.value:
+        return
+    aval: Any = typeof(x)
+    if aval.dtype.name in ("float16", "bfloat16"):
+        raise ValueError(
+            f"a sum of {aval.str_short()}{here()}: its partial sums would have 16 bits, which "
+            "the option allow_f16_reductions=False forbids. Convert to float32 first, or use "
+            "numpy.sum, which does."
+        )

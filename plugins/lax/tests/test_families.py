@@ -1,4 +1,4 @@
-"""Primitives are defined family by family, with all that is said of them in one place."""
+"""Primitives are defined family by family, and all their traits in one table."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import sys
 
 from dovetail_core import primitives
 from dovetail_core.dispatch.primitive import import_primitives
-from dovetail_lax import families
-from dovetail_lax.primitives import forms, traits
+from dovetail_lax.plugin import MANIFEST
+from dovetail_lax.primitives import traits
 
 FIRST_STEP = """
 import sys
@@ -22,19 +22,19 @@ print(*[m for m in sys.modules if m.startswith("dovetail_lax.rules.")])
 """
 
 
-def test_what_is_said_is_said_of_primitives_that_there_are() -> None:
+def test_traits_are_of_primitives_that_exist() -> None:
     import_primitives()
-    named = {n for n, p in primitives().items() if p.module in families.PRIMITIVES}
-    said = {*traits._said(), *traits.OF_NUMBERS.split(), *forms.FURTHER}
-    assert said <= named
+    named = {n for n, p in primitives().items() if p.module in MANIFEST.primitives}
+    described = {*traits._said(), *traits.OF_NUMBERS.split(), *traits.FURTHER}
+    assert described <= named
     assert all(primitives()[n].traits.parameters is traits.PARAMETERS for n in named)
 
 
 def test_every_module_with_primitives_is_one_of_the_manifest() -> None:
     import_primitives()
     modules = {p.module for p in primitives().values() if p.module.startswith("dovetail_lax")}
-    assert modules <= set(families.PRIMITIVES)
-    assert {m for homes in families.families().values() for m in homes} <= set(families.PRIMITIVES)
+    assert modules <= set(MANIFEST.primitives)
+    assert {m for homes in MANIFEST.families.values() for m in homes} <= set(MANIFEST.primitives)
 
 
 def test_a_program_loads_the_families_that_it_uses() -> None:
@@ -43,6 +43,6 @@ def test_a_program_loads_the_families_that_it_uses() -> None:
     )
     loaded, rules = map(str.split, done.stdout.splitlines())
     assert {"arithmetic", "reductions", "transcendental"} <= set(loaded)
-    others = "condensed control_flow factorizations fft rng spectral tridiagonal while_loop windows"
-    assert not set(others.split()) & set(loaded)
+    unused = "condensed control_flow factorizations fft rng spectral windows"
+    assert not set(unused.split()) & set(loaded)
     assert not [m for m in rules if m.endswith((".linalg", ".sorting", ".windows", ".special"))]

@@ -13,7 +13,7 @@ from typing import Any
 import dovetail_lax as lax
 from dovetail_core import Cache, Primitive, ShapedArray, enable_x64, here, is_inexact
 from dovetail_lax import dtypes
-from dovetail_lax.numerics import exponents
+from dovetail_lax.numerics import scaling
 
 relu_p = Primitive("relu")
 """``max(x, 0)``."""
@@ -174,7 +174,7 @@ def _greatest(x: Any, axes: tuple[int, ...]) -> Any:
 
 
 def _shifted(x: Any, axes: tuple[int, ...]) -> Any:
-    return exponents.below(x, spread(_greatest(x, axes), x, axes))
+    return scaling.below(x, spread(_greatest(x, axes), x, axes))
 
 
 @softmax_p.def_decomposition
@@ -198,7 +198,7 @@ def _logsumexp(x: Any, *, axes: tuple[int, ...]) -> Any:
     if x.dtype.kind == "c":
         shift = lax.select(finite, greatest, lax.full_like(greatest, 0))
         total = lax.reduce_sum_p.bind(
-            lax.exp_p.bind(exponents.below(x, spread(shift, x, axes))), axes=axes
+            lax.exp_p.bind(scaling.below(x, spread(shift, x, axes))), axes=axes
         )
         return lax.add_p.bind(lax.log_p.bind(total), lax.complex(shift, lax.full_like(shift, 0)))
     total = lax.reduce_sum_p.bind(lax.exp_p.bind(_shifted(x, axes)), axes=axes)  # as in softmax

@@ -13,7 +13,7 @@ import dovetail_numpy as dnp
 from dovetail_ad import grad
 from dovetail_core import enable_x64
 from dovetail_jit import jit
-from dovetail_lax.narrowing import explicit_x64_dtypes
+from dovetail_lax.element_types import explicit_x64_dtypes
 
 
 @pytest.fixture(autouse=True)

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_base import arguments
-from dovetail_core import get_trace, type_shardings
+from dovetail_core import get_trace, here, type_shardings
 
-from ..primitives._elementwise import place
 from ..primitives.shape import broadcast_in_dim_p
-from ._args import Array, ArrayLike
-from ._shapes import Shape, axes_in, axis_in, ints, on_host, shape_of
+from .operands import Array, ArrayLike, Shape, axes_in, axis_in, ints, on_host, shape_of
 
 
 def broadcast(operand: ArrayLike, sizes: Sequence[int], *, out_sharding: Any = None) -> Array:
@@ -71,7 +69,7 @@ def broadcast_shapes(*shapes: Sequence[int]) -> Shape:
         others = {n for n in sizes if n != 1}
         if len(others) > 1:
             raise ValueError(
-                f"Incompatible shapes for broadcasting: {', '.join(map(str, result))}{place()}. "
+                f"Incompatible shapes for broadcasting: {', '.join(map(str, result))}{here()}. "
                 f"Aligned at the last axis, sizes must be equal or 1, but {sorted(others)} meet: "
                 "use reshape or expand_dims."
             )
@@ -95,7 +93,7 @@ def broadcast_like(arr: ArrayLike, like_arr: ArrayLike) -> Array:
     if broadcast_shapes(shape, wanted) != wanted:
         raise ValueError(
             f"lax.broadcast_like: an array of shape {shape} does not broadcast to {wanted}, the "
-            f"shape of like_arr{place()}. Use reshape or expand_dims."
+            f"shape of like_arr{here()}. Use reshape or expand_dims."
         )
     return broadcast_in_dim(arr, wanted, range(len(wanted) - len(shape), len(wanted)))
 
@@ -114,8 +112,7 @@ def expand_dims(array: ArrayLike, dimensions: Sequence[int]) -> Array:
     new = {axis_in("expand_dims", "dimensions", d, ndim) for d in places}
     if len(new) != len(places):
         raise ValueError(
-            f"lax.expand_dims got dimensions {places}{place()}: an axis is repeated. "
-            "Name each once."
+            f"lax.expand_dims got dimensions {places}{here()}: an axis is repeated. Name each once."
         )
     dims = tuple([i for i in range(ndim) if i not in new])
     sizes = iter(old)

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import stage_closed, typeof
+from dovetail_core import here, stage_closed, typeof
 from dovetail_tree.util import tree_flatten, tree_unflatten
 
-from ..primitives._elementwise import place
 from ..primitives.composite import ArrayAttribute, TypeAttribute, composite_p
 
 
@@ -35,7 +34,7 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
         TypeError (when called): an attribute is none of these. ValueError: the name is empty.
     """
     if not isinstance(name, str) or not name:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise ValueError(f"composite: a name is a string that is not empty, got {name!r}{place()}")
+        raise ValueError(f"composite: a name is a string that is not empty, got {name!r}{here()}")
 
     def call(*args: Any, **attributes: Any) -> Any:
         leaves, in_tree = tree_flatten(args)
@@ -49,7 +48,7 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
         program = stage_closed(flat, [typeof(x) for x in leaves], name)
         if program.effects:
             raise TypeError(
-                f"composite {name!r} has effects{place()}: a compiler that knows it by its name "
+                f"composite {name!r} has effects{here()}: a compiler that knows it by its name "
                 "would leave them out. Take prints, callbacks and references out of it."
             )
         entries = tuple((k, _attribute(name, k, v)) for k, v in attributes.items() if v is not None)
@@ -75,7 +74,7 @@ def _attribute(name: str, key: str, value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return ("sequence", *(_attribute(name, key, v) for v in value))
     raise TypeError(
-        f"composite {name!r} got attribute {key} of type {type(value).__name__}{place()}: "
+        f"composite {name!r} got attribute {key} of type {type(value).__name__}{here()}: "
         "attributes are numbers, strings, booleans, dtypes, NumPy arrays, None, and sequences and "
         "mappings of them. Pass arrays by position."
     )

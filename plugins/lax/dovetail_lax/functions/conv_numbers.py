@@ -8,9 +8,8 @@ from typing import Any, TypeAlias
 from dovetail_base import arguments
 from dovetail_base.foreign import names_itself
 from dovetail_base.source import called
-from dovetail_core import cached
+from dovetail_core import cached, here
 
-from ..primitives._elementwise import place
 from ..primitives.contractions import ConvDimensionNumbers
 from ..primitives.window_shapes import check_positive, dilated, pads_of, window_counts
 
@@ -39,13 +38,13 @@ def conv_dimension_numbers(
     if n != len(rhs_shape):
         raise TypeError(
             f"a convolution's operand and kernel have shapes {tuple(lhs_shape)} and "
-            f"{tuple(rhs_shape)}{place()}: they must have one number of axes."
+            f"{tuple(rhs_shape)}{here()}: they must have one number of axes."
         )
     if dimension_numbers is None:
         return ConvDimensionNumbers(*(tuple(range(n)),) * 3)
     if not isinstance(dimension_numbers, (tuple, list)) or len(dimension_numbers) != 3:
         raise TypeError(
-            f"a convolution got dimension_numbers {dimension_numbers!r}{place()}: they are three "
+            f"a convolution got dimension_numbers {dimension_numbers!r}{here()}: they are three "
             "strings such as ('NHWC', 'HWIO', 'NHWC'), a ConvDimensionNumbers or None."
         )
     return _parsed(tuple(dimension_numbers), n)
@@ -63,13 +62,13 @@ def _check_specs(specs: tuple[Any, ...], n: int) -> None:
         if wrong or any(c not in spec for c in letters):
             raise TypeError(
                 f"a convolution of arrays with {n} axes got dimension_numbers[{i}] {spec!r}"
-                f"{place()}: it is a string that names each axis by another letter, among them "
+                f"{here()}: it is a string that names each axis by another letter, among them "
                 f"{letters[0]!r} and {letters[1]!r}."
             )
     spatial = [{c for c in s if c not in letters} for s, letters in zip(specs, ("NC", "OI", "NC"))]
     if not spatial[0] == spatial[1] == spatial[2]:
         raise TypeError(
-            f"a convolution got dimension_numbers {specs}{place()}: all three strings must name "
+            f"a convolution got dimension_numbers {specs}{here()}: all three strings must name "
             "the same spatial axes."
         )
 
@@ -77,7 +76,7 @@ def _check_specs(specs: tuple[Any, ...], n: int) -> None:
 def _three_strings(given: Any) -> tuple[str, ...]:
     result = arguments.strings("dimension_numbers", given)
     if len(result) != 3:
-        raise TypeError(f"dimension_numbers must be three strings, got {result}{place()}")
+        raise TypeError(f"dimension_numbers must be three strings, got {result}{here()}")
     lacking = [
         (s, c) for s, letters in zip(result, ("NC", "OI", "NC")) for c in letters if c not in s
     ]
@@ -85,7 +84,7 @@ def _three_strings(given: Any) -> tuple[str, ...]:
     lacking += [(s, c) for s in (result[0], result[2]) for c in spatial if c not in s]
     for text, letter in lacking:
         raise ValueError(
-            f"dimension_numbers {result}: {text!r} does not have the axis {letter!r}{place()}"
+            f"dimension_numbers {result}: {text!r} does not have the axis {letter!r}{here()}"
         )
     return result
 
@@ -205,7 +204,7 @@ def transpose_pads(window: int, stride: int, padding: str) -> tuple[int, int]:
     """
     if padding not in ("SAME", "VALID"):
         raise ValueError(
-            f"lax.conv_transpose got padding {padding!r}{place()}: it is 'SAME', 'VALID' or a "
+            f"lax.conv_transpose got padding {padding!r}{here()}: it is 'SAME', 'VALID' or a "
             "sequence of (low, high) pairs."
         )
     total = window + stride - 2

@@ -31,7 +31,7 @@ from ..primitives.collectives import vary_over
 from ..primitives.shape import broadcast_in_dim_p
 from ..primitives.values import convert_element_type_p, iota_p
 from ..scalars import PYTHON_SCALARS, cast_scalar, has_own_type, integer_as
-from ._args import Array, ArrayLike, check
+from .operands import Array, ArrayLike, check
 from .values import convert, keep_imaginary
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from dovetail_base import arguments
 from dovetail_base.foreign import names_itself
+from dovetail_core import here
 from dovetail_tree.util import tree_flatten, tree_unflatten
 
-from ..primitives._elementwise import place
+from ..primitives.decompositions import scan
 from ..primitives.moves import reversed_along
 from ..primitives.reductions import cumlogsumexp_p, cummax_p, cummin_p, cumprod_p, cumsum_p
-from ..primitives.trees import scan
-from ._args import Array, ArrayLike, check, unary_with
+from .operands import Array, ArrayLike, check, unary_with
 
 
 def cumsum(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
@@ -80,7 +80,7 @@ def associative_scan(
             another number of arrays.
     """
     if not callable(fn):
-        raise TypeError(f"lax.associative_scan takes a function, got {fn!r}{place()}.")
+        raise TypeError(f"lax.associative_scan takes a function, got {fn!r}{here()}.")
     arrays, tree = tree_flatten(elems)
     axis = _checked_axis(arrays, axis)
     if reverse:
@@ -90,7 +90,7 @@ def associative_scan(
         result, found_tree = tree_flatten(fn(tree_unflatten(tree, xs), tree_unflatten(tree, ys)))
         if len(result) != len(xs):
             raise ValueError(
-                f"the function of lax.associative_scan{place()} must return as many arrays as "
+                f"the function of lax.associative_scan{here()} must return as many arrays as "
                 f"elems has, {tree}; it returns {found_tree}."
             )
         return result
@@ -105,17 +105,17 @@ def _checked_axis(arrays: Sequence[Any], axis: int) -> int:
     """The axis, counted from the front."""
     types = [check("associative_scan", x) for x in arrays]
     if not types:
-        raise ValueError(f"lax.associative_scan takes at least one array, got none{place()}.")
+        raise ValueError(f"lax.associative_scan takes at least one array, got none{here()}.")
     n = len(types[0].shape)
     if not -n <= axis < n:
         raise ValueError(
-            f"lax.associative_scan got axis {axis} for an array {types[0].str_short()}{place()}."
+            f"lax.associative_scan got axis {axis} for an array {types[0].str_short()}{here()}."
         )
     axis %= n
     for t in types:
         if len(t.shape) <= axis or t.shape[axis] != types[0].shape[axis]:
             raise ValueError(
                 f"lax.associative_scan takes arrays of one length along axis {axis}, got "
-                f"{', '.join(t.str_short() for t in types)}{place()}."
+                f"{', '.join(t.str_short() for t in types)}{here()}."
             )
     return axis

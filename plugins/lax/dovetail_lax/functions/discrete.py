@@ -28,7 +28,7 @@ from ..primitives.discrete import (
     shift_right_logical_p,
     xor_p,
 )
-from ._args import Array, ArrayLike, binary, unary, unary_with
+from .operands import Array, ArrayLike, binary, unary, unary_with
 
 
 def eq(x: ArrayLike, y: ArrayLike) -> Array:

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from dovetail_base.foreign import names_itself
-from dovetail_core import axis_names, manual_axis_types, typeof
+from dovetail_core import axis_names, here, manual_axis_types, typeof
 from dovetail_tree.util import tree_map
 
-from ..primitives._elementwise import place
 from ..primitives.collectives import (
     all_gather_invariant_p,
     all_gather_p,
@@ -23,10 +22,8 @@ from ..primitives.collectives import (
 )
 from ..primitives.moves import moved, reshaped
 from ..primitives.ragged_collectives import ragged_all_to_all_p
-from ._args import operands
-from ._named_axes import Names, each_axis, grouped, named_axes, varied_over
-from ._shapes import axis_in
-from .collectives import axis_index, axis_size
+from .collectives import Names, axis_index, axis_size, each_axis, grouped, named_axes, varied_over
+from .operands import axis_in, operands
 
 
 @names_itself
@@ -63,8 +60,8 @@ def ppermute(x: Any, axis_name: Names, perm: Sequence[tuple[int, int]]) -> Any:
 def _received(v: Any, axis_name: Names, sources: Any) -> Any:
     """The value at the position that ``sources`` has for this one; zeros for one behind all."""
     from .broadcasting import expand_dims
-    from .dynamic_slicing import dynamic_index_in_dim
-    from .joining import pad
+    from .shape import pad
+    from .slicing import dynamic_index_in_dim
 
     is_shared = bool(named_axes(axis_name)["axes"])
     everyone = all_gather(v, axis_name) if is_shared else expand_dims(v, (0,))
@@ -120,7 +117,7 @@ def all_gather(
         at = axis_in("all_gather", "axis", axis, len(np.shape(v)) + (not tiled))
         if to == "reduced" and not typeof(v).vma.issuperset(named_axes(axis_name)["axes"]):
             raise ValueError(
-                f"all_gather{place()}: to='reduced' is for what varies over {axis_name!r}, and a "
+                f"all_gather{here()}: to='reduced' is for what varies over {axis_name!r}, and a "
                 f"leaf is of type {typeof(v).str_short()}. See lax.pcast."
             )
         for params in reversed(each):
@@ -138,18 +135,18 @@ _GATHERS = {
 def _check_to(to: str, axis_name: Names, groups: Any) -> None:
     if to not in _GATHERS:
         raise ValueError(
-            f"all_gather: to={to!r} is unknown{place()}. It may be 'varying', 'invarying' or "
+            f"all_gather: to={to!r} is unknown{here()}. It may be 'varying', 'invarying' or "
             "'reduced'."
         )
     manual = all(name in axis_names.manual_axes() for name in named_axes(axis_name)["axes"])
     if to != "varying" and not manual:
         raise NotImplementedError(
             f"all_gather: to={to!r} is for programs on several devices, and a mapped axis is "
-            f"none{place()}. Leave it out."
+            f"none{here()}. Leave it out."
         )
     if to == "reduced" and groups is not None:
         raise NotImplementedError(
-            f"all_gather: to='reduced' is not supported with axis_index_groups{place()}."
+            f"all_gather: to='reduced' is not supported with axis_index_groups{here()}."
         )
 
 
@@ -203,7 +200,7 @@ def _check_parts(what: str, length: int, axis: int, axis_name: Names, n: int, ti
         raise ValueError(
             f"{what}: axis {axis} has length {length}, which "
             f"{'is not divisible by' if tiled else 'is not'} the length {n} of {axis_name!r}"
-            f"{place()}"
+            f"{here()}"
         )
 
 
@@ -253,7 +250,7 @@ def ragged_all_to_all(
     params = grouped(what, axis_name, axis_index_groups)
     if len(params["axes"]) != 1:
         raise NotImplementedError(
-            f"{what} over the axes {params['axes']}{place()}: one axis is supported. Join them in "
+            f"{what} over the axes {params['axes']}{here()}: one axis is supported. Join them in "
             "the mesh."
         )
     _check_ragged(what, operand, output, numbers, params["axis_sizes"][0])
@@ -265,12 +262,12 @@ def _check_ragged(what: str, operand: Any, output: Any, numbers: Sequence[Any], 
     a, b = typeof(operand), typeof(output)
     if a.dtype != b.dtype:  # type: ignore[attr-defined]
         raise TypeError(
-            f"{what}: operand has type {a.str_short()} and output {b.str_short()}{place()}. "
+            f"{what}: operand has type {a.str_short()} and output {b.str_short()}{here()}. "
             "Convert one of them."
         )
     if not a.ndim or a.shape[1:] != b.shape[1:]:  # type: ignore[attr-defined]
         raise ValueError(
-            f"{what}: operand has type {a.str_short()} and output {b.str_short()}{place()}: they "
+            f"{what}: operand has type {a.str_short()} and output {b.str_short()}{here()}: they "
             "are rows of one shape."
         )
     names = ("input_offsets", "send_sizes", "output_offsets", "recv_sizes")
@@ -279,12 +276,12 @@ def _check_ragged(what: str, operand: Any, output: Any, numbers: Sequence[Any], 
         aval: Any = typeof(x)
         if aval.dtype.kind not in "iu" or aval.ndim != 1 or not aval.size or aval.size % n:
             raise ValueError(
-                f"{what}: {name} has type {aval.str_short()}{place()}; give integers in one "
+                f"{what}: {name} has type {aval.str_short()}{here()}; give integers in one "
                 f"dimension, as many as the axis has positions, {n}, or a multiple."
             )
     if len(lengths) > 1:
         raise ValueError(
-            f"{what}: offsets and sizes have the shapes {sorted(lengths)}{place()}. Give as many "
+            f"{what}: offsets and sizes have the shapes {sorted(lengths)}{here()}. Give as many "
             "of each."
         )
 

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from dovetail_base.arguments import integers
-from dovetail_core import canonical_dtype
+from dovetail_core import canonical_dtype, here
 
 from ..dtypes import kind_of
-from ..primitives._elementwise import place
 from ..primitives.fft import FftType, fft_p
 from ..primitives.values import complex_of, convert_element_type_p
-from ._args import Array, ArrayLike, check
+from .operands import Array, ArrayLike, check
 
 _TYPES = dict(FftType.__members__)
 
@@ -38,7 +37,7 @@ def fft(x: ArrayLike, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Ar
         return x
     if kind == FftType.RFFT and aval.dtype.kind == "c":
         raise ValueError(
-            f"lax.fft (RFFT) does not accept {aval.str_short()}{place()}: it takes real arrays. "
+            f"lax.fft (RFFT) does not accept {aval.str_short()}{here()}: it takes real arrays. "
             "Use FFT, or transform the real part."
         )
     if aval.dtype.kind != "c":
@@ -59,6 +58,6 @@ def _fft_type(fft_type: Any) -> FftType:
     if isinstance(fft_type, str) and (result := _TYPES.get(fft_type.upper())) is not None:
         return result
     raise TypeError(
-        f"lax.fft got fft_type={fft_type!r}{place()}: it is one of "
+        f"lax.fft got fft_type={fft_type!r}{here()}: it is one of "
         f"{', '.join(FftType.__members__)} (a FftType or its name)."
     )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from dovetail_core import Option, config
+from dovetail_core import Option, config, here
 
-from ..primitives._elementwise import place
-from ..primitives.precision import DotAlgorithm, DotAlgorithmPreset, Precision
+from ..primitives.contractions import DotAlgorithm, DotAlgorithmPreset, Precision
 
 PrecisionLike: TypeAlias = (
     str
@@ -45,7 +44,7 @@ def convolution_precision(precision: Any) -> Any:
     if precision is None:
         return None
     raise ValueError(
-        f"got precision {precision!r}{place()}: convolutions have no algorithms to choose from; "
+        f"got precision {precision!r}{here()}: convolutions have no algorithms to choose from; "
         "give a Precision, its name, or None."
     )
 
@@ -64,7 +63,7 @@ def _known(precision: Any, complaint: str) -> Any:
     except ValueError:
         pass
     raise ValueError(
-        f"{complaint.format(precision, place())}a Precision or its name ('default', 'high', "
+        f"{complaint.format(precision, here())}a Precision or its name ('default', 'high', "
         "'highest'), a pair of those for the two operands, a DotAlgorithmPreset or its name, or a "
         "DotAlgorithm."
     )

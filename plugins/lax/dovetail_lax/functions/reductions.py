@@ -14,6 +14,7 @@ from dovetail_core import (
     ShapedArray,
     Tracer,
     callable_name,
+    here,
     stage_closed,
     type_shardings,
     typeof,
@@ -22,9 +23,7 @@ from dovetail_core.rules import traced
 from dovetail_tree.util import tree_flatten, tree_unflatten
 
 from ..dtypes import as_dtype
-from ..halves import check_sum
-from ..monoids import IDENTITIES
-from ..primitives._elementwise import place
+from ..monoids import IDENTITIES, check_sum
 from ..primitives.reductions import (
     argmax_p,
     argmin_p,
@@ -38,8 +37,7 @@ from ..primitives.reductions import (
     reduce_xor_p,
 )
 from ..scalars import PYTHON_SCALARS
-from ._args import Array, ArrayLike, check, unary_with
-from ._shapes import ints
+from .operands import Array, ArrayLike, check, ints, unary_with
 
 
 def reduce_sum(operand: ArrayLike, axes: Sequence[int], *, out_sharding: Any = None) -> Array:
@@ -152,7 +150,7 @@ def initial_values(name: str, arrays: list[Any], tree: Any, init_values: Any) ->
     if not arrays or tree != init_tree:
         raise ValueError(
             f"lax.{name} takes operands and initial values of one structure, got {tree} and "
-            f"{init_tree}{place()}."
+            f"{init_tree}{here()}."
         )
     types = [check(name, x) for x in arrays]
     return [
@@ -164,7 +162,7 @@ def _initial(name: str, value: Any, operand: ShapedArray) -> Any:
     if isinstance(value, complex) and operand.dtype.kind != "c":
         raise TypeError(
             f"lax.{name} got the complex initial value {value} for an operand of type "
-            f"{operand.str_short()}{place()}: give a real one, or convert the operand."
+            f"{operand.str_short()}{here()}: give a real one, or convert the operand."
         )
     with np.errstate(invalid="ignore", over="ignore"):  # -inf is the least integer
         return np.asarray(value).astype(operand.dtype)[()]
@@ -183,7 +181,7 @@ def staged(
         result, found_tree = tree_flatten(computation(a, b))
         if len(result) != n:
             raise TypeError(
-                f"the computation of lax.{name}{place()} must return as many scalars as one of its "
+                f"the computation of lax.{name}{here()} must return as many scalars as one of its "
                 f"arguments has, {tree}; it returns {found_tree}."
             )
         trees.append(found_tree)

@@ -10,8 +10,8 @@ from dovetail_core import type_shardings
 
 from ..dtypes import as_dtype
 from ..primitives.rng import RandomAlgorithm, rng_bit_generator_p, rng_uniform_p
-from ._args import Array, ArrayLike, check, operands
 from .creation import sizes
+from .operands import Array, ArrayLike, check, operands
 
 
 @names_itself

@@ -6,11 +6,11 @@ from typing import Any
 
 from dovetail_base import arguments
 from dovetail_base.foreign import names_itself
+from dovetail_core import here
 
 from ..errors import OutOfBounds
-from ..primitives._elementwise import place
 from ..primitives.sorting import approx_top_k_p, sort_p, top_k_p
-from ._args import Array, ArrayLike, check, unary_with
+from .operands import Array, ArrayLike, check, unary_with
 
 
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
@@ -31,10 +31,10 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
     several = isinstance(operand, (list, tuple))
     args: tuple[Any, ...] = tuple(operand) if several else (operand,)  # type: ignore[arg-type]
     if not args:
-        raise TypeError(f"lax.sort takes at least one array, got none{place()}.")
+        raise TypeError(f"lax.sort takes at least one array, got none{here()}.")
     types = [check("sort", x) for x in args]
     if not several and num_keys != 1:
-        raise ValueError(f"lax.sort got num_keys={num_keys} for one operand{place()}: it is 1.")
+        raise ValueError(f"lax.sort got num_keys={num_keys} for one operand{here()}: it is 1.")
     out = sort_p.bind(
         *args,
         dimension=_axis("sort", "dimension", dimension, types[0].shape),
@@ -110,7 +110,7 @@ def _approx(
     shape = check(name, operand).shape
     if not 0 < arguments.number("recall_target", recall) <= 1:
         raise ValueError(
-            f"lax.{name} got recall_target={recall}{place()}: it must be more than 0 and at most 1."
+            f"lax.{name} got recall_target={recall}{here()}: it must be more than 0 and at most 1."
         )
     params = {
         "k": arguments.integer("k", k),
@@ -131,9 +131,9 @@ def _axis(name: str, argument: str, axis: int, shape: tuple[int, ...]) -> int:
     n, axis = len(shape), arguments.integer(argument, axis)
     if not -n <= axis < n:
         raise OutOfBounds(
-            f"lax.{name} got {argument} {axis} for an operand of shape {shape}{place()}: its axes "
+            f"lax.{name} got {argument} {axis} for an operand of shape {shape}{here()}: its axes "
             f"are those from {-n} to {n - 1}."
             if n
-            else f"lax.{name} got a scalar{place()}: it works along an axis."
+            else f"lax.{name} got a scalar{here()}: it works along an axis."
         )
     return axis % n

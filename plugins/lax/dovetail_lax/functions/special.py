@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from ..primitives.incomplete import (
+from ..primitives.numerical import (
     igamma_grad_a_p,
     igamma_p,
     igammac_p,
+    polygamma_p,
     random_gamma_grad_p,
     regularized_incomplete_beta_p,
+    zeta_p,
 )
 from ..primitives.special import (
     bessel_i0e_p,
@@ -18,8 +20,7 @@ from ..primitives.special import (
     erfc_p,
     lgamma_p,
 )
-from ..primitives.zeta import polygamma_p, zeta_p
-from ._args import Array, ArrayLike, binary, nary, unary
+from .operands import Array, ArrayLike, binary, nary, unary
 
 
 def erf(x: ArrayLike) -> Array:

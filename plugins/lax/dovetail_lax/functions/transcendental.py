@@ -23,8 +23,8 @@ from ..primitives.transcendental import (
     tan_p,
     tanh_p,
 )
-from ._args import Array, ArrayLike, binary, unary, unary_with
-from .accuracy import Accuracy, accuracy_params
+from .arithmetic import Accuracy, accuracy_params
+from .operands import Array, ArrayLike, binary, unary, unary_with
 
 
 def exp(x: ArrayLike, *, accuracy: Accuracy = None) -> Array:

@@ -11,7 +11,7 @@ from dovetail_core import ExtendedDType, Tracer, get_trace, here, high_algebra
 from dovetail_tree.util import tree_flatten, tree_map, tree_unflatten
 
 from ..dtypes import as_dtype, dtype_of
-from ..narrowing import warn_imaginary
+from ..element_types import warn_imaginary
 from ..primitives.values import (
     bitcast_convert_type_p,
     clamp_p,
@@ -27,7 +27,7 @@ from ..primitives.values import (
     stop_gradient_p,
 )
 from ..scalars import PYTHON_SCALARS, integer_as
-from ._args import Array, ArrayLike, binary, check, nary, operands, unary
+from .operands import Array, ArrayLike, binary, check, nary, operands, unary
 
 
 def real(x: ArrayLike) -> Array:

@@ -17,7 +17,7 @@ from ..primitives.windows import (
     reduce_window_prod_p,
     reduce_window_sum_p,
 )
-from ._args import check
+from .operands import check
 from .reductions import initial_values, kind_of_monoid, staged
 
 _PRIMITIVES = {

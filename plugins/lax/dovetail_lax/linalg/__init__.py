@@ -5,14 +5,17 @@ from ..primitives.condensed import (
     ormqr_p as ormqr_p,
     schur_p as schur_p,
     tridiagonal_p as tridiagonal_p,
+    tridiagonal_solve_p as tridiagonal_solve_p,
 )
 from ..primitives.factorizations import (
     cholesky_p as cholesky_p,
+    cholesky_update_p as cholesky_update_p,
     geqrf_p as geqrf_p,
     householder_product_p as householder_product_p,
     lu_p as lu_p,
     lu_pivots_to_permutation_p as lu_pivots_to_permutation_p,
     qr_p as qr_p,
+    symmetric_product_p as symmetric_product_p,
     triangular_solve_p as triangular_solve_p,
 )
 from ..primitives.spectral import (
@@ -23,30 +26,26 @@ from ..primitives.spectral import (
     eigh_p as eigh_p,
     svd_p as svd_p,
 )
-from ..primitives.tridiagonal import tridiagonal_solve_p as tridiagonal_solve_p
-from ..primitives.updates import (
-    cholesky_update_p as cholesky_update_p,
-    symmetric_product_p as symmetric_product_p,
-)
-from .banded import tridiagonal_solve as tridiagonal_solve
 from .condensed import (
     hessenberg as hessenberg,
     ormqr as ormqr,
     schur as schur,
     tridiagonal as tridiagonal,
+    tridiagonal_solve as tridiagonal_solve,
 )
 from .factorizations import (
     cholesky as cholesky,
+    cholesky_update as cholesky_update,
     geqrf as geqrf,
     householder_product as householder_product,
     lu as lu,
     lu_pivots_to_permutation as lu_pivots_to_permutation,
+    qdwh as qdwh,
     qr as qr,
+    symmetric_product as symmetric_product,
     triangular_solve as triangular_solve,
 )
-from .polar import qdwh as qdwh
 from .spectral import eig as eig, eigh as eigh, svd as svd
-from .updates import cholesky_update as cholesky_update, symmetric_product as symmetric_product
 
 __all__ = [
     "EigImplementation", "EighImplementation", "SvdAlgorithm", "cholesky", "cholesky_p",

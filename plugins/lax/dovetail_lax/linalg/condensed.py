@@ -1,4 +1,4 @@
-"""Public functions of condensed forms of matrices, and of the reflections that make them."""
+"""Public functions of condensed forms of matrices, their reflections, and tridiagonal equations."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 from dovetail_base.foreign import names_itself
+from dovetail_core import here
 
-from ..functions._args import Array, ArrayLike, check
-from ..primitives._elementwise import place
-from ..primitives.condensed import hessenberg_p, ormqr_p, schur_p, tridiagonal_p
+from ..functions.operands import Array, ArrayLike, check
+from ..primitives.condensed import (
+    hessenberg_p,
+    ormqr_p,
+    schur_p,
+    tridiagonal_p,
+    tridiagonal_solve_p,
+)
 
 
 @names_itself
@@ -86,7 +92,7 @@ def schur(
     if sort_eig_vals or select_callable is not None:
         raise NotImplementedError(
             "lax.linalg.schur does not sort eigenvalues (sort_eig_vals, select_callable)"
-            f"{place()}. Leave these arguments out."
+            f"{here()}. Leave these arguments out."
         )
     return list(schur_p.bind(x, compute_schur_vectors=bool(compute_schur_vectors)))
 
@@ -111,3 +117,30 @@ def ormqr(
     for x in (a, taus, c):
         check("linalg.ormqr", x)
     return ormqr_p.bind(a, taus, c, left=bool(left), transpose=bool(transpose))
+
+
+@names_itself
+def tridiagonal_solve(
+    dl: ArrayLike, d: ArrayLike, du: ArrayLike, b: ArrayLike, *, perturb_singular: bool = False
+) -> Array:
+    """``X`` with ``A X = b`` for tridiagonal matrices ``A``, by elimination.
+
+    On the CPU rows are exchanged for the sake of accuracy; on other platforms not, so that ``A``
+    should be positive definite or its diagonal dominant there.
+
+    Args:
+        dl: vectors ``(..., m)``, the lower diagonals: element ``i`` is ``A[i, i - 1]``, and the
+            first one is not read.
+        d: vectors ``(..., m)``, the diagonals.
+        du: vectors ``(..., m)``, the upper diagonals: element ``i`` is ``A[i, i + 1]``, and the
+            last one is not read.
+        b: matrices of right sides, ``(..., m, k)``.
+        perturb_singular: change pivots that are almost zero so that the result is finite, as
+            inverse iteration for eigenvectors wants it. Otherwise the solution with a
+            singular matrix is NaN.
+
+    Raises:
+        TypeError: element types differ or are not floats or complex numbers of 32 or 64 bits.
+        ValueError: shapes do not fit.
+    """
+    return tridiagonal_solve_p.bind(dl, d, du, b, perturb_singular=bool(perturb_singular))

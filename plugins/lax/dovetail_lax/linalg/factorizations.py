@@ -1,4 +1,4 @@
-"""Public functions that factor matrices and solve with the factors."""
+"""Public functions that factor matrices, solve with the factors, and update them."""
 
 from __future__ import annotations
 
@@ -9,22 +9,28 @@ import numpy as np
 from dovetail_base import arguments
 from dovetail_base.foreign import names_itself
 
-from ..dtypes import kind_of
-from ..functions._args import Array, ArrayLike, check
+from ..dtypes import finfo, kind_of
+from ..functions.operands import Array, ArrayLike, check
 from ..functions.values import convert_element_type
-from ..numerics.matrices import adjoint
+from ..numerics.matrices import adjoint, lower, matmul, transposed_matrix, upper
 from ..primitives.arithmetic import add_p, div_p
+from ..primitives.discrete import lt_p
 from ..primitives.factorizations import (
+    INDEX,
     cholesky_p,
+    cholesky_update_p,
     geqrf_p,
     householder_product_p,
     lu_p,
     lu_pivots_to_permutation_p,
     matrix_type,
     qr_p,
+    symmetric_product_p,
     triangular_solve_p,
 )
-from ..primitives.moves import reshaped
+from ..primitives.moves import reshaped, spread
+from ..primitives.polar import qdwh_p
+from ..primitives.values import convert_element_type_p, iota_p, select_n_p
 from ..scalars import scalar
 
 
@@ -169,3 +175,97 @@ def householder_product(a: ArrayLike, taus: ArrayLike) -> Array:
         ValueError: shapes or element types do not fit.
     """
     return householder_product_p.bind(a, taus)
+
+
+@names_itself
+def qdwh(
+    x: ArrayLike,
+    *,
+    is_hermitian: bool = False,
+    max_iterations: int | None = None,
+    eps: float | None = None,
+    dynamic_shape: tuple[Any, Any] | None = None,
+) -> tuple[Array, Array, Array, Array]:
+    """The polar decomposition ``x = U H``: orthonormal columns, and a positive semidefinite matrix.
+
+    By Halley's iteration with dynamic weights. ``U`` and ``H`` have derivatives.
+
+    Args:
+        x: matrices of full rank of shape ``(..., m, n)`` with ``m >= n``.
+        is_hermitian: accepted for compatibility.
+        max_iterations: after how many iterations to end at the latest; 10 by default.
+        eps: iterations end when one changes ``U`` by less than ``(4 eps)^(1/3)`` of it; by default
+            the precision of the element type.
+        dynamic_shape: ``(rows, columns)`` of the part of ``x`` that counts, perhaps traced; the
+            rest counts as zero.
+
+    Returns: ``(U, H, iterations, converged)``, the last one a boolean for each matrix.
+
+    Raises:
+        TypeError: the element type is not a float or complex type of 32 or 64 bits.
+        ValueError: ``x`` is no batch of matrices, or these have more columns than rows.
+    """
+    aval = check("linalg.qdwh", x)
+    matrix_type("qdwh", aval)
+    most = 10 if max_iterations is None else arguments.integer("max_iterations", max_iterations)
+    precision = float(finfo(aval.dtype).eps) if eps is None else float(eps)
+    if dynamic_shape is not None:
+        x = _leading_part(x, dynamic_shape)
+    u, count, converged = qdwh_p.bind(x, max_iterations=most, eps=precision)
+    return u, symmetrized(matmul(adjoint(u), x)), count, converged
+
+
+def _leading_part(x: Any, sizes: tuple[Any, Any]) -> Any:
+    """The matrices, zero in rows and columns beyond."""
+    for axis, size in zip((-2, -1), sizes):
+        places = iota_p.bind(dtype=INDEX, shape=x.shape, dimension=len(x.shape) + axis)
+        size = convert_element_type_p.bind(size, new_dtype=INDEX, weak_type=False)
+        inside = lt_p.bind(places, spread(size, x.shape))
+        x = select_n_p.bind(inside, scalar(0, x.dtype), x)
+    return x
+
+
+@names_itself
+def cholesky_update(r_matrix: ArrayLike, w_vector: ArrayLike) -> Array:
+    """The upper triangular ``S`` with ``Sᵀ S = Rᵀ R + w wᵀ``, in ``O(n²)`` operations.
+
+    Args:
+        r_matrix: upper triangular real matrices ``R`` of shape ``(..., n, n)``; the lower triangle
+            is not read.
+        w_vector: vectors of shape ``(..., n)``.
+
+    Returns: matrices whose diagonals are not negative.
+
+    Raises:
+        TypeError: the element type is not a float of 32 or 64 bits.
+        ValueError: shapes or element types do not fit.
+    """
+    return cholesky_update_p.bind(r_matrix, w_vector)
+
+
+@names_itself
+def symmetric_product(
+    a_matrix: ArrayLike,
+    c_matrix: ArrayLike,
+    *,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    symmetrize_output: bool = False,
+) -> Array:
+    """``alpha a aᵀ + beta c``.
+
+    Args:
+        a_matrix: matrices of shape ``(..., m, n)``.
+        c_matrix: symmetric matrices of shape ``(..., m, m)``.
+        symmetrize_output: mirror the lower triangle, so that the result is exactly symmetric.
+
+    Raises:
+        TypeError: the element type is not a float or complex type of 32 or 64 bits.
+        ValueError: shapes or element types do not fit.
+    """
+    for x in (a_matrix, c_matrix):
+        check("linalg.symmetric_product", x)
+    out = symmetric_product_p.bind(a_matrix, c_matrix, alpha=float(alpha), beta=float(beta))
+    if symmetrize_output:
+        return add_p.bind(lower(out), upper(transposed_matrix(out), 1))
+    return out

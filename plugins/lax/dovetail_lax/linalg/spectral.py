@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_base.foreign import names_itself
+from dovetail_core import here
 
-from ..functions._args import Array, ArrayLike, check
-from ..primitives._elementwise import place
+from ..functions.operands import Array, ArrayLike, check
 from ..primitives.factorizations import matrix_type
 from ..primitives.moves import along
 from ..primitives.spectral import (
@@ -63,7 +63,7 @@ def _subset(name: str, subset: tuple[int, int], n: int) -> tuple[int, int]:
     start, stop = subset
     if not 0 <= start <= stop <= n:
         raise ValueError(
-            f"lax.linalg.{name} got subset_by_index={subset} of {n} values{place()}: indices must "
+            f"lax.linalg.{name} got subset_by_index={subset} of {n} values{here()}: indices must "
             f"be from 0 to {n}, in order."
         )
     return start, stop
@@ -137,7 +137,7 @@ def _part(result: list[Any], subset: tuple[int, int], m: int, n: int, square: bo
     start, stop = _subset("svd", subset, min(m, n))
     if square and (start, stop) != (0, min(m, n)):
         raise ValueError(
-            f"lax.linalg.svd got subset_by_index={subset} with full_matrices=True{place()}: there "
+            f"lax.linalg.svd got subset_by_index={subset} with full_matrices=True{here()}: there "
             "would be more vectors than values. Set full_matrices=False."
         )
     last = len(result[0].shape) - 1

@@ -14,10 +14,10 @@ from __future__ import annotations
 from math import pi
 from typing import Any, NamedTuple
 
-from ..functions._args import unary
 from ..functions.arithmetic import abs, add, div, mul, neg, sqrt, sub
 from ..functions.control_flow.loops import while_loop
 from ..functions.discrete import bitwise_and, bitwise_not, bitwise_or, eq, ge, gt, lt
+from ..functions.operands import unary
 from ..functions.transcendental import exp, log
 from ..functions.values import select
 from ..primitives.special import digamma_p

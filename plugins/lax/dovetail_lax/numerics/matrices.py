@@ -9,9 +9,8 @@ import numpy as np
 from dovetail_core import ShapedArray
 
 from ..primitives.arithmetic import add_p
-from ..primitives.contractions import dot_general_p
+from ..primitives.contractions import Precision, dot_general_p
 from ..primitives.discrete import eq_p, ge_p
-from ..primitives.precision import Precision
 from ..primitives.reductions import reduce_sum_p
 from ..primitives.shape import broadcast_in_dim_p, transpose_p
 from ..primitives.values import (

@@ -1,4 +1,4 @@
-"""Powers of two that keep squares within the range of their type."""
+"""Powers of two that keep squares in the range of their type, and exponents of at most 0."""
 
 from __future__ import annotations
 
@@ -8,10 +8,18 @@ import numpy as np
 
 from ..dtypes import finfo
 from ..primitives.arithmetic import abs_p, min_p, mul_p, sub_p
-from ..primitives.discrete import and_p
+from ..primitives.discrete import and_p, gt_p
 from ..primitives.moves import spread
 from ..primitives.reductions import reduce_max_p
-from ..primitives.values import bitcast_convert_type_p, convert_element_type_p, stop_gradient_p
+from ..primitives.values import (
+    bitcast_convert_type_p,
+    complex_p,
+    convert_element_type_p,
+    imag_p,
+    real_p,
+    select_n_p,
+    stop_gradient_p,
+)
 from ..scalars import scalar
 
 
@@ -51,3 +59,20 @@ def times(x: Any, factors: Any) -> Any:
     """Matrices times one number each."""
     batch = tuple(range(len(x.shape) - 2))
     return mul_p.bind(x, spread(factors, x.shape, batch))
+
+
+def below(x: Any, bound: Any) -> Any:
+    """``x - bound`` for a ``bound`` that no element of ``x`` exceeds; at most 0, and 0 where equal.
+
+    A compiler may compute ``x`` once more where it is used. There it may contract the last product
+    of ``x`` with the subtraction into a fused multiply-add, whose result is that of the product
+    before it was rounded: positive, or far below 0, where ``x`` is its own bound. A selection
+    between the two keeps product and subtraction apart.
+
+    Args:
+        x: real numbers, or complex ones, which are compared by their real parts.
+        bound: real numbers of the shape and precision of ``x``.
+    """
+    if x.dtype.kind == "c":
+        return complex_p.bind(below(real_p.bind(x), bound), imag_p.bind(x))
+    return sub_p.bind(select_n_p.bind(gt_p.bind(x, bound), x, bound), bound)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import log, pi
 from typing import Any
 
-from ..functions._args import unary
 from ..functions.arithmetic import add, div, mul, sub
 from ..functions.discrete import bitwise_and, ge, gt, lt
+from ..functions.operands import unary
 from ..functions.transcendental import log as log_of
 from ..functions.values import select
 from ..primitives.special import lgamma_p

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..functions._args import unary
 from ..functions.arithmetic import add, mul, neg, pow, sub
 from ..functions.control_flow.branches import cond
 from ..functions.discrete import bitwise_and, bitwise_not, bitwise_or, eq, floor, gt, lt, round
+from ..functions.operands import unary
 from ..functions.transcendental import exp
 from ..functions.values import select
 from ..primitives.special import (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core import Primitive, ShapedArray
+from dovetail_core import Primitive, ShapedArray, here
 
 from ..dtypes import kind_of
-from ._elementwise import (
+from .elementwise import (
     ANY,
     FLOATING,
     INEXACT,
@@ -17,7 +17,6 @@ from ._elementwise import (
     common_shape,
     elementwise,
     mismatch,
-    place,
     reject,
 )
 from .traits import describe
@@ -81,7 +80,7 @@ def _integer_pow(x: ShapedArray, *, y: int) -> ShapedArray:
     if y < 0 and kind in INTEGER:
         raise TypeError(
             "Integers cannot be raised to negative powers: lax.integer_pow got "
-            f"{x.str_short()} and {y}{place()}. Convert the operand to a floating-point type first."
+            f"{x.str_short()} and {y}{here()}. Convert the operand to a floating-point type first."
         )
     return x
 

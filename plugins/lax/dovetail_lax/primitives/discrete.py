@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import Primitive, ShapedArray
+from dovetail_core import Primitive, ShapedArray, here
 
 from ..dtypes import kind_of
-from ._elementwise import ANY, BITS, FLOATING, INTEGER, ORDERED, elementwise, place, reject
+from .elementwise import ANY, BITS, FLOATING, INTEGER, ORDERED, elementwise, reject
 from .traits import describe
 
 _BOOL = np.dtype(np.bool_)
@@ -67,7 +67,7 @@ def _reduce_precision(x: ShapedArray, *, exponent_bits: int, mantissa_bits: int)
     if exponent_bits < 1 or mantissa_bits < 0:
         raise ValueError(
             "lax.reduce_precision takes a positive exponent_bits and a mantissa_bits that is not "
-            f"negative, got {exponent_bits} and {mantissa_bits}{place()}"
+            f"negative, got {exponent_bits} and {mantissa_bits}{here()}"
         )
     return x
 

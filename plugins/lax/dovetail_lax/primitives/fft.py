@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import enum
 
-from dovetail_core import Primitive, ShapedArray
+from dovetail_core import Primitive, ShapedArray, here
 
 from ..errors import ShapeError
-from ._elementwise import place
 from .traits import describe
 from .values import complex_of, real_part
 
@@ -35,18 +34,18 @@ def _fft_type(x: ShapedArray, *, fft_type: FftType, fft_lengths: tuple[int, ...]
     n = len(fft_lengths)
     if not 1 <= n <= 3:
         raise ShapeError(
-            f"lax.fft got fft_lengths={fft_lengths}{place()}: it transforms one to three axes. "
+            f"lax.fft got fft_lengths={fft_lengths}{here()}: it transforms one to three axes. "
             "Transform more in several steps."
         )
     if len(x.shape) < n:
         raise ShapeError(
-            f"lax.fft got fft_lengths={fft_lengths} for an operand {x.str_short()}{place()}, which "
+            f"lax.fft got fft_lengths={fft_lengths} for an operand {x.str_short()}{here()}, which "
             "has fewer axes."
         )
     wanted = "real" if fft_type == FftType.RFFT else "complex"
     if x.dtype.name not in (("float32", "float64") if wanted == "real" else _COMPLEX):
         raise TypeError(
-            f"lax.fft ({fft_type.name}) does not accept {x.str_short()}{place()}: it takes "
+            f"lax.fft ({fft_type.name}) does not accept {x.str_short()}{here()}: it takes "
             f"{wanted} arrays of 32-bit or 64-bit floats. Convert it first (convert_element_type)."
         )
     batch = x.shape[: len(x.shape) - n]
@@ -55,7 +54,7 @@ def _fft_type(x: ShapedArray, *, fft_type: FftType, fft_lengths: tuple[int, ...]
     if x.shape[len(batch) :] != given:
         raise ShapeError(
             f"lax.fft ({fft_type.name}) with fft_lengths={fft_lengths} transforms axes of sizes "
-            f"{given}; the operand {x.str_short()} has others{place()}. Pad or slice it first."
+            f"{given}; the operand {x.str_short()} has others{here()}. Pad or slice it first."
         )
     if fft_type == FftType.RFFT:
         return ShapedArray(batch + half, complex_of(x.dtype))

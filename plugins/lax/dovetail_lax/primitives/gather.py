@@ -1,21 +1,27 @@
-"""Gather and scatter: windows of an array at many places, read, or combined with updates."""
+"""Gather and scatter: windows of an array that are read, or combined with updates."""
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any, NamedTuple
 
-from dovetail_core import ClosedJaxpr, Primitive, ShapedArray
+import numpy as np
 
-from ._elementwise import place
+from dovetail_core import ClosedJaxpr, Primitive, ShapedArray, here, zeros_like_aval
+
+from .arithmetic import add_p
+from .discrete import eq_p, ne_p
 from .indexing import (
     GatherDimensionNumbers as GatherDimensionNumbers,
-    GatherScatterMode as GatherScatterMode,
+    GatherScatterMode,
     check_dimension_numbers,
     gathered_shape,
     window_axes,
 )
+from .moves import reshaped
 from .shape import Shape
 from .traits import describe
+from .values import iota_p
 
 gather_p = Primitive("gather")
 
@@ -38,13 +44,13 @@ def _gather(
     if not fits or any(not 0 <= s <= n for s, n in zip(slice_sizes, operand.shape)):
         raise TypeError(
             f"lax.gather got slice_sizes {slice_sizes} for an operand of shape {operand.shape}"
-            f"{place()}: give one size for each axis, at least 0 and at most the axis's."
+            f"{here()}: give one size for each axis, at least 0 and at most the axis's."
         )
     if any(slice_sizes[i] > 1 for i in (*dn.collapsed_slice_dims, *dn.operand_batching_dims)):
         raise TypeError(
             f"lax.gather got slice_sizes {slice_sizes} with collapsed_slice_dims "
             f"{dn.collapsed_slice_dims} and operand_batching_dims {dn.operand_batching_dims}"
-            f"{place()}: windows must have size 1 on those axes."
+            f"{here()}: windows must have size 1 on those axes."
         )
     shape = gathered_shape(operand.shape, indices.shape, dn, slice_sizes)
     return ShapedArray(shape, operand.dtype, operand.weak_type)
@@ -115,21 +121,21 @@ def _type(
     )
     if operand.dtype != updates.dtype:
         raise TypeError(
-            f"{given}{place()}: operand and updates must have one dtype. Convert the updates to "
+            f"{given}{here()}: operand and updates must have one dtype. Convert the updates to "
             f"{operand.dtype.name}."
         )
     rank = len(indices.shape) - 1 + len(dn.update_window_dims)
     if len(updates.shape) != rank:
         raise TypeError(
-            f"{given}{place()}: updates must have {rank} axes, those of the indices but the last "
+            f"{given}{here()}: updates must have {rank} axes, those of the indices but the last "
             f"and the {len(dn.update_window_dims)} of update_window_dims."
         )
     sizes = window_sizes(operand.shape, updates.shape, dn)
     if any(s > n for s, n in zip(sizes, operand.shape)):
-        raise TypeError(f"{given}{place()}: a window of shape {sizes} is larger than the operand.")
+        raise TypeError(f"{given}{here()}: a window of shape {sizes} is larger than the operand.")
     shape = gathered_shape(operand.shape, indices.shape, as_gather(dn), sizes)
     if updates.shape != shape:
-        raise TypeError(f"{given}{place()}: with {dn} the updates must have the shape {shape}.")
+        raise TypeError(f"{given}{here()}: with {dn} the updates must have the shape {shape}.")
     return operand
 
 
@@ -149,7 +155,7 @@ def _define(primitive: Primitive, takes_bool: bool = True) -> None:
     ) -> ShapedArray:
         if operand.dtype == bool and not takes_bool:
             raise TypeError(
-                f"lax.{name} does not take booleans{place()}. Use scatter_max for 'or', "
+                f"lax.{name} does not take booleans{here()}. Use scatter_max for 'or', "
                 "scatter_min for 'and', or convert to an integer type first."
             )
         return _type(name, operand, indices, updates, dimension_numbers)
@@ -179,9 +185,47 @@ def _scatter_apply(
     if out.shape != () or out.dtype != operand.dtype:
         raise TypeError(
             f"lax.scatter_apply: func maps a scalar of dtype {operand.dtype.name} to "
-            f"{out.str_short()}{place()}. It must act elementwise and keep the dtype."
+            f"{out.str_short()}{here()}. It must act elementwise and keep the dtype."
         )
     return _type("scatter_apply", operand, indices, updates, dimension_numbers)
+
+
+_INT32 = np.dtype(np.int32)
+
+
+def reading(operand: Shape, updates: Shape, params: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of the gather that reads what a scatter with ``params`` writes.
+
+    It reads zeros for windows that the scatter ignores.
+    """
+    mode = params["mode"]
+    if mode is GatherScatterMode.ONE_HOT:
+        mode = GatherScatterMode.FILL_OR_DROP
+    return {
+        "dimension_numbers": as_gather(params["dimension_numbers"]),
+        "slice_sizes": window_sizes(operand, updates, params["dimension_numbers"]),
+        "indices_are_sorted": params["indices_are_sorted"],
+        "unique_indices": params["unique_indices"],
+        "mode": mode,
+        "fill_value": 0 if mode is GatherScatterMode.FILL_OR_DROP else None,
+    }
+
+
+def kept_updates(
+    operand: Shape, indices: Any, updates: Shape, params: dict[str, Any]
+) -> tuple[Any, Any]:
+    """Which elements of the operand a scatter replaces, and which updates it keeps.
+
+    Where updates overlap, which one is kept is up to the backend. So number the updates, scatter
+    the numbers, and look which of them are found again at their place.
+    """
+    count = iota_p.bind(dtype=_INT32, shape=(prod(updates),), dimension=0)
+    numbers = reshaped(add_p.bind(count, np.int32(1)), updates)
+    written = scatter_p.bind(
+        zeros_like_aval(ShapedArray(operand, _INT32)), indices, numbers, **params
+    )
+    result = gather_p.bind(written, indices, **reading(operand, updates, params))
+    return ne_p.bind(written, np.int32(0)), eq_p.bind(result, numbers)
 
 
 describe(__name__)

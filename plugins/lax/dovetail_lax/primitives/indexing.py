@@ -7,10 +7,9 @@ from collections.abc import Callable
 from typing import NamedTuple, NoReturn
 
 from dovetail_base import arguments
-from dovetail_core import ShapedArray
+from dovetail_core import ShapedArray, here
 
 from ..errors import ElementTypeError
-from ._elementwise import place
 from .shape import Shape
 
 
@@ -48,7 +47,7 @@ class GatherScatterMode(enum.Enum):
             return s
         if arguments.hashable("mode", s) not in _NAMES:
             raise ValueError(
-                f"unknown mode {s!r} of gather or scatter{place()}: use one of "
+                f"unknown mode {s!r} of gather or scatter{here()}: use one of "
                 f"{', '.join(repr(n) for n in _NAMES if n)}, or a GatherScatterMode."
             )
         return _NAMES[s]
@@ -121,12 +120,12 @@ def check_dimension_numbers(
         numbers = ", ".join(f"{f}={v}" for f, v in zip(fields, dn))
         raise TypeError(
             f"lax.{name} got an operand of shape {operand}, indices of shape {indices.shape} and "
-            f"dimension numbers {numbers}{place()}: {problem}."
+            f"dimension numbers {numbers}{here()}: {problem}."
         )
 
     if indices.dtype.kind not in "iu" or rank == 0:
         raise ElementTypeError(
-            f"lax.{name} got indices of type {indices.str_short()}{place()}: they must be integers "
+            f"lax.{name} got indices of type {indices.str_short()}{here()}: they must be integers "
             "with at least one axis, the last of which holds index vectors."
         )
     out_rank = rank - 1 + len(dn.offset_dims)

@@ -8,8 +8,7 @@ from typing import Any
 from dovetail_core import algebra, manual_axis_types, type_shardings, typeof
 
 from ..scalars import scalar
-from .joining import concatenate_p, pad_p
-from .shape import broadcast_in_dim_p, reshape_p, rev_p, slice_p, transpose_p
+from .shape import broadcast_in_dim_p, concatenate_p, pad_p, reshape_p, rev_p, slice_p, transpose_p
 
 
 def transposed(x: Any, permutation: Sequence[int]) -> Any:

@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import Primitive, ShapedArray
+from dovetail_core import Primitive, ShapedArray, here
 
 from ..errors import ShapeError
-from ._elementwise import place
 from .factorizations import INDEX, matrix_type
 from .moves import full
 from .traits import describe
@@ -24,7 +23,7 @@ def _qdwh_type(x: ShapedArray, *, max_iterations: int, eps: float) -> list[Shape
     batch, m, n = matrix_type("qdwh", x)
     if m < n:
         raise ShapeError(
-            f"lax.linalg.qdwh got {x.str_short()}{place()}: matrices must have at least as many "
+            f"lax.linalg.qdwh got {x.str_short()}{here()}: matrices must have at least as many "
             "rows as columns. Decompose the adjoint: if it is U H, the matrix is H Uᴴ."
         )
     return [x.strong(), ShapedArray((), INDEX), ShapedArray(batch, np.dtype(bool))]

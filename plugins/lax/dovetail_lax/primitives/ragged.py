@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail_core import Primitive, ShapedArray
+from dovetail_core import Primitive, ShapedArray, here
 
-from ._elementwise import place
 from .arithmetic import sub_p
 from .contractions import dot_general_p, left_axes
 from .discrete import and_p, ge_p, lt_p
@@ -69,7 +68,7 @@ class RaggedDotDimensionNumbers(NamedTuple):
 
 
 def _refuse(text: str) -> None:
-    raise TypeError(f"lax.ragged_dot_general {text}{place()}")
+    raise TypeError(f"lax.ragged_dot_general {text}{here()}")
 
 
 @ragged_dot_general_p.def_abstract_eval

@@ -6,19 +6,17 @@ from collections.abc import Callable, Sequence
 from math import tau
 from typing import Any
 
-from dovetail_core import ClosedJaxpr, Primitive, ShapedArray, is_inexact
+from dovetail_core import ClosedJaxpr, Primitive, ShapedArray, here, is_inexact
 
 from ..errors import OutOfBounds, ShapeError
 from ..monoids import is_integer
 from ..scalars import scalar
-from ._elementwise import place
 from .arithmetic import abs_p, add_p, max_p, min_p, mul_p, neg_p, sub_p
+from .decompositions import def_typed_decomposition, flattened, fold, mapped, scan, spread_scalar
 from .discrete import RoundingMethod, ne_p, round_p
 from .moves import reversed_along
 from .traits import describe
 from .transcendental import exp_p, log1p_p
-from .trees import flattened, fold, mapped, scan, spread_scalar
-from .typed import def_typed_decomposition
 from .values import complex_p, imag_p, real_p, select_n_p
 
 
@@ -31,10 +29,10 @@ def checked_axes(name: str, x: ShapedArray, axes: Sequence[int]) -> frozenset[in
     ndim = len(x.shape)
     result = frozenset(axes)
     if len(result) != len(axes):
-        raise OutOfBounds(f"lax.{name} got axes {tuple(axes)}{place()}: name each axis once.")
+        raise OutOfBounds(f"lax.{name} got axes {tuple(axes)}{here()}: name each axis once.")
     if any(not 0 <= a < ndim for a in axes):
         raise OutOfBounds(
-            f"lax.{name} got axes {tuple(axes)} for an operand {x.str_short()}{place()}: they "
+            f"lax.{name} got axes {tuple(axes)} for an operand {x.str_short()}{here()}: they "
             f"must be at least 0 and less than {ndim} (add {ndim} to a negative one)."
         )
     return result
@@ -59,7 +57,7 @@ def _reduction(name: str, accepts: Callable[[Any], bool], words: str) -> Primiti
     def rule(x: ShapedArray, *, axes: tuple[int, ...]) -> ShapedArray:
         if not accepts(x.dtype):
             raise TypeError(
-                f"lax.{name} does not accept {x.str_short()}{place()}: it takes {words}. Convert "
+                f"lax.{name} does not accept {x.str_short()}{here()}: it takes {words}. Convert "
                 "the operand first (convert_element_type)."
             )
         shape = without_axes(x.shape, checked_axes(name, x, axes))
@@ -93,21 +91,21 @@ def _argreduction(name: str) -> Primitive:
     def rule(x: ShapedArray, *, axes: tuple[int, ...], index_dtype: Any) -> ShapedArray:
         if len(axes) != 1 or not 0 <= axes[0] < len(x.shape):
             raise OutOfBounds(
-                f"lax.{name} got axis {axes[0]} for an operand {x.str_short()}{place()}: it must "
+                f"lax.{name} got axis {axes[0]} for an operand {x.str_short()}{here()}: it must "
                 f"be at least 0 and less than {len(x.shape)}."
             )
         if not is_integer(index_dtype):
             raise TypeError(
-                f"lax.{name} got index_dtype={index_dtype}{place()}: it must be an integer type."
+                f"lax.{name} got index_dtype={index_dtype}{here()}: it must be an integer type."
             )
         if x.dtype.kind == "c":
             raise TypeError(
-                f"lax.{name} does not accept {x.str_short()}{place()}: complex numbers have no "
+                f"lax.{name} does not accept {x.str_short()}{here()}: complex numbers have no "
                 "order. Reduce their real parts or magnitudes."
             )
         if x.shape[axes[0]] == 0:
             raise ShapeError(
-                f"lax.{name} along axis {axes[0]} of {x.str_short()}{place()}: an empty axis has "
+                f"lax.{name} along axis {axes[0]} of {x.str_short()}{here()}: an empty axis has "
                 "no extremum."
             )
         return ShapedArray(without_axes(x.shape, frozenset(axes)), index_dtype)
@@ -132,7 +130,7 @@ def _reduce_type(
     if any(x.shape != operands[0].shape for x in operands):
         raise ShapeError(
             f"lax.reduce takes operands of one shape, got "
-            f"{', '.join(x.str_short() for x in operands)}{place()}. Broadcast them first."
+            f"{', '.join(x.str_short() for x in operands)}{here()}. Broadcast them first."
         )
     check_computation("reduce", jaxpr, operands, inits)
     shape = without_axes(operands[0].shape, checked_axes("reduce", operands[0], dimensions))
@@ -155,13 +153,13 @@ def check_computation(
         if init.shape != () or init.dtype != x.dtype:
             raise ShapeError(
                 f"lax.{name} got an initial value {init.str_short()} for an operand "
-                f"{x.str_short()}{place()}: it must be a scalar of dtype {x.dtype}. Convert it."
+                f"{x.str_short()}{here()}: it must be a scalar of dtype {x.dtype}. Convert it."
             )
     wanted = [ShapedArray((), x.dtype) for x in operands]
     result = [a.strong() for a in jaxpr.out_avals]
     if result != wanted:
         raise TypeError(
-            f"the computation of lax.{name}{place()} must return scalars of the operands' types, "
+            f"the computation of lax.{name}{here()} must return scalars of the operands' types, "
             f"{', '.join(a.str_short() for a in wanted)}; it returns "
             f"{', '.join(a.str_short() for a in result)}."
         )
@@ -193,17 +191,17 @@ def _cumulative(name: str) -> Primitive:
     def rule(x: ShapedArray, *, axis: int, reverse: bool) -> ShapedArray:
         if x.dtype.kind == "b":
             raise TypeError(
-                f"lax.{name} does not accept {x.str_short()}{place()}: convert it to a type of "
+                f"lax.{name} does not accept {x.str_short()}{here()}: convert it to a type of "
                 "numbers first (convert_element_type)."
             )
         if name == "cumlogsumexp" and not is_inexact(x.dtype):
             raise TypeError(
-                f"lax.cumlogsumexp does not accept {x.str_short()}{place()}: it takes "
+                f"lax.cumlogsumexp does not accept {x.str_short()}{here()}: it takes "
                 "floating-point and complex numbers. Convert it first (convert_element_type)."
             )
         if not 0 <= axis < len(x.shape):
             raise OutOfBounds(
-                f"lax.{name} got axis {axis} for an operand {x.str_short()}{place()}: it must be "
+                f"lax.{name} got axis {axis} for an operand {x.str_short()}{here()}: it must be "
                 f"at least 0 and less than {len(x.shape)}."
             )
         return x

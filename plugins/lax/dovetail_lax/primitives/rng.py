@@ -5,11 +5,11 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any
 
-from dovetail_core import Primitive, ShapedArray
+from dovetail_core import Primitive, ShapedArray, here
 
 from ..dtypes import kind_of
 from ..errors import DtypeError
-from ._elementwise import FLOATING, INTEGER, place, reject
+from .elementwise import FLOATING, INTEGER, reject
 from .traits import describe
 
 
@@ -35,11 +35,11 @@ def _rng_bit_generator(
     if (str(key.dtype), key.shape) not in _STATES:
         raise TypeError(
             f"lax.rng_bit_generator takes a state of type u32[4] or u64[2], got {key.str_short()}"
-            f"{place()}"
+            f"{here()}"
         )
     if str(dtype) not in _BITS:
         raise TypeError(
-            f"lax.rng_bit_generator draws {', '.join(_BITS)}, not {dtype}{place()}. Convert what "
+            f"lax.rng_bit_generator draws {', '.join(_BITS)}, not {dtype}{here()}. Convert what "
             "it draws (lax.bitcast_convert_type)."
         )
     return [key.strong(), ShapedArray(shape, dtype)]
@@ -54,13 +54,13 @@ def _rng_uniform(a: ShapedArray, b: ShapedArray, *, shape: tuple[int, ...]) -> S
     if a.dtype != b.dtype:
         raise DtypeError(
             f"lax.rng_uniform takes bounds of one dtype, got {a.str_short()} and {b.str_short()}"
-            f"{place()}. Convert one of them."
+            f"{here()}. Convert one of them."
         )
     if kind_of(a.dtype) not in (*INTEGER, *FLOATING):
         reject("rng_uniform", a, (*INTEGER, *FLOATING))
     if a.shape or b.shape:
         raise ValueError(
-            f"lax.rng_uniform takes scalar bounds, got {a.str_short()} and {b.str_short()}{place()}"
+            f"lax.rng_uniform takes scalar bounds, got {a.str_short()} and {b.str_short()}{here()}"
         )
     return ShapedArray(shape, a.dtype)
 

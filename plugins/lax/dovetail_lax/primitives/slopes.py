@@ -16,7 +16,6 @@ from dovetail_core import Primitive
 
 from ..dtypes import finfo, kind_of
 from ..scalars import scalar
-from ._elementwise import FLOATING, INEXACT, Kinds, elementwise
 from .arithmetic import (
     abs_p,
     add_p,
@@ -30,6 +29,7 @@ from .arithmetic import (
     sub_p,
 )
 from .discrete import RoundingMethod, and_p, gt_p, round_p
+from .elementwise import FLOATING, INEXACT, Kinds, elementwise
 from .special import erf_inv_p, erfc_p, positive_zeta_p
 from .traits import describe
 from .transcendental import cos_p, exp_p, logistic_p, sin_p, tanh_p
@@ -122,7 +122,7 @@ def atanh_slope_p(x: Any) -> Any:
 @_slope("erf_slope", FLOATING)
 def erf_slope_p(x: Any) -> Any:
     """``2/sqrt(π) exp(-x²)``."""
-    from ..numerics.gauss import gauss
+    from ..numerics.precision import gauss
 
     return mul_p.bind(gauss(x, -1.0), scalar(2 / sqrt(pi), x.dtype))
 
@@ -130,14 +130,14 @@ def erf_slope_p(x: Any) -> Any:
 @_slope("normal_density", FLOATING)
 def normal_density_p(x: Any) -> Any:
     """``exp(-x²/2)/sqrt(2π)``."""
-    from ..numerics.gauss import gauss
+    from ..numerics.precision import gauss
 
     return mul_p.bind(gauss(x, -0.5), scalar(sqrt(0.5 / pi), x.dtype))
 
 
 def _inverse_error(y: Any) -> tuple[Any, Any, Any]:
     """``x = erf_inv(|y|)``, ``sqrt(π)/2 exp(x²)``, and what a step of Newton's method adds to x."""
-    from ..numerics.gauss import gauss
+    from ..numerics.precision import gauss
 
     size = abs_p.bind(y)
     x = erf_inv_p.bind(size)

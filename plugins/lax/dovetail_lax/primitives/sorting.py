@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import Primitive, ShapedArray
+from dovetail_core import Primitive, ShapedArray, here
 
 from ..errors import ElementTypeError, OutOfBounds, ShapeError
 from ..monoids import is_floating
-from ._elementwise import ANY, place, reject
+from .elementwise import ANY, reject
 from .moves import along
 from .traits import describe
 from .values import iota_p
@@ -31,15 +31,15 @@ def _sort_type(
     if any(a.shape != shape for a in avals):
         raise TypeError(
             f"lax.sort takes operands of one shape, got "
-            f"{', '.join(a.str_short() for a in avals)}{place()}. Broadcast them first."
+            f"{', '.join(a.str_short() for a in avals)}{here()}. Broadcast them first."
         )
     if not 0 <= dimension < len(shape):
         raise OutOfBounds(
-            f"lax.sort got dimension {dimension} for operands of shape {shape}{place()}."
+            f"lax.sort got dimension {dimension} for operands of shape {shape}{here()}."
         )
     if not 1 <= num_keys <= len(avals):
         raise ShapeError(
-            f"lax.sort got num_keys={num_keys} for {len(avals)} operands{place()}: at least one "
+            f"lax.sort got num_keys={num_keys} for {len(avals)} operands{here()}: at least one "
             "and at most all of them are keys."
         )
     for compared in avals[:num_keys]:
@@ -63,19 +63,19 @@ _MOST = 2**31 - 1
 def _top_k_type(x: ShapedArray, *, k: int, axis: int) -> list[ShapedArray]:
     if x.dtype.kind == "c":
         raise ElementTypeError(
-            f"lax.top_k does not accept {x.str_short()}{place()}: complex numbers have no order. "
+            f"lax.top_k does not accept {x.str_short()}{here()}: complex numbers have no order. "
             "Apply it to their real parts or magnitudes."
         )
     if not x.shape or not 0 <= axis < len(x.shape):
-        raise OutOfBounds(f"lax.top_k got axis {axis} for an operand {x.str_short()}{place()}.")
+        raise OutOfBounds(f"lax.top_k got axis {axis} for an operand {x.str_short()}{here()}.")
     if not 0 <= k <= x.shape[axis]:
         raise ShapeError(
-            f"lax.top_k got k={k} for {x.str_short()}{place()}, which has {x.shape[axis]} "
+            f"lax.top_k got k={k} for {x.str_short()}{here()}, which has {x.shape[axis]} "
             f"elements along axis {axis}: k must be at least 0 and at most that."
         )
     if x.shape[axis] > _MOST:
         raise ShapeError(
-            f"lax.top_k got {x.str_short()}{place()}: positions along axis {axis} of more than "
+            f"lax.top_k got {x.str_short()}{here()}: positions along axis {axis} of more than "
             f"{_MOST} elements are no int32. Take the largest of parts of it, and then of these."
         )
     shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
@@ -100,18 +100,18 @@ def _approx_top_k_type(
     name = "approx_max_k" if is_max_k else "approx_min_k"
     if not is_floating(x.dtype):
         raise ElementTypeError(
-            f"lax.{name} does not accept {x.str_short()}{place()}: it takes floating-point "
+            f"lax.{name} does not accept {x.str_short()}{here()}: it takes floating-point "
             "numbers. Convert the operand first (convert_element_type), or use lax.top_k."
         )
     if not 0 <= reduction_dimension < len(x.shape):
         raise OutOfBounds(
             f"lax.{name} got reduction_dimension {reduction_dimension} for an operand "
-            f"{x.str_short()}{place()}."
+            f"{x.str_short()}{here()}."
         )
     size = x.shape[reduction_dimension]
     if not 0 <= k <= size:
         raise ShapeError(
-            f"lax.{name} got k={k} for {x.str_short()}{place()}, which has {size} elements along "
+            f"lax.{name} got k={k} for {x.str_short()}{here()}, which has {size} elements along "
             f"axis {reduction_dimension}: k must be at least 0 and at most that."
         )
     axis = reduction_dimension

@@ -6,7 +6,7 @@ from typing import Any
 
 from dovetail_core import Primitive
 
-from ._elementwise import FLOATING, elementwise
+from .elementwise import FLOATING, elementwise
 from .traits import describe
 
 erf_p = elementwise(Primitive("erf"), FLOATING)
@@ -15,7 +15,7 @@ erf_inv_p = elementwise(Primitive("erf_inv"), FLOATING)
 lgamma_p = elementwise(Primitive("lgamma"), FLOATING)
 digamma_p = elementwise(Primitive("digamma"), FLOATING)
 positive_polygamma_p = elementwise(Primitive("positive_polygamma"), FLOATING)
-"""``polygamma`` of positive numbers, of which no others need be told apart."""
+"""``polygamma`` of positive numbers, without the cases of others."""
 positive_zeta_p = elementwise(Primitive("positive_zeta"), FLOATING)
 """``zeta`` of positive ``q``."""
 bessel_i0e_p = elementwise(Primitive("bessel_i0e"), FLOATING)

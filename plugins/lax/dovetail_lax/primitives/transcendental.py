@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dovetail_core import Primitive
 
-from ._elementwise import INEXACT, elementwise
+from .elementwise import INEXACT, elementwise
 from .traits import describe
 
 exp_p = elementwise(Primitive("exp"), INEXACT)

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_core import AbstractValue, IOEffect, Primitive, ShapedArray
+from dovetail_core import AbstractValue, IOEffect, Primitive, ShapedArray, here
 
 from ..dtypes import itemsize_bits, kind_of
 from ..errors import DtypeError
-from ._elementwise import (
+from .elementwise import (
     ANY,
     BITS,
     COMPLEX,
@@ -21,7 +21,6 @@ from ._elementwise import (
     common_shape,
     elementwise,
     mismatch,
-    place,
     reject,
 )
 from .traits import describe
@@ -67,12 +66,12 @@ def _select_n(which: ShapedArray, first: ShapedArray, *others: ShapedArray) -> S
     cases = (first, *others)
     if kind_of(which.dtype) not in BITS:
         raise TypeError(
-            f"lax.select_n chooses by booleans or integers, got {which.str_short()}{place()}. "
+            f"lax.select_n chooses by booleans or integers, got {which.str_short()}{here()}. "
             "Compare first (x > 0), or convert to an integer type."
         )
     if kind_of(which.dtype) == "bool" and len(cases) > 2:
         raise TypeError(
-            f"lax.select_n chooses between two cases by booleans, got {len(cases)} cases{place()}. "
+            f"lax.select_n chooses between two cases by booleans, got {len(cases)} cases{here()}. "
             "Choose by integers."
         )
     for case in cases:
@@ -108,11 +107,11 @@ def _iota(*, dtype: Any, shape: tuple[int, ...], dimension: int) -> ShapedArray:
     if kind_of(dtype) not in NUMBER:
         reject("iota", out, NUMBER)
     if any(d < 0 for d in shape):
-        raise TypeError(f"lax.iota takes a shape of non-negative sizes, got {shape}{place()}")
+        raise TypeError(f"lax.iota takes a shape of non-negative sizes, got {shape}{here()}")
     if not 0 <= dimension < len(shape):
         raise ValueError(
             f"lax.iota takes a dimension from 0 to {len(shape) - 1} for shape {shape}, got "
-            f"{dimension}{place()}"
+            f"{dimension}{here()}"
         )
     return out
 
@@ -141,7 +140,7 @@ def _bitcast(x: ShapedArray, *, new_dtype: Any) -> ShapedArray:
         if kind_of(dtype) in ("bool", "complex", "extended", "other"):
             raise DtypeError(
                 f"lax.bitcast_convert_type does not reinterpret {x.str_short()} as {new_dtype}"
-                f"{place()}: booleans and complex numbers have no such bits. Use x.view(dtype)."
+                f"{here()}: booleans and complex numbers have no such bits. Use x.view(dtype)."
             )
     old, new = itemsize_bits(x.dtype), itemsize_bits(new_dtype)
     if old == new:
@@ -151,7 +150,7 @@ def _bitcast(x: ShapedArray, *, new_dtype: Any) -> ShapedArray:
     if not x.shape or x.shape[-1] * old != new:
         raise ValueError(
             f"lax.bitcast_convert_type cannot make {new_dtype} ({new} bits) of {x.str_short()}"
-            f"{place()}: its last axis must have length {new // old}"
+            f"{here()}: its last axis must have length {new // old}"
         )
     return ShapedArray(x.shape[:-1], new_dtype)
 

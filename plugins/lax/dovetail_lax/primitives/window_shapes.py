@@ -7,9 +7,9 @@ from typing import Any
 
 from dovetail_base import arguments
 from dovetail_base.source import called
+from dovetail_core import here
 
 from ..errors import ShapeError
-from ._elementwise import place
 
 
 def dilated(size: int, dilation: int) -> int:
@@ -84,7 +84,7 @@ def pads_of(
     """
     if not isinstance(padding, str):
         raise TypeError(
-            f"got padding {padding!r}{place()}: it must be a string or a sequence of (low, high) "
+            f"got padding {padding!r}{here()}: it must be a string or a sequence of (low, high) "
             "pairs."
         )
     name = padding.upper()
@@ -93,7 +93,7 @@ def pads_of(
     if name in ("SAME", "SAME_LOWER"):
         return same_padding(shape, window, strides, name == "SAME_LOWER")
     raise RuntimeError(
-        f"got padding {padding!r}{place()}: it must be 'VALID', 'SAME' or 'SAME_LOWER', or a "
+        f"got padding {padding!r}{here()}: it must be 'VALID', 'SAME' or 'SAME_LOWER', or a "
         "sequence of (low, high) pairs."
     )
 
@@ -107,7 +107,7 @@ def check_lengths(name: str, n: int, **values: Sequence[Any]) -> None:
     for key, result in values.items():
         if len(result) != n:
             raise ShapeError(
-                f"lax.{name} got {key} {tuple(result)}{place()}: it needs {n} values, one per "
+                f"lax.{name} got {key} {tuple(result)}{here()}: it needs {n} values, one per "
                 f"{'spatial ' if name.startswith('conv') else ''}axis."
             )
 
@@ -120,6 +120,4 @@ def check_positive(name: str, **values: Sequence[int]) -> None:
     """
     for key, result in values.items():
         if any(v < 1 for v in result):
-            raise TypeError(
-                f"lax.{name} got {key} {tuple(result)}{place()}: they must be positive."
-            )
+            raise TypeError(f"lax.{name} got {key} {tuple(result)}{here()}: they must be positive.")

@@ -6,20 +6,17 @@ from collections.abc import Callable
 from itertools import product
 from typing import Any
 
-from dovetail_core import ClosedJaxpr, Primitive, ShapedArray
+from dovetail_core import ClosedJaxpr, Primitive, ShapedArray, here
 
 from ..errors import ShapeError
 from ..monoids import IDENTITIES
-from ._elementwise import place
 from .arithmetic import add_p, max_p, min_p, mul_p
+from .decompositions import def_typed_decomposition, mapped, spread_scalar
 from .discrete import ge_p
-from .joining import pad_p
 from .moves import padded
 from .reductions import check_computation
-from .shape import slice_p
+from .shape import pad_p, slice_p
 from .traits import describe
-from .trees import mapped, spread_scalar
-from .typed import def_typed_decomposition
 from .values import select_n_p
 from .window_shapes import check_lengths, check_positive, dilated, window_counts
 
@@ -121,7 +118,7 @@ def _reduce_window_type(*avals: ShapedArray, jaxpr: ClosedJaxpr, **params: Any) 
     if any(x.shape != operands[0].shape for x in operands):
         result = ", ".join(x.str_short() for x in operands)
         raise ShapeError(
-            f"lax.reduce_window takes operands of one shape, got {result}{place()}. Broadcast them "
+            f"lax.reduce_window takes operands of one shape, got {result}{here()}. Broadcast them "
             "first."
         )
     check_computation("reduce_window", jaxpr, operands, inits)
@@ -155,7 +152,7 @@ def _scatter_type(
     shape = windows_type("select_and_scatter_add", operand, **params)
     if source.shape != shape or source.dtype != operand.dtype:
         raise TypeError(
-            f"select_and_scatter_add got a source {source.str_short()}{place()}: these windows of "
+            f"select_and_scatter_add got a source {source.str_short()}{here()}: these windows of "
             f"{operand.str_short()} need one of shape {shape} and dtype {operand.dtype}."
         )
     return operand.strong()
@@ -172,7 +169,7 @@ def _gather_type(
     if tangents.shape != operand.shape or tangents.dtype != operand.dtype:
         raise TypeError(
             f"select_and_gather_add got tangents {tangents.str_short()} for an operand "
-            f"{operand.str_short()}{place()}: they must have one shape and dtype."
+            f"{operand.str_short()}{here()}: they must have one shape and dtype."
         )
     shape = windows_type("select_and_gather_add", operand, **params)
     return ShapedArray(shape, operand.dtype)

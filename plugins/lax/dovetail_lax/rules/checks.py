@@ -15,12 +15,10 @@ from dovetail_checkify import DivisionByZeroError, OOBError, Report, check_nan, 
 from dovetail_core import typeof
 
 from ..functions.discrete import bitwise_or, eq, gt, lt
-from ..functions.joining import concatenate
 from ..functions.reductions import argmax, reduce_or
-from ..functions.shape import reshape
+from ..functions.shape import concatenate, reshape
 from ..functions.values import convert_element_type
 from ..primitives.arithmetic import abs_p, div_p, max_p, min_p, neg_p
-from ..primitives.branches import taken_p
 from ..primitives.collectives import all_gather_p, all_to_all_p, ppermute_p
 from ..primitives.discrete import reduce_precision_p
 from ..primitives.gather import (
@@ -35,26 +33,25 @@ from ..primitives.gather import (
     window_sizes,
 )
 from ..primitives.indexing import GatherScatterMode
-from ..primitives.joining import (
-    concatenate_p,
-    pad_p,
-    split_p,
-    stack_p,
-    tile_p,
-    unstack_p,
-)
 from ..primitives.reductions import cummax_p, cummin_p, reduce_max_p, reduce_min_p
 from ..primitives.shape import (
     broadcast_in_dim_p,
+    concatenate_p,
     dynamic_slice_p,
     dynamic_update_slice_p,
+    pad_p,
     reshape_p,
     rev_p,
     slice_p,
+    split_p,
     squeeze_p,
+    stack_p,
+    tile_p,
     transpose_p,
+    unstack_p,
 )
 from ..primitives.sorting import approx_top_k_p, sort_p, top_k_p
+from ..primitives.taken import taken_p
 from ..primitives.values import (
     bitcast_convert_type_p,
     clamp_p,

@@ -12,11 +12,12 @@ from dovetail_testing import Sample
 
 from ..primitives.contractions import (
     ConvDimensionNumbers,
+    DotAlgorithmPreset,
+    Precision,
     conv_general_dilated_p,
     dot_general_p,
 )
 from ..primitives.fft import FftType, fft_p
-from ..primitives.precision import DotAlgorithmPreset, Precision
 from ..primitives.ragged import RaggedDotDimensionNumbers, ragged_dot_general_p
 from .kinds import numbers
 

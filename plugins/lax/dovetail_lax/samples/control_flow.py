@@ -11,16 +11,14 @@ from dovetail_core import ClosedJaxpr, stage_closed, typeof
 from dovetail_testing import Sample
 
 from ..primitives.arithmetic import add_p, mul_p, neg_p
-from ..primitives.branches import taken_p
 from ..primitives.composite import composite_p
-from ..primitives.control_flow import cond_p, scan_p
+from ..primitives.control_flow import cond_p, platform_dependent_p, scan_p, while_p
 from ..primitives.discrete import lt_p
-from ..primitives.platforms import platform_dependent_p
 from ..primitives.reductions import reduce_sum_p
 from ..primitives.shape import broadcast_in_dim_p
+from ..primitives.taken import taken_p
 from ..primitives.transcendental import cos_p, sin_p
 from ..primitives.values import convert_element_type_p
-from ..primitives.while_loop import while_p
 
 F32, I32 = np.dtype(np.float32), np.dtype(np.int32)
 X = np.array([0.3, -1.2, 0.8], F32)

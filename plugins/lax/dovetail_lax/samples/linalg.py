@@ -9,21 +9,26 @@ import numpy as np
 
 from dovetail_testing import Sample
 
-from ..primitives.condensed import hessenberg_p, ormqr_p, schur_p, tridiagonal_p
+from ..primitives.condensed import (
+    hessenberg_p,
+    ormqr_p,
+    schur_p,
+    tridiagonal_p,
+    tridiagonal_solve_p,
+)
 from ..primitives.factorizations import (
     cholesky_p,
+    cholesky_update_p,
     geqrf_p,
     householder_product_p,
     lu_p,
     lu_pivots_to_permutation_p,
     qr_p,
+    symmetric_product_p,
     triangular_solve_p,
 )
 from ..primitives.polar import qdwh_p
-from ..primitives.rotations import over_gaps_p, rotations_p
-from ..primitives.spectral import eig_p, eigh_p, svd_p
-from ..primitives.tridiagonal import tridiagonal_solve_p
-from ..primitives.updates import cholesky_update_p, symmetric_product_p
+from ..primitives.spectral import eig_p, eigh_p, over_gaps_p, rotations_p, svd_p
 from .kinds import numbers
 
 EMPTY = frozenset({"empty"})

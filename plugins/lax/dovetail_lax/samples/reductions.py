@@ -1,4 +1,4 @@
-"""Samples of reductions and cumulative operations."""
+"""Samples of reductions, cumulative operations and sorts."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from ..primitives.reductions import (
     reduce_sum_p,
     reduce_xor_p,
 )
+from ..primitives.sorting import approx_top_k_p, sort_p, top_k_p
 from .kinds import awkward, numbers
 
 EMPTY = frozenset({"empty"})
@@ -134,8 +135,57 @@ def _cumulative() -> Iterator[Sample]:
         yield Sample(primitive, (awkward("float32"),), params, EXTREME)
 
 
-def samples() -> Iterator[Sample]:
+def _reductions() -> Iterator[Sample]:
     """Samples of these primitives."""
     yield from _named()
     yield from _programs()
     yield from _cumulative()
+
+
+def _sort() -> Iterator[Sample]:
+    params: dict[str, Any] = {"dimension": 1, "is_stable": True, "num_keys": 1}
+    for dtype in (*FLOATS, *INTEGERS, "bool"):
+        yield Sample(sort_p, (spaced("sort", (2, 5), dtype),), params)
+    x = spaced("sort", (3, 4), "float32")
+    several = (x, spaced("other", (3, 4), "float32"), np.arange(12, dtype="int32").reshape(3, 4))
+    yield Sample(sort_p, several, {**params, "dimension": 0})
+    by_two = {"dimension": 1, "is_stable": True, "num_keys": 2}
+    yield Sample(sort_p, (ties(), several[2][:, ::-1], x), by_two, TIES, name="two keys")
+    yield Sample(sort_p, (ties(), several[2]), params, TIES, name="ties")
+    yield Sample(sort_p, (x[:, :0],), params, EMPTY)
+    yield Sample(sort_p, (x[:0],), params, EMPTY)
+    for dtype in ("float32", "bfloat16", "complex64", "int32", "uint8"):
+        values = np.concatenate([awkward(dtype).reshape(-1)] * 2)
+        result = {"dimension": 0, "is_stable": True, "num_keys": 1}
+        order = np.arange(values.size, dtype=np.int32)
+        yield Sample(sort_p, (values, order), result, EXTREME)
+
+
+def _largest() -> Iterator[Sample]:
+    for dtype in (*FLOATS[:3], *INTEGERS, "bool"):
+        tags = TIES if dtype == "bool" else frozenset()
+        yield Sample(top_k_p, (spaced("top_k", (2, 5), dtype),), {"k": 3, "axis": 1}, tags)
+    x = spaced("top_k", (4, 3), "float32")
+    yield Sample(top_k_p, (x,), {"k": 2, "axis": 0})
+    yield Sample(top_k_p, (x,), {"k": 0, "axis": 1}, EMPTY)
+    yield Sample(top_k_p, (ties(),), {"k": 4, "axis": 1}, TIES, name="ties")
+    yield Sample(top_k_p, (awkward("float32"),), {"k": 11, "axis": 0}, EXTREME)
+    for largest in (True, False):
+        for aggregate in (True, False):
+            params = {
+                "k": 2, "reduction_dimension": 1, "recall_target": 0.95, "is_max_k": largest,
+                "reduction_input_size_override": -1, "aggregate_to_topk": aggregate,
+            }  # fmt: skip
+            yield Sample(approx_top_k_p, (spaced("approx", (2, 5), "float32"),), params)
+
+
+def _sorting() -> Iterator[Sample]:
+    """Samples of these primitives."""
+    yield from _sort()
+    yield from _largest()
+
+
+def samples() -> Iterator[Sample]:
+    """The samples of reductions, then those of sorts."""
+    yield from _reductions()
+    yield from _sorting()

@@ -1,4 +1,4 @@
-"""Samples of what rearranges, joins and divides arrays."""
+"""Samples of rearranging, joining, dividing and slicing arrays."""
 
 from __future__ import annotations
 
@@ -10,8 +10,22 @@ import numpy as np
 
 from dovetail_testing import Sample
 
-from ..primitives.joining import concatenate_p, pad_p, split_p, stack_p, tile_p, unstack_p
-from ..primitives.shape import broadcast_in_dim_p, reshape_p, rev_p, squeeze_p, transpose_p
+from ..primitives.shape import (
+    broadcast_in_dim_p,
+    concatenate_p,
+    dynamic_slice_p,
+    dynamic_update_slice_p,
+    pad_p,
+    reshape_p,
+    rev_p,
+    slice_p,
+    split_p,
+    squeeze_p,
+    stack_p,
+    tile_p,
+    transpose_p,
+    unstack_p,
+)
 
 DTYPES = tuple(
     np.dtype(t)
@@ -82,7 +96,36 @@ def _joining() -> Iterator[Sample]:
     yield Sample(pad_p, (x, np.float32(np.inf)), {"padding_config": ((1, 0, 0),)}, EXTREME)
 
 
-def samples() -> Iterator[Sample]:
+def _shape() -> Iterator[Sample]:
     """Samples of these primitives."""
     yield from _rearranging()
     yield from _joining()
+
+
+def _slicing() -> Iterator[Sample]:
+    """Samples of these primitives; some starts are outside, so that boxes are moved inside."""
+    for dtype in DTYPES:
+        x = numbers((4, 5), dtype)
+        limits: dict[str, Any] = {"start_indices": (1, 0), "limit_indices": (4, 5)}
+        yield Sample(slice_p, (x,), {**limits, "strides": (2, 3)})
+        starts = np.int32(2), np.int32(-1)
+        yield Sample(dynamic_slice_p, (x, *starts), {"slice_sizes": (3, 2)})
+        yield Sample(dynamic_update_slice_p, (x, numbers((2, 3), dtype, 50), *starts))
+    x = numbers((4, 5))
+    whole: dict[str, Any] = {"start_indices": (0, 5), "limit_indices": (4, 5), "strides": None}
+    yield Sample(slice_p, (x,), whole, EMPTY)
+    nothing: dict[str, Any] = {"start_indices": (), "limit_indices": (), "strides": None}
+    yield Sample(slice_p, (numbers(()),), nothing)
+    yield Sample(dynamic_slice_p, (x, 1, 9), {"slice_sizes": (1, 5)})
+    yield Sample(dynamic_slice_p, (x, np.uint8(200), np.uint8(1)), {"slice_sizes": (2, 2)})
+    yield Sample(dynamic_slice_p, (x, 0, 0), {"slice_sizes": (0, 2)}, EMPTY)
+    yield Sample(dynamic_slice_p, (numbers(()),), {"slice_sizes": ()})
+    yield Sample(dynamic_update_slice_p, (x, numbers((0, 2)), 0, 0), {}, EMPTY)
+    yield Sample(dynamic_update_slice_p, (numbers(()), np.float32(7)))
+    yield Sample(dynamic_update_slice_p, (x, numbers((4, 1)), np.int8(-3), np.int8(100)))
+
+
+def samples() -> Iterator[Sample]:
+    """The samples of rearranging and joining, then those of slices."""
+    yield from _shape()
+    yield from _slicing()

@@ -89,4 +89,4 @@ assert "while" not in primitives()
 print(primitives()["while"].module)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "dovetail_lax.primitives.while_loop\n"
+    assert done.stdout == "dovetail_lax.primitives.control_flow\n"

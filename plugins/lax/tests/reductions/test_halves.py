@@ -13,7 +13,7 @@ import dovetail_numpy as dnp
 from dovetail_batching import vmap
 from dovetail_core import config
 from dovetail_jit import jit
-from dovetail_lax.halves import allow_f16_reductions
+from dovetail_lax.monoids import allow_f16_reductions
 
 
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])

@@ -13,7 +13,7 @@ from dovetail_base.options import as_bool
 from dovetail_core import Option, config, get_trace, here
 from dovetail_jit import fused, one_call
 from dovetail_lax import dtypes
-from dovetail_lax.numerics import exponents
+from dovetail_lax.numerics import scaling
 from dovetail_numpy import fusion, operands, promotion
 
 from ..arguments import array, axes_of, inexact, mask
@@ -83,7 +83,7 @@ def _below_greatest(x: Any, axis: Any, where: Any) -> Any:
         x = dnp.where(mask("softmax", where), x, -np.inf)
     greatest = dnp.max(lax.stop_gradient(x), axis, keepdims=True, initial=-np.inf)
     greatest = dnp.where(dnp.isfinite(greatest), greatest, 0.0)
-    return exponents.below(x, dnp.broadcast_to(dnp.real(greatest), x.shape))
+    return scaling.below(x, dnp.broadcast_to(dnp.real(greatest), x.shape))
 
 
 @fused(static=("axes", "primitive", "masked"))
@@ -167,7 +167,7 @@ def _logsumexp(
     greatest = lax.reduce_max_p.bind(real, axes=axes)
     greatest = lax.pmax(greatest, names) if names else greatest
     greatest = dnp.where(dnp.isfinite(greatest), greatest, 0.0)
-    e = lax.exp(exponents.below(a, spread(greatest, a, axes)))
+    e = lax.exp(scaling.below(a, spread(greatest, a, axes)))
     if b is not None:
         e = dnp.multiply(b, e)
     total = lax.reduce_sum_p.bind(e, axes=axes)

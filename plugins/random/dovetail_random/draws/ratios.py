@@ -7,7 +7,7 @@ from typing import Any
 import dovetail_lax as lax
 from dovetail_base.arguments import integers
 from dovetail_core import here, type_shardings
-from dovetail_lax.numerics import exponents
+from dovetail_lax.numerics import scaling
 
 from ..arguments import (
     Shape,
@@ -41,7 +41,7 @@ def _beta(key: Any, a: Any, b: Any, *, shape: Shape, dtype: Any) -> Any:
     pair = zip(split_keys(open_key(key), 2), (a, b))
     logs = [gamma_of(k, p, shape, dtype, True) for k, p in pair]
     greatest = lax.max(*logs)
-    x, y = (lax.exp(exponents.below(v, greatest)) for v in logs)
+    x, y = (lax.exp(scaling.below(v, greatest)) for v in logs)
     return lax.div(x, lax.add(x, y))
 
 
@@ -82,7 +82,7 @@ def _dirichlet(key: Any, alpha: Any, *, shape: Shape, dtype: Any) -> Any:
     keep = (*shape[:-1], 1)
     greatest = lax.reshape(lax.reduce_max_p.bind(logs, axes=(axis,)), keep)
     greatest = lax.broadcast_in_dim(greatest, shape, tuple(range(axis + 1)))
-    x = lax.exp(exponents.below(logs, greatest))
+    x = lax.exp(scaling.below(logs, greatest))
     total = lax.reshape(lax.reduce_sum_p.bind(x, axes=(axis,)), keep)
     return lax.div(x, lax.broadcast_in_dim(total, shape, tuple(range(axis + 1))))
 

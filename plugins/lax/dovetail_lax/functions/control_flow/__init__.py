@@ -3,9 +3,8 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .branches import cond as cond, switch as switch
+    from .branches import cond as cond, platform_dependent as platform_dependent, switch as switch
     from .loops import fori_loop as fori_loop, while_loop as while_loop
-    from .platforms import platform_dependent as platform_dependent
     from .scanning import map as map, scan as scan
 else:
     from dovetail_core import lazy_exports

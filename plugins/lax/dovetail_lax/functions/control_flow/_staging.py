@@ -37,8 +37,6 @@ from dovetail_tree.util import (
 
 from ...promotion import TypePromotionError, common_type
 
-place = here
-
 
 class Staged(NamedTuple):
     """A traced function: its program, the values it closes over, its result's structure."""
@@ -60,7 +58,7 @@ def name_of(f: Any) -> str:
 def check_function(f: Any, what: str) -> None:
     """Raise TypeError unless ``f`` can be called."""
     if not callable(f):
-        raise TypeError(f"{what} must be a function, got {f!r} of type {type(f).__name__}{place()}")
+        raise TypeError(f"{what} must be a function, got {f!r} of type {type(f).__name__}{here()}")
 
 
 def stage_function(f: Callable[..., Any], in_tree: Any, avals: Sequence[Any]) -> Staged:
@@ -90,7 +88,7 @@ def _check_result(x: Any, f: Any) -> None:
         typeof(x)
     except TypeError as e:
         raise TypeError(
-            f"{name_of(f)} returned a value that is not an array{place()}: {e}"
+            f"{name_of(f)} returned a value that is not an array{here()}: {e}"
         ) from None
 
 
@@ -103,7 +101,7 @@ def operand_types(leaves: Sequence[Any], tree: Any, what: str) -> list[Any]:
             try:
                 typeof(x)
             except TypeError as e:
-                raise type(e)(f"{what}{name}{place()}: {e}") from None
+                raise type(e)(f"{what}{name}{here()}: {e}") from None
         raise
 
 
@@ -151,7 +149,7 @@ def refuse_meeting(what: str, staged: Sequence[Staged], vma: frozenset[Any], cho
                 raise ValueError(
                     f"{what}: {s.jaxpr.name} has {eqn.primitive.name!r}"
                     f"{describe_source(eqn.source)}, for which devices along the axis {axis!r} "
-                    f"wait for each other, and {choice} may differ along {axis!r}{place()}: some "
+                    f"wait for each other, and {choice} may differ along {axis!r}{here()}: some "
                     "of them would never come. Do it outside, or make "
                     f"{choice} equal on all of them (lax.pmax(..., {axis!r}))."
                 )
@@ -165,7 +163,7 @@ def refuse_mutable(
     for i, aval in enumerate(avals):
         if aval.is_mutable and not (sliced and aval.with_contents(aval.content_types())):
             raise TypeError(
-                f"{what}: {names()[i]} is {aval.str_short()}{place()}, which is mutable and cannot "
+                f"{what}: {names()[i]} is {aval.str_short()}{here()}, which is mutable and cannot "
                 f"be {use}. Let the function close over it: it is read and written in place there."
             )
 
@@ -193,7 +191,7 @@ def check_structure(context: str, a_name: str, a_tree: Any, b_name: str, b_tree:
     if a_tree != b_tree:
         raise TypeError(
             f"{context}: {a_name} and {b_name} must have one structure, but they differ: "
-            f"{'; '.join(tree_differences(a_tree, b_tree))}{place()}."
+            f"{'; '.join(tree_differences(a_tree, b_tree))}{here()}."
         )
 
 
@@ -207,7 +205,7 @@ def check_types(
         if not same_but_weak(x, y)
     ]
     if wrong:
-        raise TypeError(f"{context}: types must agree, but {'; '.join(wrong)}{place()}.")
+        raise TypeError(f"{context}: types must agree, but {'; '.join(wrong)}{here()}.")
 
 
 def _hint(x: Any, y: Any) -> str:

@@ -1,4 +1,4 @@
-"""``cond`` and ``switch``."""
+"""``cond``, ``switch`` and ``platform_dependent``."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from dovetail_core import (
     axis_names,
     float0,
     get_trace,
+    here,
     mutable_values,
     typeof,
 )
@@ -24,7 +25,7 @@ from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
 from dovetail_tree.util import tree_flatten, tree_structure, tree_unflatten
 
 from ...primitives.collectives import vary_over
-from ...primitives.control_flow import cond_p
+from ...primitives.control_flow import cond_p, platform_dependent_p
 from ...primitives.values import convert_element_type_p
 from ._staging import (
     Staged,
@@ -36,7 +37,6 @@ from ._staging import (
     name_of,
     operand_types,
     paths,
-    place,
     refuse_meeting,
     stage_function,
     with_strong_outputs,
@@ -48,7 +48,7 @@ _MISSING: Any = object()
 
 def _only(name: str, operand: Any, operands: tuple[Any, ...]) -> tuple[Any]:
     if operands:
-        raise TypeError(f"{name}: operands are given by position or as operand=, not both{place()}")
+        raise TypeError(f"{name}: operands are given by position or as operand=, not both{here()}")
     return (operand,)
 
 
@@ -72,11 +72,11 @@ def switch(
     for i, f in enumerate(branches):
         check_function(f, f"switch: branches[{i}]")
     if not branches:
-        raise ValueError(f"switch needs at least one branch{place()}")
+        raise ValueError(f"switch needs at least one branch{here()}")
     (aval,) = operand_types([index], tree_structure(0), "switch: the index")
     if aval.shape != () or aval.dtype.kind not in "iu":
         raise TypeError(
-            f"switch: the index must be an integer scalar, got {aval.str_short()}{place()}. "
+            f"switch: the index must be an integer scalar, got {aval.str_short()}{here()}. "
             "Convert it, for example with .astype('int32')."
         )
     if disable_jit.value and (known := _known(index)) is not None:
@@ -212,7 +212,7 @@ def cond(
     (aval,) = operand_types([pred], tree_structure(0), "cond: the predicate")
     if aval.shape != () or aval.dtype.kind not in "biuf":
         raise TypeError(
-            f"cond: the predicate must be a boolean scalar, got {aval.str_short()}{place()}. "
+            f"cond: the predicate must be a boolean scalar, got {aval.str_short()}{here()}. "
             "Reduce it (.any(), .all()), or use where or select to choose element by element."
         )
     if disable_jit.value and (known := _known(pred)) is not None:
@@ -240,3 +240,64 @@ def _five_arguments(
     return cond(
         pred, lambda t, f: true_fun(t), lambda t, f: false_fun(f), true_operand, false_operand
     )
+
+
+_FAMILIES = {"gpu": ("cuda", "rocm")}
+"""Names that stand for several platforms."""
+
+
+def platform_dependent(
+    *args: Any, default: Callable[..., Any] | None = None, **per_platform: Callable[..., Any]
+) -> Any:
+    """Apply the function that is meant for the platform where the program will run.
+
+    Which one that is becomes known when the program is lowered, so a traced function can be
+    lowered for several platforms; the others are traced, but never lowered.
+
+    Args:
+        args: pytrees of arrays.
+        default: for all platforms that are not named.
+        per_platform: functions by platform (``cpu=``, ``cuda=``, ``rocm=``, ``tpu=``, ``gpu=`` for
+            either kind, or another backend's name). All must return one structure of arrays of
+            equal types.
+
+    Raises:
+        ValueError: there is no function at all. TypeError: functions return different types; names
+            the place in the result. NotImplementedError (when it is lowered): there is none for
+            the platform.
+    """
+    functions = [*per_platform.values(), *([] if default is None else [default])]
+    if not functions:
+        raise ValueError(
+            f"platform_dependent needs a function{here()}: give one for a platform (cpu=...), or "
+            "default=."
+        )
+    for name, f in per_platform.items():
+        check_function(f, f"platform_dependent: {name}")
+    if default is not None:
+        check_function(default, "platform_dependent: default")
+    if get_trace() is EVAL:
+        statics = (*per_platform,), default is not None
+        result = call_at_rest("platform_dependent", _again, functions, statics, *args)
+        if result is not UNKNOWN:
+            return result
+    leaves, in_tree = tree_flatten(args)
+    avals = operand_types(leaves, in_tree, "platform_dependent: operands")
+    staged = agree(
+        "platform_dependent", functions, [stage_function(f, in_tree, avals) for f in functions]
+    )
+    programs, consts = close_together(staged)
+    named: list[Any] = [_FAMILIES.get(name, (name,)) for name in per_platform]
+    outs = platform_dependent_p.bind(
+        *consts,
+        *leaves,
+        branches=tuple(programs),
+        platforms=tuple(named if default is None else [*named, None]),
+    )
+    return tree_unflatten(staged[0].out_tree, outs)
+
+
+def _again(functions: Sequence[Any], statics: tuple[Any, ...], *args: Any) -> Any:
+    names, has_default = statics
+    default = functions[-1] if has_default else None
+    return platform_dependent(*args, default=default, **dict(zip(names, functions)))

@@ -15,6 +15,7 @@ from dovetail_core import (
     algebra,
     axis_names,
     get_trace,
+    here,
     manual_axis_types,
     mutable_values,
     typeof,
@@ -26,8 +27,8 @@ from dovetail_tree.util import tree_flatten, tree_map, tree_structure, tree_unfl
 from ...dtypes import kind_of
 from ...primitives.arithmetic import add_p
 from ...primitives.collectives import vary_over
+from ...primitives.control_flow import while_p
 from ...primitives.discrete import lt_p
-from ...primitives.while_loop import while_p
 from ._staging import (
     Staged,
     check_function,
@@ -36,7 +37,6 @@ from ._staging import (
     invariant,
     name_of,
     operand_types,
-    place,
     refuse_meeting,
     stage_carry,
     stage_function,
@@ -101,10 +101,8 @@ def while_of(
             pass
     leaves, tree = tree_flatten(init_val)
     in_tree = tree_flatten((init_val,))[1]
-    over, outer = (
-        manual_axis_types.NO_AXES,
-        get_trace(),
-    )  # the axes over which the number of rounds varies
+    over = manual_axis_types.NO_AXES  # the axes over which the number of rounds varies
+    outer = get_trace()
     while True:
         with axis_names.outer_values_vary(over, outer):
             leaves, body = stage_carry(what, body_fun, in_tree, tree, leaves, lambda s: s.out_tree)
@@ -173,7 +171,7 @@ def _check_predicate(cond_fun: Any, condition: Staged) -> None:
         aval = typeof(condition.consts[written[0].input_index])
         raise TypeError(
             f"while_loop: {name_of(cond_fun)} writes to {aval.str_short()}"
-            f"{place()}: a condition may only read. Write in the body."
+            f"{here()}: a condition may only read. Write in the body."
         )
     avals = condition.out_avals
     is_leaf = condition.out_tree.num_nodes == 1
@@ -181,7 +179,7 @@ def _check_predicate(cond_fun: Any, condition: Staged) -> None:
         result = ", ".join(a.str_short() for a in avals)
         raise TypeError(
             f"while_loop: {name_of(cond_fun)} must return one boolean scalar, but it returned "
-            f"{condition.out_tree} of {result or 'nothing'}{place()}. Reduce it (.any(), .all()), "
+            f"{condition.out_tree} of {result or 'nothing'}{here()}. Reduce it (.any(), .all()), "
             "or compare it with a number."
         )
 
@@ -228,7 +226,7 @@ def fori_loop(
         dtype = dtype if dtype.kind in "iu" else np.dtype(np.int64)
         if upper - lower >= 1 << 63:
             raise OverflowError(
-                f"fori_loop: from {lower} to {upper} is more than 2**63 - 1 iterations{place()}"
+                f"fori_loop: from {lower} to {upper} is more than 2**63 - 1 iterations{here()}"
             )
     if disable_jit.value and not any(x is None for x in known):
         value, own = init_val, _first_index(lower, upper, dtype)[0].__class__
@@ -237,9 +235,7 @@ def fori_loop(
         return value
     if any(x is None for x in known):
         if unroll is not None and unroll is not False and unroll != 1:
-            raise ValueError(
-                f"fori_loop: unroll needs bounds that are known while tracing{place()}"
-            )
+            raise ValueError(f"fori_loop: unroll needs bounds that are known while tracing{here()}")
         return _while(lower, upper, body_fun, init_val, checkpoint)
     start, one = _first_index(lower, upper, dtype)
     length = max(upper - lower, 0)
@@ -276,7 +272,7 @@ def _bounds(lower: Any, upper: Any) -> tuple[Any, Any, Any]:
     if a.dtype != b.dtype:
         if kinds[0] != kinds[1] or not (a.weak_type or b.weak_type):
             raise TypeError(
-                f"fori_loop: lower has type {a.str_short()}, upper {b.str_short()}{place()}: "
+                f"fori_loop: lower has type {a.str_short()}, upper {b.str_short()}{here()}: "
                 "convert one of them so that they agree"
             )
         dtype = b.dtype if a.weak_type else a.dtype
@@ -296,7 +292,7 @@ def _bound_kind(name: str, x: Any, aval: Any) -> str:
     if aval.shape != () or kind not in accepted:
         raise TypeError(
             f"fori_loop: {name} must be an integer or floating-point scalar, got "
-            f"{aval.str_short()}{place()}. Convert it, for example with int(...) or "
+            f"{aval.str_short()}{here()}. Convert it, for example with int(...) or "
             ".astype('int32')."
         )
     return kind

@@ -8,7 +8,15 @@ from typing import Any
 
 from dovetail_base import arguments
 from dovetail_base.options import disable_jit
-from dovetail_core import EVAL, get_trace, leading_size, mutable_values, typeof, without_leading
+from dovetail_core import (
+    EVAL,
+    get_trace,
+    here,
+    leading_size,
+    mutable_values,
+    typeof,
+    without_leading,
+)
 from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
 from dovetail_tree.util import (
     keystr,
@@ -29,7 +37,6 @@ from ._staging import (
     name_of,
     operand_types,
     paths,
-    place,
     refuse_mutable,
     stage_carry,
     with_constants,
@@ -139,7 +146,7 @@ def _check_whole(what: str, types: Sequence[Any]) -> None:
     for a in types:
         if a.divided is not None and a.divided.spec.partitions[0] is not None:
             raise ValueError(
-                f"{what}{place()}: xs are gone through along their leading axes, which must be "
+                f"{what}{here()}: xs are gone through along their leading axes, which must be "
                 f"whole, and that of {a.str_short()} is divided. Reshard it "
                 "(dovetail.sharding.reshard)."
             )
@@ -151,7 +158,7 @@ def _pair(f: Any, staged: Staged) -> tuple[Any, Any]:
     node = tree.node_data()
     if node is None or node[0] not in (tuple, list) or len(children) != 2:
         raise TypeError(
-            f"scan: {name_of(f)} must return a pair (carry, y), but it returned {tree}{place()}. "
+            f"scan: {name_of(f)} must return a pair (carry, y), but it returned {tree}{here()}. "
             "Return None in place of y if there is nothing to stack."
         )
     return children[0], children[1]
@@ -165,7 +172,7 @@ def _unroll(unroll: int | bool, length: int) -> int:
     n = arguments.integer("scan: unroll", unroll)
     if n < 0:
         raise ValueError(
-            f"scan: unroll must not be negative, got {unroll!r}{place()}. It says how many steps "
+            f"scan: unroll must not be negative, got {unroll!r}{here()}. It says how many steps "
             "to put into one iteration of the compiled loop."
         )
     return max(n, 1)
@@ -177,7 +184,7 @@ def _length(xs: Any, length: int | None) -> int:
         n = leading_size(typeof(x))
         if n is None:
             raise ValueError(
-                f"scan: xs{keystr(path)} is a scalar: it has no axis to scan over{place()}"
+                f"scan: xs{keystr(path)} is a scalar: it has no axis to scan over{here()}"
             )
         result.setdefault(n, f"xs{keystr(path)}")
     if length is not None:
@@ -186,19 +193,19 @@ def _length(xs: Any, length: int | None) -> int:
         length = arguments.integer("scan: length", length)
         if length < 0:
             raise ValueError(
-                f"scan: length must not be negative, got {length}{place()}. It is the number of "
+                f"scan: length must not be negative, got {length}{here()}. It is the number of "
                 "steps."
             )
         result.setdefault(length, "length")
     if len(result) > 1:
         parts = ", ".join(f"{where} has {n}" for n, where in result.items())
         raise ValueError(
-            f"scan: the leading axes must have one length, but {parts}{place()}. Slice the longer "
+            f"scan: the leading axes must have one length, but {parts}{here()}. Slice the longer "
             "ones, or correct length."
         )
     if not result:
         raise ValueError(
-            f"scan: pass xs with arrays, or length, to say how many steps to take{place()}"
+            f"scan: pass xs with arrays, or length, to say how many steps to take{here()}"
         )
     return next(iter(result))
 
@@ -207,7 +214,7 @@ def _in_python(
     f: Callable[..., Any], init: Any, x_leaves: Any, x_tree: Any, n: int, reverse: bool
 ) -> tuple[Any, Any]:
     from ..broadcasting import expand_dims
-    from ..joining import concatenate
+    from ..shape import concatenate
 
     carry, ys = init, []
     if n == 0:
@@ -243,7 +250,7 @@ def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any
     size = arguments.integer("map: batch_size", batch_size)
     if size < 0:
         raise ValueError(
-            f"map: batch_size must not be negative, got {size}{place()}. It is the number of "
+            f"map: batch_size must not be negative, got {size}{here()}. It is the number of "
             "slices to apply the function to at a time."
         )
     if any(typeof(x).is_mutable for x in tree_leaves(xs)):
@@ -255,8 +262,7 @@ def map(f: Callable[..., Any], xs: Any, *, batch_size: int | None = None) -> Any
 def _map_in_batches(f: Callable[..., Any], xs: Any, n: int, size: int) -> Any:
     from dovetail_batching import vmap
 
-    from ..joining import concatenate
-    from ..shape import reshape
+    from ..shape import concatenate, reshape
     from ..slicing import slice_in_dim
 
     whole, rest = divmod(n, size)

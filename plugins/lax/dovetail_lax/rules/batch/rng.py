@@ -10,7 +10,7 @@ from dovetail_batching import batch_rules
 from ...primitives.moves import full, joined, repeated, reshaped
 from ...primitives.rng import rng_bit_generator_p, rng_uniform_p
 from ...primitives.shape import slice_p
-from .elementwise import first
+from .axes import first
 
 
 def _row(x: Any, i: int) -> Any:

@@ -12,11 +12,10 @@ from ...functions.control_flow import scan
 from ...numerics.matrices import adjoint, identity, matmul, on_rows, upper
 from ...numerics.scaling import scaled_matrices, times
 from ...primitives.arithmetic import add_p, mul_p, neg_p, sub_p
-from ...primitives.condensed import ormqr_p, schur_p
+from ...primitives.condensed import ormqr_p, schur_p, tridiagonal_solve_p
 from ...primitives.discrete import and_p, eq_p, gt_p
 from ...primitives.factorizations import INDEX, householder_product_p
 from ...primitives.moves import along, full, padded, spread
-from ...primitives.tridiagonal import tridiagonal_solve_p
 from ...primitives.values import convert_element_type_p, iota_p, select_n_p
 from .factorizations import Many, Pair, solve
 

@@ -1,4 +1,4 @@
-"""Derivatives of factorizations and of solving with them.
+"""Derivatives of factorizations, of solving with them, and of updated factors.
 
 Each follows from differentiating the defining equations; see M. Giles, "An extended collection of
 matrix derivative results" (2008), and M. Seeger et al., "Auto-differentiating linear algebra"
@@ -12,26 +12,34 @@ from typing import Any
 
 from dovetail_ad import jvp_rules
 
+from ...dtypes import finfo
 from ...numerics.matrices import (
     adjoint,
     hermitian,
     identity,
     lower,
     matmul,
+    on_columns,
     on_diagonal,
+    on_rows,
     upper,
 )
 from ...numerics.scaling import scaled_matrices, times
-from ...primitives.arithmetic import add_p, mul_p, neg_p, sub_p
+from ...primitives.arithmetic import add_p, div_p, mul_p, neg_p, sub_p
+from ...primitives.discrete import gt_p
 from ...primitives.factorizations import (
     cholesky_p,
+    cholesky_update_p,
     lu_p,
     lu_pivots_to_permutation_p,
     qr_p,
     triangular_solve_p,
 )
-from ...primitives.moves import along, joined, padded
+from ...primitives.moves import along, joined, padded, repeated, spread
+from ...primitives.polar import qdwh_p
+from ...primitives.reductions import reduce_max_p
 from ...primitives.shape import transpose_p
+from ...primitives.spectral import eigh_p
 from ...primitives.values import convert_element_type_p, real_p, select_n_p
 from ...scalars import scalar
 from .kinds import zero
@@ -196,3 +204,62 @@ def _ordered(x: Any, columns: Any) -> Any:
 
 def _rest(x: Any, start: int, stop: int) -> Any:
     return along(x, len(x.shape) - 1, start, stop)
+
+
+@jvp_rules.register(qdwh_p)
+def _qdwh(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Many:
+    # From A = U H, H = V P Vᴴ: with the antihermitian X = Uᴴ dU, X H + H X = Uᴴ dA - dAᴴ U, which
+    # the basis V makes diagonal; the part of dU that leaves the space of U is that of dA H⁻¹.
+    x, dx = primals[0], tangents[0]
+    u, *rest = qdwh_p.bind(x, **params)
+    if 0 in x.shape:
+        return [u, *rest], [dx, None, None]
+    v, p = eigh_p.bind(hermitian(matmul(adjoint(u), x), True), lower=True)
+    w = matmul(u, v)
+    change = matmul(dx, v)
+    inside = matmul(adjoint(w), change)
+    sums = add_p.bind(on_rows(p, inside.shape), on_columns(p, inside.shape))
+    turn = mul_p.bind(sub_p.bind(inside, adjoint(inside)), _inverse(sums, p, x.dtype))
+    du = matmul(w, turn)
+    if x.shape[-2] > x.shape[-1]:
+        outside = sub_p.bind(change, matmul(w, inside))
+        weights = _inverse(on_columns(p, outside.shape), p, x.dtype)
+        du = add_p.bind(du, mul_p.bind(outside, weights))
+    return [u, *rest], [matmul(du, adjoint(v)), None, None]
+
+
+def _inverse(x: Any, values: Any, dtype: Any) -> Any:
+    """``1 / x``; zero for what beside the largest singular value is a rounding.
+
+    Such are those of matrices of which only a part counts.
+    """
+    last = len(values.shape) - 1
+    largest = reduce_max_p.bind(values, axes=(last,))
+    limit = mul_p.bind(largest, scalar(8.0 * float(finfo(values.dtype).eps), values.dtype))
+    one = scalar(1.0, x.dtype)
+    fine = gt_p.bind(x, spread(limit, x.shape, tuple(range(last))))
+    result = div_p.bind(one, select_n_p.bind(fine, one, x))
+    result = select_n_p.bind(fine, scalar(0.0, x.dtype), result)
+    return convert_element_type_p.bind(result, new_dtype=dtype, weak_type=False)
+
+
+@jvp_rules.register(cholesky_update_p)
+def _cholesky_update(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
+    # From Sᵀ S = Rᵀ R + w wᵀ =: A: S⁻ᵀ dA S⁻¹ = dS S⁻¹ + (dS S⁻¹)ᵀ, of which the upper triangle,
+    # with half of the diagonal, is dS S⁻¹.
+    (r, w), (dr, dw) = primals, tangents
+    result = cholesky_update_p.bind(r, w)
+    unit, power = scaled_matrices(result)
+    halves: list[Any] = []
+    if dr is not None:
+        halves.append(matmul(adjoint(upper(times(r, power))), upper(dr)))
+    if dw is not None:
+        last = len(w.shape)
+        column = times(repeated(w, 1, last), power)
+        halves.append(matmul(column, repeated(dw, 1, last - 1)))
+    half = halves[0] if len(halves) == 1 else add_p.bind(*halves)
+    change = add_p.bind(half, adjoint(half))
+    middle = solve(unit, change, left=True, low=False, adjoint_a=True)
+    middle = upper(solve(unit, middle, left=False, low=False))
+    weighted = mul_p.bind(middle, scalar(0.5, middle.dtype))
+    return result, matmul(select_n_p.bind(on_diagonal(middle), middle, weighted), unit)

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_ad import jvp_rules
-from dovetail_core import Primitive, typeof, zeros_like_aval
+from dovetail_core import Primitive, here, typeof, zeros_like_aval
 
-from ...primitives._elementwise import place
 from ...primitives.arithmetic import add_p, div_p, mul_p
 from ...primitives.discrete import eq_p
 from ...primitives.gather import (
     gather_p,
+    kept_updates,
+    reading,
     scatter_add_p,
     scatter_apply_p,
     scatter_max_p,
@@ -22,7 +23,6 @@ from ...primitives.gather import (
     scatter_sub_p,
 )
 from ...primitives.values import convert_element_type_p, select_n_p
-from ..overlaps import kept_updates, reading
 from .kinds import fit
 from .shape import filled
 
@@ -95,7 +95,7 @@ def _scatter_mul_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: 
         if not params["unique_indices"]:
             raise NotImplementedError(
                 "lax.scatter_mul is differentiated in its updates only with unique_indices=True"
-                f"{place()}: pass it if no two windows overlap, or multiply by each update "
+                f"{here()}: pass it if no two windows overlap, or multiply by each update "
                 "separately."
             )
         spread = scatter_add_p.bind(zeros_like_aval(typeof(operand)), indices, d_updates, **params)
@@ -137,6 +137,6 @@ _extremum(scatter_max_p)
 @jvp_rules.register(scatter_apply_p)
 def _scatter_apply_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Rule:
     raise NotImplementedError(
-        f"lax.scatter_apply is differentiated only with unique_indices=True{place()}: pass it if "
+        f"lax.scatter_apply is differentiated only with unique_indices=True{here()}: pass it if "
         "no two windows overlap, or apply the function to the array before indexing."
     )

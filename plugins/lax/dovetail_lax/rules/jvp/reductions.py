@@ -9,6 +9,7 @@ from dovetail_ad import jvp_rules
 from dovetail_core import Primitive
 
 from ...primitives.arithmetic import add_p, div_p, mul_p, sub_p
+from ...primitives.decompositions import scan
 from ...primitives.discrete import eq_p
 from ...primitives.moves import reversed_along
 from ...primitives.reductions import (
@@ -31,10 +32,9 @@ from ...primitives.reductions import (
 )
 from ...primitives.shape import broadcast_in_dim_p
 from ...primitives.transcendental import exp_p
-from ...primitives.trees import scan
 from ...primitives.values import convert_element_type_p, select_n_p
 from ...scalars import scalar
-from .discrete import by_decomposition
+from .arithmetic import by_decomposition
 from .kinds import linear, zero
 
 linear(reduce_sum_p)

@@ -8,16 +8,21 @@ from typing import Any
 from dovetail_ad import jvp_rules
 from dovetail_core import Primitive, typeof, zeros_like_aval
 
-from ...primitives.joining import concatenate_p, pad_p, split_p, stack_p, tile_p, unstack_p
 from ...primitives.shape import (
     broadcast_in_dim_p,
+    concatenate_p,
     dynamic_slice_p,
     dynamic_update_slice_p,
+    pad_p,
     reshape_p,
     rev_p,
     slice_p,
+    split_p,
     squeeze_p,
+    stack_p,
+    tile_p,
     transpose_p,
+    unstack_p,
 )
 from .kinds import linear
 

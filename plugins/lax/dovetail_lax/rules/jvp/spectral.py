@@ -28,8 +28,7 @@ from ...primitives.discrete import eq_p, le_p
 from ...primitives.factorizations import INDEX, lu_p
 from ...primitives.moves import full
 from ...primitives.reductions import argmax_p, reduce_sum_p
-from ...primitives.rotations import over_gaps_p, rotations_p
-from ...primitives.spectral import eig_p, eigh_p, svd_p
+from ...primitives.spectral import eig_p, eigh_p, over_gaps_p, rotations_p, svd_p
 from ...primitives.values import (
     complex_p,
     conj_p,

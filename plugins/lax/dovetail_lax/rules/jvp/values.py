@@ -1,4 +1,4 @@
-"""Differentiation of complex parts, choices, changes of type, copies, barriers, and its end."""
+"""Differentiation of complex parts, choices, conversions, copies, barriers and ``taken``."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dovetail_core import is_inexact
 
 from ...primitives.discrete import and_p, gt_p, lt_p
 from ...primitives.rng import rng_bit_generator_p, rng_uniform_p
+from ...primitives.taken import Places, bind_taken, taken_p, zero_elsewhere, zeroed_operands
 from ...primitives.values import (
     bitcast_convert_type_p,
     clamp_p,
@@ -93,3 +94,16 @@ def _optimization_barrier(
     nonzero = [t for t in tangents if t is not None]
     moved = iter(optimization_barrier_p.bind(*nonzero))
     return outs, [None if t is None else next(moved) for t in tangents]
+
+
+@jvp_rules.register(taken_p)
+def _taken(
+    primals: Sequence[Any], tangents: Sequence[Any], *, case: int, places: Places, zeroed: bool
+) -> tuple[list[Any], list[Any]]:
+    index, *operands = primals
+    params: dict[str, Any] = {"case": case, "places": places, "zeroed": zeroed}
+    outs = bind_taken(index, zeroed_operands(index, operands, **params), **params)
+    return outs, [
+        None if t is None else zero_elsewhere(index, case, at, t)
+        for t, at in zip(tangents[1:], places)
+    ]

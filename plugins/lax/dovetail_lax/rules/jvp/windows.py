@@ -18,7 +18,7 @@ from ...primitives.windows import (
     select_and_gather_add_p,
     select_and_scatter_add_p,
 )
-from .discrete import by_decomposition
+from .arithmetic import by_decomposition
 from .kinds import linear, nary
 
 linear(reduce_window_sum_p)

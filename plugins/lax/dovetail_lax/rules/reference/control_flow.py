@@ -9,9 +9,14 @@ import numpy as np
 from dovetail_backends import evaluate, reference_rules
 from dovetail_core import ClosedJaxpr
 
-from ...primitives.control_flow import cond_p, scan_p
-from ...primitives.platforms import branch_for, platform_dependent_p
-from ...primitives.while_loop import while_p, while_parts
+from ...primitives.control_flow import (
+    branch_for,
+    cond_p,
+    platform_dependent_p,
+    scan_p,
+    while_p,
+    while_parts,
+)
 
 
 @reference_rules.register(cond_p)

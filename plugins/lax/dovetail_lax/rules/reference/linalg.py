@@ -10,19 +10,25 @@ import numpy as np
 
 from dovetail_backends import Effort, reference_rules
 
-from ...primitives.condensed import hessenberg_p, ormqr_p, schur_p, tridiagonal_p
+from ...primitives.condensed import (
+    hessenberg_p,
+    ormqr_p,
+    schur_p,
+    tridiagonal_p,
+    tridiagonal_solve_p,
+)
 from ...primitives.factorizations import (
     cholesky_p,
+    cholesky_update_p,
     geqrf_p,
     householder_product_p,
     lu_p,
     lu_pivots_to_permutation_p,
     qr_p,
+    symmetric_product_p,
     triangular_solve_p,
 )
 from ...primitives.spectral import eig_p, eigh_p, svd_p
-from ...primitives.tridiagonal import tridiagonal_solve_p
-from ...primitives.updates import cholesky_update_p, symmetric_product_p
 from .kinds import Array, Late
 
 sl = Late("scipy.linalg")

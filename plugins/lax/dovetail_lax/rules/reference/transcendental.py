@@ -6,7 +6,7 @@ import numpy as np
 
 from dovetail_backends import Effort
 
-from ...primitives import incomplete, special as s, transcendental as t
+from ...primitives import numerical, special as s, transcendental as t
 from .kinds import Array, Late, wide
 
 special = Late("scipy.special")
@@ -78,8 +78,8 @@ wide(s.positive_polygamma_p, _polygamma, of_scipy)
 wide(s.positive_zeta_p, special.zeta, of_scipy)
 wide(s.bessel_i0e_p, special.i0e, of_scipy)
 wide(s.bessel_i1e_p, special.i1e, of_scipy)
-wide(incomplete.igamma_p, special.gammainc, of_scipy)
-wide(incomplete.igammac_p, special.gammaincc, of_scipy)
-wide(incomplete.igamma_grad_a_p, _igamma_grad_a, of_scipy)
-wide(incomplete.random_gamma_grad_p, _random_gamma_grad, of_scipy)
-wide(incomplete.regularized_incomplete_beta_p, special.betainc, of_scipy)
+wide(numerical.igamma_p, special.gammainc, of_scipy)
+wide(numerical.igammac_p, special.gammaincc, of_scipy)
+wide(numerical.igamma_grad_a_p, _igamma_grad_a, of_scipy)
+wide(numerical.random_gamma_grad_p, _random_gamma_grad, of_scipy)
+wide(numerical.regularized_incomplete_beta_p, special.betainc, of_scipy)

@@ -1,4 +1,4 @@
-"""Gather and scatter."""
+"""Gather, scatter, and windows that slide over arrays."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from dovetail_sharding.types import (
     ask_for_out_sharding,
     axes_of,
     infer_rules,
+    same,
+    undivided_along,
 )
 
 from ...primitives.gather import (
@@ -27,6 +29,15 @@ from ...primitives.gather import (
     window_sizes,
 )
 from ...primitives.indexing import GatherDimensionNumbers, window_axes
+from ...primitives.windows import (
+    reduce_window_max_p,
+    reduce_window_min_p,
+    reduce_window_p,
+    reduce_window_prod_p,
+    reduce_window_sum_p,
+    select_and_gather_add_p,
+    select_and_scatter_add_p,
+)
 
 READING = ask_for_out_sharding("x.at[...].get(out_sharding=...)")
 WRITING = ask_for_out_sharding("x.at[...].set(y, out_sharding=...), and so add, mul, ...")
@@ -113,3 +124,27 @@ for _p in (
     scatter_apply_p,
 ):  # fmt: skip
     infer_rules.set(_p, _scatter)
+
+
+for _p in (
+    reduce_window_sum_p, reduce_window_max_p, reduce_window_min_p, reduce_window_prod_p,
+):  # fmt: skip
+    infer_rules.set(_p, same)
+
+
+@infer_rules.register(reduce_window_p)
+def _reduce_window(app: Application, /, **params: Any) -> list[Parts]:
+    return [app.parts(0)] * len(app.outs)
+
+
+def _selecting(app: Application, /, *, window_dimensions: tuple[int, ...], **params: Any) -> Parts:
+    """XLA's partitioner is wrong about windows that lie in two parts."""
+    windows = [d for d, n in enumerate(window_dimensions) if n > 1]
+    for i in (0, 1):
+        undivided_along(app, windows, i)
+    both = zip(app.parts(0), app.parts(1))
+    return tuple([app.merged(f"dimension {d}", pair) for d, pair in enumerate(both)])
+
+
+infer_rules.set(select_and_scatter_add_p, _selecting)
+infer_rules.set(select_and_gather_add_p, _selecting)

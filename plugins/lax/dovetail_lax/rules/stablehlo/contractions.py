@@ -11,13 +11,15 @@ from dovetail_backends.pjrt import element_type, i64_array, i64_dense, spelled
 from dovetail_core import cached
 
 from ...primitives.contractions import (
+    STORED_TYPES,
     ConvDimensionNumbers,
+    DotAlgorithm,
+    DotAlgorithmPreset,
     conv_general_dilated_p,
     dot_general_p,
     multiplied_type,
 )
 from ...primitives.fft import FftType, fft_p
-from ...primitives.precision import STORED_TYPES, DotAlgorithm, DotAlgorithmPreset
 
 
 @stablehlo_rules.register(dot_general_p)

@@ -10,9 +10,15 @@ import numpy as np
 from dovetail_backends import stablehlo_rules
 from dovetail_core import ClosedJaxpr, ShapedArray
 
-from ...primitives.control_flow import cond_p, scan_p
-from ...primitives.platforms import branch_for, platform_dependent_p
-from ...primitives.while_loop import Parts, while_p, while_parts
+from ...primitives.control_flow import (
+    Parts,
+    branch_for,
+    cond_p,
+    platform_dependent_p,
+    scan_p,
+    while_p,
+    while_parts,
+)
 
 INDEX = ShapedArray((), np.int32)
 BOOL = ShapedArray((), np.bool_)

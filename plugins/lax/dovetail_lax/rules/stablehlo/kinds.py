@@ -28,7 +28,7 @@ def accurate(primitive: Primitive, op: str) -> None:
 
 def result_accuracy(accuracy: Any) -> str:
     """The attribute for an ``AccuracyMode`` or a ``Tolerance``."""
-    from ...functions.accuracy import AccuracyMode
+    from ...functions.arithmetic import AccuracyMode
 
     if isinstance(accuracy, AccuracyMode):
         bounds, mode = "", accuracy.name

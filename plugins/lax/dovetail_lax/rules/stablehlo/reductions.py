@@ -1,4 +1,4 @@
-"""Lowering of reductions, and their regions: how two scalars of a kind are combined."""
+"""Lowering of reductions, whole and cumulative, and of ``stablehlo.reduce_window``."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_backends import stablehlo_rules
-from dovetail_backends.pjrt import Region, i64_array, shared_region
+from dovetail_backends import Attribute, stablehlo_rules
+from dovetail_backends.pjrt import Region, i64_array, i64_dense, shared_region
 from dovetail_core import ClosedJaxpr, Primitive, ShapedArray, cached
 
 from ...element_types import kind_of
@@ -15,6 +15,10 @@ from ...monoids import IDENTITIES, highest, lowest
 from ...primitives.reductions import (
     argmax_p,
     argmin_p,
+    cummax_p,
+    cummin_p,
+    cumprod_p,
+    cumsum_p,
     reduce_and_p,
     reduce_max_p,
     reduce_min_p,
@@ -25,7 +29,7 @@ from ...primitives.reductions import (
     reduce_xor_p,
 )
 from ...primitives.values import real_part
-from .kinds import compare, select
+from .kinds import compare, select, slice_attributes
 
 FLOAT32 = np.dtype(np.float32)
 _OPS = {
@@ -135,3 +139,96 @@ def _reduce(b: Any, *args: Any, jaxpr: ClosedJaxpr, dimensions: tuple[int, ...])
     region = b.region(scalars, lambda b, *xs: b.inline(jaxpr, xs))
     attrs = {"dimensions": i64_array(dimensions)}
     return b.op("stablehlo.reduce", list(args), outs, attrs, [region])
+
+
+Axes = tuple[int, ...]
+
+
+def reduced_over_windows(b: Any, x: Any, kind: str, **params: Any) -> Any:
+    """``x`` reduced over windows by a monoid of the ``kind``."""
+    dtype = x.aval.dtype
+    init = b.constant(IDENTITIES[kind](dtype), ShapedArray((), dtype))
+    return windows_reduced(b, [x], [init], b.out, combiner(kind, dtype), **params)
+
+
+def windows_reduced(
+    b: Any, xs: list[Any], inits: list[Any], outs: Any, region: str, **params: Any
+) -> Any:
+    """The results of ``stablehlo.reduce_window``, of the types ``outs``.
+
+    Negative pads are cut off the operands before: where windows take one place, XLA aborts the
+    process over them.
+    """
+    if any(min(pad) < 0 for pad in params["padding"]):
+        axes = [
+            _cut(n, pad, d)
+            for n, pad, d in zip(xs[0].aval.shape, params["padding"], params["base_dilation"])
+        ]
+        xs = [_slice(b, x, [kept for kept, _ in axes]) for x in xs]
+        params["padding"] = tuple(pad for _, pad in axes)
+    return b.op("stablehlo.reduce_window", [*xs, *inits], outs, _attributes(**params), [region])
+
+
+def _cut(n: int, pads: tuple[int, int], dilation: int) -> tuple[range, tuple[int, int]]:
+    """The elements of an axis that negative pads leave, and the pads around these.
+
+    Element ``i`` is at ``i * dilation``. Where holes are left beside the first element that is,
+    or behind the last, they become pads.
+    """
+    low, high = pads
+    length = max(n - 1, 0) * dilation + min(n, 1) + low + high
+    first = -(min(low, 0) // dilation)
+    last = ((n - 1) * dilation + min(high, 0)) // dilation
+    if first > last:
+        return range(0), (max(length, 0), 0)
+    above = (n - 1) * dilation + high - last * dilation
+    return range(first, last + 1), (first * dilation + low, above)
+
+
+def _slice(b: Any, x: Any, axes: list[range]) -> Any:
+    start, limit = [a.start for a in axes], [a.stop for a in axes]
+    out = ShapedArray(tuple(map(len, axes)), x.aval.dtype)
+    return b.op("stablehlo.slice", [x], out, slice_attributes(start, limit))
+
+
+def _attributes(
+    window_dimensions: Axes,
+    window_strides: Axes,
+    padding: tuple[tuple[int, int], ...],
+    base_dilation: Axes,
+    window_dilation: Axes,
+) -> dict[str, Attribute]:
+    return {
+        "window_dimensions": i64_array(window_dimensions),
+        "window_strides": i64_array(window_strides),
+        "base_dilations": i64_array(base_dilation),
+        "window_dilations": i64_array(window_dilation),
+        "padding": _pads(padding),
+    }
+
+
+def _pads(padding: tuple[tuple[int, int], ...]) -> Attribute:
+    return i64_dense(np.asarray(padding, np.int64).reshape(-1, 2))
+
+
+def _cumulative(primitive: Primitive, kind: str) -> None:
+    def rule(b: Any, x: Any, *, axis: int, reverse: bool) -> Any:
+        n, ndim = x.aval.shape[axis], len(x.aval.shape)
+        if n < 2:
+            return x
+        ones = (1,) * ndim
+        window = (*ones[:axis], n, *ones[axis + 1 :])
+        pads = [(0, 0)] * ndim
+        pads[axis] = (0, n - 1) if reverse else (n - 1, 0)
+        return reduced_over_windows(
+            b, x, kind, window_dimensions=window, window_strides=ones, padding=tuple(pads),
+            base_dilation=ones, window_dilation=ones,
+        )  # fmt: skip
+
+    stablehlo_rules.set(primitive, rule)
+
+
+_cumulative(cumsum_p, "sum")
+_cumulative(cumprod_p, "prod")
+_cumulative(cummax_p, "max")
+_cumulative(cummin_p, "min")

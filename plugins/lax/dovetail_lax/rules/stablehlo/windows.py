@@ -22,8 +22,7 @@ from ...primitives.windows import (
     select_and_scatter_add_p,
 )
 from .kinds import compare, pad_attributes, select
-from .reductions import combiner
-from .windowed import Axes, reduced_over_windows, windows_reduced
+from .reductions import Axes, combiner, reduced_over_windows, windows_reduced
 
 _BOOL = ShapedArray((), np.bool_)
 

@@ -1,8 +1,8 @@
-"""Transposition of arithmetic, also on complex numbers, and makers of such rules."""
+"""Transposition of arithmetic, sums, choices, conversions and copies, and makers of such rules."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from dovetail_ad import is_linear, transpose_rules
@@ -11,7 +11,19 @@ from dovetail_core import MissingRule, Primitive, here, typeof
 from ...dtypes import kind_of
 from ...primitives.arithmetic import add_p, div_p, mul_p, neg_p, sub_p
 from ...primitives.discrete import reduce_precision_p
-from ...primitives.values import complex_p, conj_p, convert_element_type_p, imag_p, real_p
+from ...primitives.reductions import cumsum_p, reduce_sum_p
+from ...primitives.shape import broadcast_in_dim_p
+from ...primitives.taken import Places, taken_p, zero_elsewhere
+from ...primitives.values import (
+    complex_p,
+    conj_p,
+    convert_element_type_p,
+    copy_p,
+    imag_p,
+    optimization_barrier_p,
+    real_p,
+    select_n_p,
+)
 from ...scalars import scalar
 
 
@@ -115,3 +127,69 @@ def _complex(ct: Any, x: Any, y: Any) -> list[Any]:
         unbroadcast(real_p.bind(ct), x) if is_linear(x) else None,
         unbroadcast(neg_p.bind(imag_p.bind(ct)), y) if is_linear(y) else None,
     ]
+
+
+def _convert(ct: Any, x: Any, **params: Any) -> Any:
+    """The cotangent in the operand's type.
+
+    Under the pairing ``Re(ct * t)`` a conversion to complex transposes to taking the real part, and
+    one from complex to a conversion to complex.
+    """
+    want = x.aval
+    if kind_of(ct.dtype) == "complex" != kind_of(want.dtype):
+        ct = real_p.bind(ct)
+    if ct.dtype == want.dtype:
+        return ct
+    return convert_element_type_p.bind(ct, new_dtype=want.dtype, weak_type=False)
+
+
+unary(convert_element_type_p, _convert)
+
+
+@transpose_rules.register(select_n_p)
+def _select_n(ct: Any, which: Any, *cases: Any) -> list[Any]:
+    if is_linear(which):
+        refuse_linear("select_n", 0)
+    zero = scalar(0.0, ct.dtype)
+    out: list[Any] = [None]
+    for i, case in enumerate(cases):
+        if is_linear(case):
+            chosen = select_n_p.bind(which, *[ct if j == i else zero for j in range(len(cases))])
+            out.append(unbroadcast(chosen, case))
+        else:
+            out.append(None)
+    return out
+
+
+unary(copy_p, lambda ct, x: copy_p.bind(ct))
+
+
+@transpose_rules.register(optimization_barrier_p)
+def _optimization_barrier(cts: Sequence[Any], *operands: Any) -> list[Any]:
+    moved = iter(optimization_barrier_p.bind(*[ct for ct in cts if ct is not None]))
+    return [None if ct is None else next(moved) for ct in cts]
+
+
+@transpose_rules.register(taken_p)
+def _taken(
+    cts: Sequence[Any], index: Any, *operands: Any, case: int, places: Places, zeroed: bool
+) -> list[Any]:
+    return [
+        None,
+        *(
+            zero_elsewhere(index, case, at, ct) if ct is not None and is_linear(x) else None
+            for ct, x, at in zip(cts, operands, places)
+        ),
+    ]
+
+
+@transpose_rules.register(reduce_sum_p)
+def _reduce_sum(ct: Any, x: Any, *, axes: tuple[int, ...]) -> list[Any]:
+    shape: tuple[int, ...] = x.aval.shape
+    kept = tuple([i for i in range(len(shape)) if i not in axes])
+    return [broadcast_in_dim_p.bind(ct, shape=shape, broadcast_dimensions=kept) if axes else ct]
+
+
+@transpose_rules.register(cumsum_p)
+def _cumsum(ct: Any, x: Any, *, axis: int, reverse: bool) -> list[Any]:
+    return [cumsum_p.bind(ct, axis=axis, reverse=not reverse)]

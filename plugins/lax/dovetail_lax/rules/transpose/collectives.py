@@ -9,7 +9,6 @@ import numpy as np
 from dovetail_ad import is_linear, transpose_rules, transposed_type
 from dovetail_core import manual_axis_types, typeof, zeros_like_aval
 
-from ...primitives.casts import with_roles
 from ...primitives.collectives import (
     all_gather_invariant_p,
     all_gather_p,
@@ -24,6 +23,7 @@ from ...primitives.collectives import (
     reduce_scatter_p,
     sum_over,
     vary_over,
+    with_roles,
 )
 from ...primitives.ragged_collectives import (
     exchanged,
@@ -82,7 +82,7 @@ def _reduce_scatter(ct: Any, x: Any, *, axis: int, **params: Any) -> list[Any]:
 
 @transpose_rules.register(all_gather_invariant_p)
 def _all_gather_invariant(ct: Any, x: Any, *, axis: int, **params: Any) -> list[Any]:
-    from ...functions.dynamic_slicing import dynamic_index_in_dim
+    from ...functions.slicing import dynamic_index_in_dim
 
     at = vary_over(axis_index_p.bind(**params), params["axes"])
     return [dynamic_index_in_dim(ct, at, axis, keepdims=False)]

@@ -1,4 +1,4 @@
-"""Transposition of contractions, convolutions, Fourier transforms, and triangular solves."""
+"""Transposition of contractions, convolutions and Fourier transforms."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from ...primitives.contractions import (
     left_axes,
 )
 from ...primitives.discrete import eq_p, or_p
-from ...primitives.factorizations import triangular_solve_p
 from ...primitives.fft import FftType, fft_p
 from ...primitives.moves import reshaped, reversed_along, spread, transposed
 from ...primitives.shape import transpose_p
@@ -235,9 +234,3 @@ def _counts(spectrum: Any, lengths: tuple[int, ...]) -> Any:
         alone = or_p.bind(alone, eq_p.bind(place, np.int32(n // 2)))
     dtype = spectrum.dtype
     return spread(select_n_p.bind(alone, scalar(2, dtype), scalar(1, dtype)), shape, (last,))
-
-
-@transpose_rules.register(triangular_solve_p)
-def _triangular_solve(ct: Any, a: Any, b: Any, *, transpose_a: bool, **params: Any) -> list[Any]:
-    assert is_linear(b) and not is_linear(a)
-    return [None, triangular_solve_p.bind(a, ct, transpose_a=not transpose_a, **params)]

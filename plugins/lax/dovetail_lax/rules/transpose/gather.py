@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_ad import is_linear, transpose_rules, transposed_type
-from dovetail_core import Primitive, typeof, zeros_like_aval
+from dovetail_core import Primitive, here, typeof, zeros_like_aval
 
-from ...primitives._elementwise import place
 from ...primitives.arithmetic import mul_p, neg_p
 from ...primitives.gather import (
     as_scatter,
     gather_p,
+    kept_updates,
+    reading,
     scatter_add_p,
     scatter_mul_p,
     scatter_p,
@@ -20,7 +21,6 @@ from ...primitives.gather import (
 from ...primitives.indexing import GatherDimensionNumbers
 from ...primitives.shape import Shape
 from ...primitives.values import select_n_p
-from ..overlaps import kept_updates, reading
 
 
 @transpose_rules.register(gather_p)
@@ -90,7 +90,7 @@ def _scatter_mul_transpose(
         return [scatter_mul_p.bind(ct, indices, updates, **params), None, None]
     if not params["unique_indices"]:
         raise NotImplementedError(
-            f"lax.scatter_mul is transposed in its updates only with unique_indices=True{place()}: "
+            f"lax.scatter_mul is transposed in its updates only with unique_indices=True{here()}: "
             "pass it if no two windows overlap."
         )
     return [None, None, _read(mul_p.bind(ct, operand), indices, updates, params)]

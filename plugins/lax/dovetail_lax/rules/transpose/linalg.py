@@ -8,11 +8,17 @@ from dovetail_ad import is_linear, transpose_rules
 
 from ...numerics.matrices import identity, on_rows
 from ...primitives.arithmetic import add_p, mul_p
-from ...primitives.condensed import ormqr_p
+from ...primitives.condensed import ormqr_p, tridiagonal_solve_p
+from ...primitives.factorizations import triangular_solve_p
 from ...primitives.moves import along, padded
-from ...primitives.rotations import over_gaps_p, rotations_p
-from ...primitives.tridiagonal import tridiagonal_solve_p
+from ...primitives.spectral import over_gaps_p, rotations_p
 from ...primitives.values import conj_p
+
+
+@transpose_rules.register(triangular_solve_p)
+def _triangular_solve(ct: Any, a: Any, b: Any, *, transpose_a: bool, **params: Any) -> list[Any]:
+    assert is_linear(b) and not is_linear(a)
+    return [None, triangular_solve_p.bind(a, ct, transpose_a=not transpose_a, **params)]
 
 
 @transpose_rules.register(tridiagonal_solve_p)

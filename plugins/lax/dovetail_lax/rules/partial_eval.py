@@ -1,4 +1,4 @@
-"""Splitting what a branch takes: what is known of it does not wait for what is not."""
+"""Rules of ``ad.partial_eval``: known operands of ``taken`` do not wait for unknown ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from dovetail_ad import partial_eval_rules
 
-from ...primitives.branches import bind_taken, taken_p, zeroed_operands
+from ..primitives.taken import bind_taken, taken_p, zeroed_operands
 
 
 @partial_eval_rules.register(taken_p)

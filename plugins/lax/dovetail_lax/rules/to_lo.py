@@ -1,4 +1,4 @@
-"""Comparisons and conversions of extended dtypes, said in the arrays that these are made of."""
+"""Rules of ``to_lo``: comparisons, conversions and sorts of arrays of extended dtypes."""
 
 from __future__ import annotations
 

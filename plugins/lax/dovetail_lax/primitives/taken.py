@@ -1,4 +1,4 @@
-"""What a branch takes that some elements of a mapped axis run for nothing: ``taken``.
+"""``taken``: operands of a branch under a mapped predicate, without cotangents of other elements.
 
 Under a mapped predicate all branches run on all elements, and results are selected. Of an element
 that does not take a branch no cotangent must come out of it: the zero that goes in would become a

@@ -10,8 +10,6 @@ from dovetail_core import ExtendedDType, Primitive, ShapedArray, here
 from ..dtypes import kind_of
 from ..errors import ShapeError
 
-place = here
-
 Kinds = tuple[str, ...]
 """Kinds of element types (see ``dovetail_lax.dtypes.kind_of``) that an operand may have."""
 
@@ -100,7 +98,7 @@ def common_shape(label: str, avals: Sequence[ShapedArray]) -> tuple[int, ...]:
                 shapes = ", ".join(str(a.shape) for a in avals)
                 raise ShapeMismatch(
                     f"lax.{label} takes operands of equal shapes, or scalars; got shapes {shapes}"
-                    f"{place()}. Reshape or broadcast them first, or use the function of "
+                    f"{here()}. Reshape or broadcast them first, or use the function of "
                     "dovetail.numpy, which broadcasts."
                 )
             shape = aval.shape
@@ -116,7 +114,7 @@ def reject(label: str, aval: ShapedArray, accepts: Kinds) -> NoReturn:
     if isinstance(dtype, ExtendedDType):
         remedy = dtype.remedy
     raise TypeError(
-        f"lax.{label} does not accept an operand of dtype {dtype} ({aval.str_short()}){place()}: "
+        f"lax.{label} does not accept an operand of dtype {dtype} ({aval.str_short()}){here()}: "
         f"it takes {kinds}. {remedy}"
     )
 
@@ -125,7 +123,7 @@ def mismatch(label: str, avals: Sequence[ShapedArray]) -> NoReturn:
     """Raise the error for operands of different element types."""
     types = " and ".join(a.str_short() for a in avals)
     raise TypeError(
-        f"lax.{label} takes operands of one dtype, got {types}{place()}. Convert one of them, with "
+        f"lax.{label} takes operands of one dtype, got {types}{here()}. Convert one of them, with "
         "lax.convert_element_type(x, dtype) or x.astype(dtype), or use the function of "
         "dovetail.numpy, which promotes."
     )

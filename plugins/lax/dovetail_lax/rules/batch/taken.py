@@ -1,4 +1,4 @@
-"""Batching of what a branch takes that not all elements of a mapped axis take."""
+"""Batching of ``taken``, the operands of a branch under a mapped predicate."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from dovetail_batching import batch_rules
 
-from ...primitives.branches import Places, bind_taken, taken_p
-from .elementwise import first
+from ...primitives.taken import Places, bind_taken, taken_p
+from .axes import first
 
 
 @batch_rules.register(taken_p)

@@ -1,16 +1,44 @@
-"""Reductions and scans as trees of an associative step, for decompositions and derivatives."""
+"""Means of decompositions: weak types of results, and associative steps applied as trees."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
-from dovetail_core import ClosedJaxpr, jaxpr_as_fun
+from dovetail_core import ClosedJaxpr, Primitive, jaxpr_as_fun, typeof
 
 from .arithmetic import add_p
 from .discrete import or_p
 from .moves import along, full, joined, padded, reshaped, spread, transposed
+from .values import convert_element_type_p
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def def_typed_decomposition(primitive: Primitive) -> Callable[[F], F]:
+    """Decorator: ``def_decomposition`` of a function, with its results' weak types set right."""
+
+    def define(f: F) -> F:
+        def decomposition(*args: Any, **params: Any) -> Any:
+            out = f(*args, **params)
+            wanted = primitive.infer(tuple([typeof(x) for x in args]), params).avals
+            if primitive.multiple_results:
+                return [as_typed(x, a) for x, a in zip(out, wanted)]
+            return as_typed(out, wanted[0])
+
+        primitive.def_decomposition(decomposition)
+        return f
+
+    return define
+
+
+def as_typed(x: Any, aval: Any) -> Any:
+    """``x``, of the type ``aval`` but for weak typing, as one of exactly that type."""
+    if typeof(x) == aval:
+        return x
+    return convert_element_type_p.bind(x, new_dtype=aval.dtype, weak_type=aval.weak_type)
+
 
 Step = Callable[[Sequence[Any], Sequence[Any]], Sequence[Any]]
 """Combines two lists of arrays, element by element: earlier elements first."""

@@ -1,7 +1,8 @@
-"""Primitives of the incomplete gamma and beta functions.
+"""Primitives of special functions that are computed by the methods of ``dovetail_lax.numerics``.
 
-The compiler has no operations for them: they are computed by the methods of
-``dovetail_lax.numerics``, which are imported when a decomposition is first asked for.
+The incomplete gamma and beta functions, and the zeta function of Hurwitz and polygamma functions of
+all real numbers, for which the compiler has no operations. The modules of their methods are
+imported when a decomposition is first used.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any
 
 from dovetail_core import Primitive
 
-from ._elementwise import FLOATING, elementwise
+from .elementwise import FLOATING, elementwise
 from .traits import describe
 
 igamma_p = elementwise(Primitive("igamma"), FLOATING)
@@ -55,6 +56,24 @@ def _betainc(a: Any, b: Any, x: Any) -> Any:
     from ..numerics.beta import betainc
 
     return betainc(a, b, x)
+
+
+polygamma_p = elementwise(Primitive("polygamma"), FLOATING)
+zeta_p = elementwise(Primitive("zeta"), FLOATING)
+
+
+@polygamma_p.def_decomposition
+def _polygamma(m: Any, x: Any) -> Any:
+    from ..numerics.zeta import polygamma
+
+    return polygamma(m, x)
+
+
+@zeta_p.def_decomposition
+def _zeta(x: Any, q: Any) -> Any:
+    from ..numerics.zeta import zeta
+
+    return zeta(x, q)
 
 
 describe(__name__)

@@ -1,1 +1,0 @@
-"""Rules of ``ad.partial_eval``."""
