@@ -9,8 +9,8 @@ from dovetail_core import Primitive
 
 from ...primitives import discrete
 from ...primitives.discrete import RoundingMethod
-from .arithmetic import broadcast
 from .kinds import compare, elementwise
+from .products import broadcast
 
 
 def _comparison(primitive: Primitive, direction: str, order: str = "") -> None:

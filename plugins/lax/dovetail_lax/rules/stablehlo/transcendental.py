@@ -29,8 +29,8 @@ from ...primitives.special import (
     positive_polygamma_p,
     positive_zeta_p,
 )
-from .arithmetic import broadcast
 from .kinds import accurate, compare, elementwise, select
+from .products import broadcast
 
 accurate(t.exp_p, "stablehlo.exponential")
 accurate(t.expm1_p, "stablehlo.exponential_minus_one")

@@ -23,8 +23,8 @@ from ...primitives.values import (
     select_n_p,
     stop_gradient_p,
 )
-from .arithmetic import broadcast
 from .kinds import compare, elementwise, select
+from .products import broadcast
 
 elementwise(v.real_p, "stablehlo.real")
 elementwise(v.imag_p, "stablehlo.imag")
