@@ -104,6 +104,7 @@ lint: $(LINT) ## check style, types and who imports whom
 	$(BIN)/pyright
 	PYTHONPATH=plugins/cpu_kernels $(BIN)/lint-imports --no-logo
 	$(BIN)/python tools/check_circles.py
+	$(BIN)/python tools/kernel_size.py
 	$(BIN)/python tools/check_caches.py
 	$(BIN)/python tools/check_manifests.py
 	$(BIN)/python tools/check_typing.py

@@ -21,10 +21,8 @@ _hidden_files: tuple[str, ...] = ()
 # By file name: a string keeps its hash, a code object is hashed anew at every look-up.
 _is_hidden: Cache[str, bool] = Cache()
 _warned: dict[Any, Any] = {}
-KERNEL_PACKAGES = frozenset(
-    f"dovetail_{part}"
-    for part in ("base", "cli", "core", "hooks", "testing", "text", "tree", "xla")
-)
+_PACKAGES = "base cli core high hooks mesh mutable surface testing text tree xla"
+KERNEL_PACKAGES = frozenset(f"dovetail_{part}" for part in _PACKAGES.split())
 """The packages of the distribution ``dovetail-core``."""
 
 

@@ -41,6 +41,7 @@ from dovetail_base.source import (
     reset_source_override as reset_source_override,
     set_source_override as set_source_override,
 )
+from dovetail_mesh import manual_axis_types as manual_axis_types
 
 from .dispatch import axis_names as axis_names
 from .dispatch.axis_names import (
@@ -64,8 +65,7 @@ from .dispatch.primitive import (
 )
 from .dispatch.tracer import Tracer as Tracer, check_alive as check_alive
 from .dispatch.traits import Traits as Traits
-from .interpret import mutable_values as mutable_values
-from .interpret.carrier import Carrier as Carrier
+from .interpret.carrier import Carrier as Carrier, MissingMethod as MissingMethod
 from .interpret.control_flow import (
     LiftedRegions as LiftedRegions,
     derive as derive,
@@ -108,10 +108,8 @@ from .ir.rewriting import (
     assemble as assemble,
     slots_of as slots_of,
 )
-from .moved import find_moved_modules as _find_moved_modules
-from .registry.configuration import config as config
+from .moved import find_moved_modules as _find_moved_modules, is_moved as _is_moved
 from .registry.discovery import registry as registry
-from .registry.facade_names import surface as surface
 from .registry.manifest import (
     KERNEL_API as KERNEL_API,
     OLDEST_KERNEL_API as OLDEST_KERNEL_API,
@@ -144,9 +142,9 @@ from .rules.staging import (
     stage_closed as stage_closed,
 )
 from .rules.tables import Origin as Origin, RuleTable as RuleTable, generation as generation
+from .rules.trace_cache import TraceCache as TraceCache, trace_cache as trace_cache
 from .types import (
     effects as effects,
-    manual_axis_types as manual_axis_types,
     type_shardings as type_shardings,
 )
 from .types.algebra import (
@@ -159,6 +157,10 @@ from .types.algebra import (
 from .types.avals import (
     AbstractValue as AbstractValue,
     ShapedArray as ShapedArray,
+    leading_size as leading_size,
+    low_types as low_types,
+    with_leading as with_leading,
+    without_leading as without_leading,
 )
 from .types.dtypes import (
     ExtendedDType as ExtendedDType,
@@ -180,16 +182,6 @@ from .types.effects import (
     ReadEffect as ReadEffect,
     RetypeEffect as RetypeEffect,
     WriteEffect as WriteEffect,
-)
-from .types.high import (
-    HiType as HiType,
-    MissingMethod as MissingMethod,
-    high_algebra as high_algebra,
-    leading_size as leading_size,
-    low_types as low_types,
-    register_hitype as register_hitype,
-    with_leading as with_leading,
-    without_leading as without_leading,
 )
 from .types.typeof import (
     is_value as is_value,
@@ -233,7 +225,8 @@ else:
         if name != "__all__":
             return _late(name)
         modules = [(n, x) for n, x in [*globals().items()] if type(x) is type(_typing)]
-        inner = [n for n, x in modules if not hasattr(x, "__all__")]
+        # A module that was imported by its old name is an attribute, too.
+        inner = [n for n, x in modules if not hasattr(x, "__all__") or _is_moved(n)]
         return [n for n in __dir__() if not n.startswith("_") and n not in inner]
 
     __getattr__ = renamed(__name__, _OLD_NAMES, __getattr__)

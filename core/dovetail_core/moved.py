@@ -14,8 +14,9 @@ MOVED = {
     "dovetail_core.base": "dovetail_base",
     "dovetail_core.cli": "dovetail_cli",
     "dovetail_core.dispatch.axes": "dovetail_core.dispatch.axis_names",
-    "dovetail_core.interpret.lending": "dovetail_core.interpret.mutable_values",
-    "dovetail_core.interpret.mutable": "dovetail_core.interpret.mutable_values",
+    "dovetail_core.interpret.lending": "dovetail_mutable.mutable_values",
+    "dovetail_core.interpret.mutable": "dovetail_mutable.mutable_values",
+    "dovetail_core.interpret.mutable_values": "dovetail_mutable.mutable_values",
     "dovetail_core.registry.hooks": "dovetail_hooks",
     "dovetail_core.rules.checks": "dovetail_core.rules.rule_checks",
     "dovetail_core.rules.dce": "dovetail_core.rules.dead_code",
@@ -23,7 +24,9 @@ MOVED = {
     "dovetail_core.text": "dovetail_text",
     "dovetail_core.tree": "dovetail_tree",
     "dovetail_core.types.dividing": "dovetail_core.types.type_shardings",
-    "dovetail_core.types.roles": "dovetail_core.types.manual_axis_types",
+    "dovetail_core.types.high": "dovetail_high.types",
+    "dovetail_core.types.manual_axis_types": "dovetail_mesh.manual_axis_types",
+    "dovetail_core.types.roles": "dovetail_mesh.manual_axis_types",
     "dovetail_core.xla": "dovetail_xla",
 }
 """The new names of modules, by their old ones; those of a package keep their names within it."""
@@ -37,6 +40,11 @@ def new_name(module: str) -> str | None:
             return MOVED[old] + module.removeprefix(old)
         old = old.rpartition(".")[0]
     return None
+
+
+def is_moved(name: str) -> bool:
+    """Return whether ``dovetail_core.<name>`` is the old name of a module."""
+    return f"dovetail_core.{name}" in MOVED
 
 
 class _MovedFinder:

@@ -8,10 +8,9 @@ from typing import Any, cast
 
 import pluggy
 
+from dovetail_base.plugin_calls import attempt, disable_with_warning, import_whole, is_users, spell
 from dovetail_base.source import hide_frames
-from dovetail_core.registry.aside import set_aside
 from dovetail_core.registry.discovery import registry
-from dovetail_core.registry.foreign import attempt, import_whole, is_users, spell
 from dovetail_core.registry.plugins import Plugin
 
 hookspec = pluggy.HookspecMarker("dovetail")
@@ -81,7 +80,7 @@ def _add(pm: pluggy.PluginManager, plugin: Plugin, module: str) -> None:
     if error is not None:
         if pm.has_plugin(plugin.name):  # it was registered, with an unknown hook
             pm.unregister(name=plugin.name)
-        set_aside(
+        disable_with_warning(
             f"the hooks of {plugin.whose} ({module}) are set aside: "
             f"{spell(error.__cause__ or error)}. Fix the module, or disable the plugin "
             "(DOVETAIL_DISABLE_PLUGINS).",
@@ -131,7 +130,7 @@ class _Guard:
         self.works = False
         code = getattr(self.function, "__code__", None)
         line = f":{code.co_firstlineno}" if code is not None else ""
-        set_aside(
+        disable_with_warning(
             f"the hook {self.hook!r} of {self.plugin.whose} ({self.function.__module__}{line}) is "
             f"set aside: {spell(error)}. Fix it, or disable the plugin (DOVETAIL_DISABLE_PLUGINS).",
             error,

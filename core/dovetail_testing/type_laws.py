@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import AbstractValue, HiType, MissingMethod, lower_values, typeof
-from dovetail_core.types.high import take_apart
+from dovetail_high.types import take_apart
 
 from .laws import law
 from .oracles import assert_same, random_like

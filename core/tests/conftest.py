@@ -12,12 +12,13 @@ import pytest
 
 import dovetail_testing.toy
 import dovetail_testing.toy_control  # noqa: F401 - its primitives stay defined
+from dovetail_base import entry_points as entries
 from dovetail_core.dispatch import primitive
-from dovetail_core.interpret.lowering import to_lo_rules
-from dovetail_core.registry import discovery, entries
+from dovetail_core.registry import discovery
 from dovetail_core.rules.dead_code import dce_rules
 from dovetail_core.rules.evaluation import eval_rules
 from dovetail_core.types.typeof import type_handlers
+from dovetail_high.lowering import to_lo_rules
 from dovetail_testing import fresh_registry
 
 INSTALLED = entries.installed

@@ -3,9 +3,9 @@
 import importlib.metadata
 import sys
 
-from dovetail_core.registry import entries
+from dovetail_base import entry_points
 
-installed = entries.installed  # which tests of the kernel do without
+installed = entry_points.installed  # which tests of the kernel do without
 
 
 def write(path, name, **files):
@@ -20,13 +20,13 @@ def write(path, name, **files):
 def read(path, group="acme.group"):
     """What is found by files and by metadata, which must be the same."""
     plain, problems = installed(group, [str(path)])
-    assert (plain, problems) == entries._by_metadata(group, [str(path)])
+    assert (plain, problems) == entry_points._by_metadata(group, [str(path)])
     return plain, problems
 
 
 def test_entries_of_the_environment():
     for group in ("pytest11", "console_scripts", "dovetail.plugins"):
-        ours = sorted(entries.Entry(*e) for e in entries._plain(group, sys.path))
+        ours = sorted(entry_points.Entry(*e) for e in entry_points._plain(group, sys.path))
         theirs = importlib.metadata.entry_points(group=group)
         assert [(e.name, e.value) for e in ours] == sorted((e.name, e.value) for e in theirs)
         for entry in ours:
@@ -57,7 +57,7 @@ def test_entries_of_folders(tmp_path):
     assert not problems
     by_name = {e.name: e for e in result}
     assert by_name["old"][2:] == ("old", "3")
-    assert by_name["bare"][2:] == ("bare-1.dist-info", entries.UNKNOWN)
+    assert by_name["bare"][2:] == ("bare-1.dist-info", entry_points.UNKNOWN)
     assert ("late" in by_name) != ("one" in by_name)  # of two of a name the first counts
     if "one" in by_name:
         assert by_name["one"][2:] == ("Acme-Dist", "1.0") and by_name["one"].module == "acme.m"
@@ -66,10 +66,10 @@ def test_entries_of_folders(tmp_path):
 def test_versions_of_distributions(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     for name in ("jaxlib", "Pytest", "ml-dtypes", "ml_dtypes"):
-        assert entries.installed_version(name) == importlib.metadata.version(name)
-    assert entries.installed_version("acme-late") == ""
+        assert entry_points.installed_version(name) == importlib.metadata.version(name)
+    assert entry_points.installed_version("acme-late") == ""
     write(tmp_path, "acme_late-1.5.dist-info", METADATA="Name: acme-late\nVersion: 1.5\n")
-    assert entries.installed_version("acme.late") == "1.5"
+    assert entry_points.installed_version("acme.late") == "1.5"
 
 
 def test_what_does_not_parse_is_reported(tmp_path):
@@ -93,8 +93,10 @@ def test_what_does_not_parse_is_reported(tmp_path):
 
 
 def test_an_entry_is_loaded():
-    assert entries.Entry("x", "os.path:join [fast]", "", "").load() is __import__("os").path.join
-    assert entries.Entry("x", "os.path", "", "").load() is __import__("os").path
+    assert (
+        entry_points.Entry("x", "os.path:join [fast]", "", "").load() is __import__("os").path.join
+    )
+    assert entry_points.Entry("x", "os.path", "", "").load() is __import__("os").path
 
 
 def test_finders_of_others_are_asked(tmp_path):
@@ -121,4 +123,4 @@ def test_finders_of_others_are_asked(tmp_path):
         result, _ = installed("acme.group", [str(tmp_path)])
     finally:
         sys.meta_path.remove(finder)
-    assert result == [entries.Entry("v", "v:V", "virtual", "7")]
+    assert result == [entry_points.Entry("v", "v:V", "virtual", "7")]

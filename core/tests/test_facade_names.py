@@ -122,7 +122,7 @@ def test_names_that_are_not_there(shop):
 
 
 def test_probing_for_private_names_reads_no_entry_point(shop, monkeypatch):
-    monkeypatch.setattr(sys.modules["dovetail_core.registry.facade_names"], "registry", None)
+    monkeypatch.setattr(sys.modules["dovetail_surface"], "registry", None)
     assert not hasattr(shop, "__wrapped__")
 
 

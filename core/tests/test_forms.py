@@ -5,13 +5,8 @@ from __future__ import annotations
 import pytest
 
 from dovetail_core import Primitive, ShapedArray, get_trace, stage_closed
-from dovetail_core.dispatch.forms import (
-    Derived,
-    accept_parameters,
-    show_parameters,
-    with_parameters,
-)
 from dovetail_core.rules.evaluation import def_impl
+from dovetail_surface.parameters import Derived, accept_parameters, show_parameters, with_parameters
 
 
 def _shift() -> Primitive:

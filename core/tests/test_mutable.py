@@ -21,7 +21,8 @@ from dovetail_core import (
     typeof,
 )
 from dovetail_core.dispatch.operators import own_operator
-from dovetail_core.interpret.mutable_values import (
+from dovetail_core.types.effects import must_be_kept
+from dovetail_mutable.mutable_values import (
     Borrow,
     LocalValue,
     any_mutable,
@@ -31,7 +32,6 @@ from dovetail_core.interpret.mutable_values import (
     uses_local,
     write_effects,
 )
-from dovetail_core.types.effects import must_be_kept
 from dovetail_testing.toy import add_p, sin_p
 from dovetail_testing.toy_control import call_p
 

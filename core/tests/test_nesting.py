@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from dovetail_base import nesting
 from dovetail_base.options import enable_x64
 from dovetail_core import ClosedJaxpr, Jaxpr
-from dovetail_core.ir import nesting
 
 DEPTH = 100
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from dovetail_base.options import enable_checks
+from dovetail_base.ordering import ordered
 from dovetail_core import IRError, Pass, PluginError, RegistryError, ShapedArray, stage_closed
-from dovetail_core.interpret.pass_order import ordered
 from dovetail_core.interpret.passes import passes_for, passes_of, run_passes
 from dovetail_core.registry.discovery import swap_registry
 from dovetail_testing.toy import sin_p

@@ -19,9 +19,9 @@ from dovetail_core import (
     registry,
     typeof,
 )
-from dovetail_core.registry.configuration import Configuration
 from dovetail_core.registry.discovery import distribution_of, swap_registry
 from dovetail_core.registry.plugins import load_object
+from dovetail_surface.configuration import Configuration
 
 
 def set_aside(match: str):
@@ -48,7 +48,8 @@ def test_entries_and_contributors_come_in_the_order_of_names(site):
     for name in ("beta", "alpha"):
         site.plugin(name, f"names={{'{name}': 'm:x'}}, contributes={{'dce': ('{name}_rules',)}}")
     assert registry().entries("names") == {"alpha": "m:x", "beta": "m:x"}
-    assert registry().contributors("dce") == ["alpha_rules", "beta_rules"]
+    contributed = [module for _, module in registry().contributions("dce")]
+    assert contributed == ["alpha_rules", "beta_rules"]
 
 
 @pytest.mark.parametrize(("rival", "kept"), [("rival-dist", "acme-dist"), ("dovetail", "dovetail")])

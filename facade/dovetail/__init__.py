@@ -78,7 +78,7 @@ if TYPE_CHECKING:
         typing as typing,
     )
 else:
-    from dovetail_core import surface as _surface
+    from dovetail_surface import surface as _surface
 
     __getattr__, __dir__ = _surface(__name__)
 

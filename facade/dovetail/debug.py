@@ -11,6 +11,6 @@ if TYPE_CHECKING:
         visualize_sharding as visualize_sharding,
     )
 else:
-    from dovetail_core import surface as _surface
+    from dovetail_surface import surface as _surface
 
     __getattr__, __dir__ = _surface(__name__)

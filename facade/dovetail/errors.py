@@ -6,6 +6,6 @@ if TYPE_CHECKING:
     from dovetail_base.errors import *
     from dovetail_random.reuse.analysis import KeyReuseError as KeyReuseError
 else:
-    from dovetail_core import surface as _surface
+    from dovetail_surface import surface as _surface
 
     __getattr__, __dir__ = _surface(__name__)

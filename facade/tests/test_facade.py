@@ -18,14 +18,14 @@ import pytest
 import dovetail
 from dovetail_base.lazy import listing
 from dovetail_core import registry
-from dovetail_core.registry.facade_names import KERNEL
+from dovetail_surface import KERNEL
 
 MODULES = ["dovetail", *(m.name for m in pkgutil.walk_packages(dovetail.__path__, "dovetail."))]
 MODULES.remove("dovetail.version")  # it has values of its own
 MODULES.remove("dovetail.__main__")  # it is a program
 STANDARD = {n: p.manifest for n, p in registry().plugins.items() if p.distribution == "dovetail"}
 RUN_TIME = """\
-from dovetail_core import surface as _surface
+from dovetail_surface import surface as _surface
 __getattr__, __dir__ = _surface(__name__)"""
 VERSION = (
     "from .version import __version__ as __version__"  # so is the module itself one of its names
@@ -103,8 +103,8 @@ def test_importing_it_loads_no_plugin_and_reads_no_entry_point() -> None:
         "own = [m for m in sys.modules if m.startswith('dovetail_')]\n"
         "print(sorted({m.partition('.')[0] for m in own}), discovery.registry.is_made)"
     )
-    kernel = ["dovetail_base", "dovetail_core", "dovetail_tree", "dovetail_xla"]
-    assert run(code) == f"{kernel} False\n"
+    kernel = "base core mesh surface tree xla".split()
+    assert run(code) == f"{[f'dovetail_{part}' for part in kernel]} False\n"
 
 
 def test_first_use_loads_what_defines_the_name_and_then_it_is_an_attribute() -> None:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from dovetail_core.registry import discovery, entries
+from dovetail_base import entry_points as entries
+from dovetail_core.registry import discovery
 from dovetail_testing import fresh_registry
 
 from . import backends

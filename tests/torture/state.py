@@ -5,9 +5,9 @@ from __future__ import annotations
 import gc
 from typing import Any
 
+from dovetail_base.nesting import _level  # pyright: ignore[reportPrivateUsage]
 from dovetail_base.source import get_override, here
 from dovetail_core import EVAL, axis_env, config, get_trace
-from dovetail_core.ir.nesting import _level  # pyright: ignore[reportPrivateUsage]
 from dovetail_core.types.effects import is_ignoring_io
 from dovetail_xla.callbacks import in_callback
 from dovetail_xla.config import tracing_state

@@ -8,6 +8,11 @@ from typing import Any
 
 from dovetail_base.scopes import Scope
 from dovetail_base.source import called
+from dovetail_mesh.varying import (
+    outer_values_vary as outer_values_vary,
+    outer_varying_axes as outer_varying_axes,
+    varying_key,
+)
 from dovetail_xla.config import trace_context
 
 __all__ = (
@@ -27,8 +32,6 @@ _sizes: ContextVar[dict[Hashable, int]] = ContextVar("dovetail_axes", default=_n
 _unmapped: dict[Hashable, bool] = {}
 _manual: ContextVar[dict[Hashable, bool]] = ContextVar("dovetail_manual_axes", default=_unmapped)
 _Both = tuple[dict[Hashable, int], dict[Hashable, bool]]
-_Around = tuple[frozenset[Hashable], frozenset[int]]
-_around: ContextVar[tuple[_Around, ...]] = ContextVar("dovetail_varying_around", default=())
 
 
 class bound_axis(Scope):  # lower case: used as a function
@@ -78,7 +81,7 @@ def axes_key() -> tuple[Any, ...]:
     """The part of a program's key that depends on the names in scope; empty without names."""
     if not _sizes.get():
         return ()
-    return axis_env(), tuple(_manual.get().items()), _around.get()
+    return axis_env(), tuple(_manual.get().items()), varying_key()
 
 
 def trace_key() -> tuple[Any, ...]:
@@ -106,50 +109,6 @@ def manual_axes() -> dict[Hashable, bool]:
     return _manual.get()
 
 
-class outer_values_vary(Scope):  # lower case: used as a function
-    """Context manager in which programs see values of outer traces as varying over axes of a mesh.
-
-    A program that is traced in it runs on some of the devices along these axes only, so that none
-    of its operations may wait for the others, not even the sums of cotangents of values that it
-    closes over. The code that stages it converts these values to the types of its variables.
-
-    Args:
-        axes: of a mesh. outer: the outer trace; values of it and of its parents are seen so.
-    """
-
-    __slots__ = ("more",)
-
-    def __init__(self, axes: frozenset[Hashable], outer: Any) -> None:
-        super().__init__()
-        traces: list[int] = []
-        while outer is not None:
-            traces.append(id(outer))
-            outer = outer.parent
-        self.more: _Around = (axes, frozenset(traces))
-
-    def _read(self) -> tuple[_Around, ...]:
-        return _around.get()
-
-    def _enter(self, outer: tuple[_Around, ...]) -> None:
-        _around.set((*outer, self.more))
-
-    def _leave(self, outer: tuple[_Around, ...]) -> None:
-        _around.set(outer)
-
-
-def outer_varying_axes(tracer: Any) -> frozenset[Hashable]:
-    """The axes over which a traced value is seen as varying, beside those of its type."""
-    result: frozenset[Hashable] = frozenset()
-    for axes, traces in _around.get():
-        if id(tracer._trace) in traces:
-            result |= axes
-    return result
-
-
-def _is_hashable(name: Any) -> bool:
-    return isinstance(name, Hashable)
-
-
 def axis_size_of(name: Hashable) -> int:
     """The length of the axis ``name``.
 
@@ -157,7 +116,7 @@ def axis_size_of(name: Hashable) -> int:
         NameError: no such axis is in scope; lists those that are.
     """
     sizes = _sizes.get()
-    if not _is_hashable(name) or name not in sizes:
+    if not isinstance(name, Hashable) or name not in sizes:  # pyright: ignore
         known = ", ".join(map(repr, sizes)) or "none"
         raise NameError(
             f"axis name {name!r} is not bound here (in scope: {known}){called()}. Call the "

@@ -22,7 +22,6 @@ from dovetail_base.source import current_source, describe
 
 from ..registry.discovery import registry
 from ..types.avals import ShapedArray
-from .only_arrays import install as _install_only_arrays
 from .tracer import Tracer
 
 OPERATORS = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor".split()
@@ -136,7 +135,7 @@ def tracer_attribute(self: Tracer[Any], name: str) -> Any:
     """An attribute of a tracer that its class lacks: the provider's, or one of its type's own."""
     if not isinstance(self.aval, ShapedArray):
         return own_attribute(self, name)
-    if name.startswith("_"):
+    if name.startswith("_") and name != "__dlpack__":
         raise AttributeError(name)
     if not _load.is_made:
         load_methods()
@@ -267,4 +266,3 @@ def install_first_use(cls: type) -> None:
 install_first_use(Tracer)
 Tracer.__getattr__ = tracer_attribute
 Tracer.__dir__ = tracer_names
-_install_only_arrays(own_attribute)

@@ -18,13 +18,13 @@ from weakref import WeakSet
 from dovetail_base.caches import Cache
 from dovetail_base.errors import MissingRule, PluginError, RegistryError
 from dovetail_base.keys import ParameterKeys, keeps_alive
+from dovetail_base.plugin_calls import disable_with_warning
 from dovetail_base.source import current_source, describe
+from dovetail_mesh.manual_axis_types import NO_AXES, has_roles, joined
 
-from ..registry.aside import set_aside
 from ..registry.discovery import registry
 from ..types.avals import AbstractValue
 from ..types.effects import NO_EFFECTS, Effects, RetypeEffect
-from ..types.manual_axis_types import NO_AXES, has_roles, joined
 from ..types.type_shardings import sharding_provider
 from .traits import NO_TRAITS
 
@@ -69,7 +69,7 @@ class Trace:
     def place_of(self, local: Any) -> Any:
         """The mutable value of the parent that an operation gets in place of a local one of this
         trace; its contents are set to those of ``local``. Called under the parent; NotImplemented
-        if there is none (see ``interpret.mutable_values``)."""
+        if there is none (see ``interpret.local_values``)."""
         return NotImplemented
 
     def read_again(self, local: Any) -> None:
@@ -393,7 +393,7 @@ def _claim(primitive: Primitive) -> None:
                 f"{text}. Rename one of them (third parties prefix names with their package's: "
                 "'acme.square')."
             )
-        set_aside(text, more=f". The name is that of {module}; rename the other one.")
+        disable_with_warning(text, more=f". The name is that of {module}; rename the other one.")
     _named[name] = primitive
 
 
@@ -422,4 +422,4 @@ def import_primitives() -> None:
             try:
                 result.plugins[name].load("primitives", target=module)
             except PluginError as e:
-                set_aside(str(e), e)
+                disable_with_warning(str(e), e)

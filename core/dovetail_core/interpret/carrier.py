@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, NoReturn, TypeVar
+
+from dovetail_base.errors import MissingRule
+from dovetail_base.source import current_source, describe
 
 from ..dispatch.primitive import Trace
 from ..ir.programs import ClosedJaxpr
 from ..rules.evaluation import jaxpr_as_fun
 from ..types.avals import AbstractValue
-from ..types.high import missing
 
 V = TypeVar("V")
 S = TypeVar("S", bound=Hashable)
+
+
+class MissingMethod(MissingRule, NotImplementedError):
+    """A high type or primitive lacks a method that an operation needs."""
+
+
+def missing(owner: Any, method: str, purpose: str) -> NoReturn:
+    """Raise the error for a method that ``owner`` does not define.
+
+    Raises:
+        MissingMethod: names the method, the type, the purpose and the user's line.
+    """
+    cls = owner.__class__
+    raise MissingMethod(
+        f"{cls.__name__} ({cls.__module__}) has no method {method.partition('(')[0]}, which is "
+        f"needed {purpose}{describe(current_source())}. Define {cls.__name__}.{method}."
+    )
 
 
 class Carrier(Generic[V, S]):

@@ -22,12 +22,11 @@ from ..ir.rewriting import bind_rewritten
 from ..rules.evaluation import jaxpr_as_fun
 from ..rules.staging import stage_closed
 from ..types.avals import AbstractValue
-from ..types.effects import must_be_kept
+from ..types.effects import must_be_kept, write_effects
 from ..types.typeof import typeof
 from .carrier import Carrier
 from .interpreter import Interpreter
 from .lifting import carrier_key, lift_call, lift_function, lift_program
-from .mutable_values import write_effects
 
 V = TypeVar("V")
 LiftedRule = Callable[[Carrier[Any, Any], Sequence[Any], dict[str, Any]], Any]

@@ -19,8 +19,7 @@ from ..ir.rewriting import Part, Slot, assemble, slots_of
 from ..rules.evaluation import jaxpr_as_fun
 from ..rules.staging import consts_to_inputs, stage, stage_closed
 from ..types.algebra import algebra, zeros_like_aval
-from ..types.avals import AbstractValue
-from ..types.high import leading_size, without_leading
+from ..types.avals import AbstractValue, leading_size, without_leading
 from ..types.typeof import typeof
 
 Run = Callable[..., tuple[list[Any], list[Any], dict[Any, Any]]]

@@ -17,6 +17,7 @@ from dovetail_base.source import current_source, describe, here
 from ..dispatch.primitive import Primitive, Trace, get_trace, run_under, set_trace
 from ..dispatch.tracer import Tracer, check_alive
 from ..ir.programs import ClosedJaxpr
+from ..registry.discovery import registry
 from ..rules.rule_checks import check_results
 from ..rules.staging import stage_closed
 from ..rules.tables import RuleTable
@@ -24,7 +25,7 @@ from ..types.avals import AbstractValue
 from ..types.dtypes import is_inexact
 from ..types.typeof import typeof
 from .carrier import Carrier
-from .mutable_values import apply_local, uses_local
+from .local_values import uses_local
 
 V = TypeVar("V")
 
@@ -106,7 +107,7 @@ class LiftTrace(Trace, Generic[V]):
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if primitive.stateful and uses_local(self, primitive, args):
-            return apply_local(self, primitive, args, params)
+            return registry().provider("local_values")(self, primitive, args, params)
         tracer = self.tracer
         for x in args:
             if x.__class__ is tracer and x._trace is self:

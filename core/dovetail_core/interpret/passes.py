@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from dovetail_base.errors import RegistryError
 from dovetail_base.options import enable_checks
+from dovetail_base.ordering import Named, ordered
+from dovetail_base.plugin_calls import disable_with_warning
 
 from ..ir.verification import check_jaxpr
-from ..registry.aside import set_aside
 from ..registry.discovery import registry
 from ..registry.plugins import Plugin, Registry
 from .pass_checks import same_module, same_program
-from .pass_order import misspelt, ordered
 
 Stage = Literal["hi", "ir", "module"]
 
@@ -54,6 +54,8 @@ class _Found(NamedTuple):
 
 STAGES: tuple[Stage, ...] = ("hi", "ir", "module")
 """The stages, in the order in which they run."""
+CLOSE = 0.8
+"""The least similarity of a misspelt name to an existing one."""
 _found: list[_Found] = []  # at most one
 
 
@@ -102,7 +104,7 @@ def _find_passes(result: Registry) -> _Found:
     names = [(p.stage, p.name) for p, _ in accepted]
     for p, whose in [*accepted]:
         known = [n for stage, n in names if stage == p.stage]
-        if problem := misspelt(p, known, [n for stage, n in names if stage != p.stage]):
+        if problem := _misspelt(p, known, [n for stage, n in names if stage != p.stage]):
             _set_aside(p, problem)
             accepted.remove((p, whose))
     return _Found(
@@ -110,6 +112,42 @@ def _find_passes(result: Registry) -> _Found:
         {stage: ordered([p for p, _ in accepted if p.stage == stage]) for stage in STAGES},
         {(p.stage, p.name): _label(p, whose) for p, whose in accepted},
     )
+
+
+def _misspelt(p: Named, known: Sequence[str], elsewhere: Sequence[str]) -> str:
+    """The problem of the names in ``before`` and ``after`` of a pass; empty if there is none.
+
+    A name that no pass has may be that of a plugin which is not installed or not active, and is no
+    problem, unless it is close to the name of a pass, or begins with that of an active plugin.
+
+    Args:
+        known: names of the passes of its stage.
+        elsewhere: names of those of other stages.
+    """
+    for field, names in (("before", p.before), ("after", p.after)):
+        for name in names:
+            if name in known:
+                continue
+            if name in elsewhere:
+                return f"its {field}= names {name!r}, which is a pass of another stage"
+            if (close := _nearest(name, [n for n in known if n != p.name])) is not None:
+                return f"its {field}= names {name!r}, which is no pass{close}"
+    return ""
+
+
+def _nearest(name: str, known: Sequence[str]) -> str | None:
+    """The hint in the message about an unknown name; None if an absent plugin may have it."""
+    from difflib import get_close_matches  # only where a name is not there
+
+    plugins = registry().plugins
+    owner, _, own = name.partition(".")
+    is_active = bool(own) and owner in plugins and not plugins[owner].problem
+    if not is_active and any(p.problem for p in plugins.values()):
+        return None
+    close = get_close_matches(name, known, 1, CLOSE)
+    if close:
+        return f": did you mean {close[0]!r}?"
+    return f" of plugin {owner!r}; there are {', '.join(known) or 'none'}." if is_active else None
 
 
 def _contradiction(passes: list[Pass]) -> str:
@@ -121,7 +159,9 @@ def _contradiction(passes: list[Pass]) -> str:
 
 
 def _set_aside(p: Pass, problem: str) -> None:
-    set_aside(f"the pass {p.name!r} is set aside: {problem.rstrip('.')}. Correct one of them.")
+    disable_with_warning(
+        f"the pass {p.name!r} is set aside: {problem.rstrip('.')}. Correct one of them."
+    )
 
 
 def _label(p: Pass, whose: Plugin) -> str:

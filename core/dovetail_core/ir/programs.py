@@ -8,17 +8,17 @@ from typing import Any, cast
 import numpy as np
 
 from dovetail_base.annotations import Annotated, annotations_of
+from dovetail_base.nesting import Remembering
 from dovetail_base.places import SourceInfo
 from dovetail_base.source import Source
 
 from ..dispatch.axis_names import trace_key
 from ..dispatch.primitive import HeldProgram, Primitive
 from ..dispatch.tracer import Tracer
+from ..registry.discovery import registry
 from ..types.avals import AbstractValue
 from ..types.effects import NO_EFFECTS, Effects, RetypeEffect, moved_effects, program_effects
 from ..types.typeof import typeof
-from .debug_info import DebugInfo
-from .nesting import Remembering
 
 __all__ = (
     "Atom",
@@ -110,7 +110,7 @@ class Jaxpr:
     ``effects`` name inputs by position among ``constvars + invars``. ``is_high`` is true if a high
     type or primitive occurs anywhere in it (None: computed from variables and sub-programs), and
     ``mut_types`` are the final types of mutable inputs whose type changes inside it, by the same
-    positions. ``debug_info`` gives a program the name of its function, if ``name`` does not.
+    positions. ``debug_info``, with a ``func_name``, gives a program its name, if ``name`` does not.
     Programs are immutable after they are built (tests ensure it:
     ``dovetail_testing.freeze_programs``), and compare by structure (names of variables and source
     lines do not count).
@@ -132,7 +132,7 @@ class Jaxpr:
         is_high: bool | None = False,
         mut_types: dict[int, AbstractValue] | None = None,
         name: str = "",
-        debug_info: DebugInfo | None = None,
+        debug_info: Any = None,
     ) -> None:
         self.constvars = list(constvars)
         self.invars = list(invars)
@@ -159,9 +159,9 @@ class Jaxpr:
         return effects
 
     @property
-    def debug_info(self) -> DebugInfo:
-        """The function that it was traced from."""
-        return DebugInfo("jit", self.name or "<unknown>")
+    def debug_info(self) -> Any:
+        """The function that it was traced from, as the provider ``debug_info`` describes it."""
+        return registry().provider("debug_info")(self.name)
 
     @property
     def in_avals(self) -> list[AbstractValue]:
@@ -286,8 +286,8 @@ class ClosedJaxpr(HeldProgram, Remembering):
         return self.consts
 
     @property
-    def debug_info(self) -> DebugInfo:
-        """The function that it was traced from."""
+    def debug_info(self) -> Any:
+        """The function that it was traced from (see ``Jaxpr.debug_info``)."""
         return self.jaxpr.debug_info
 
     def replace(

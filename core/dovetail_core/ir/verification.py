@@ -8,8 +8,7 @@ from typing import Any, NoReturn
 from dovetail_base.errors import IRError
 from dovetail_base.source import describe
 
-from ..types.avals import AbstractValue, ShapedArray
-from ..types.high import without_leading
+from ..types.avals import AbstractValue, ShapedArray, without_leading
 from .programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, open_program, walk_programs
 from .regions import CONTROL, Region, RegionInterface
 

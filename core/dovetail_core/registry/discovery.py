@@ -9,16 +9,21 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from dovetail_base import entry_points
+from dovetail_base.entry_points import Entry
 from dovetail_base.environment import flag, listed
 from dovetail_base.errors import PluginError
 from dovetail_base.once import Once
+from dovetail_base.plugin_calls import (
+    Unfinished,
+    attempt,
+    disable_with_warning,
+    import_whole,
+    spell,
+)
 from dovetail_base.source import KERNEL_PACKAGES
 
-from . import entries
-from .aside import set_aside
 from .claims import settle_claims
-from .entries import Entry
-from .foreign import Unfinished, attempt, import_whole, spell
 from .manifest import KERNEL_API, OLDEST_KERNEL_API, Manifest, checked
 from .plugins import Plugin, Registry
 from .variables import unknown_settings
@@ -58,7 +63,7 @@ def discover() -> Registry:
 
 
 def _entries(result: Registry) -> Iterator[tuple[Plugin, Entry]]:
-    eps, problems = entries.installed(GROUP)
+    eps, problems = entry_points.installed(GROUP)
     result.notices += [(text, "") for text in problems]
     for ep in eps:
         yield Plugin(ep.name, ep.distribution, ep.version, ep.value), ep
@@ -137,7 +142,7 @@ def _problems(result: Registry) -> Iterator[tuple[str, str]]:
 
 def _announce(result: Registry) -> None:
     for text, more in result.notices:
-        set_aside(text, more=more)
+        disable_with_warning(text, more=more)
 
 
 registry: Once[Registry] = Once(discover, made=_announce)

@@ -11,18 +11,27 @@ from typing import Any
 from dovetail_base.environment import variable
 from dovetail_base.errors import PluginError, RegistryError
 from dovetail_base.lazy import import_part
+from dovetail_base.plugin_calls import (
+    Unfinished,
+    attempt,
+    disable_with_warning,
+    import_whole,
+    spell,
+)
 
-from .aside import set_aside
-from .foreign import Unfinished, attempt, import_whole, spell
 from .manifest import Manifest
 
 KERNEL_TABLES = {
     "eval": "dovetail_core.rules.evaluation:eval_rules",
     "dce": "dovetail_core.rules.dead_code:dce_rules",
-    "to_lo": "dovetail_core.interpret.lowering:to_lo_rules",
+    "to_lo": "dovetail_high.lowering:to_lo_rules",
 }
-KERNEL_RULES = {"eval": ("dovetail_core.interpret.lowering",)}
-"""Modules of the kernel that are imported when a table is filled, before those of plugins."""
+"""The rule tables of the distribution ``dovetail-core``."""
+KERNEL_PROVIDERS = {
+    "high_evaluator": "dovetail_high.lowering:eval_high",
+    "local_values": "dovetail_mutable.mutable_values:apply_local",
+}
+"""What it provides itself, if no plugin does."""
 
 STANDARD = ("dovetail", "dovetail-core")
 """The distributions whose names other plugins cannot take."""
@@ -131,10 +140,6 @@ class Registry:
         plugins = self.ranked()
         return [(self.plugins[n], m) for n, p in plugins for m in p.contributes.get(table, ())]
 
-    def contributors(self, table: str) -> list[str]:
-        """Modules that add rules of ``table`` (see :meth:`contributions`)."""
-        return [module for _, module in self.contributions(table)]
-
     def hook_modules(self) -> list[tuple[Plugin, str]]:
         """Plugins and their modules of hooks, as :meth:`ranked`, without those for options that the
         environment does not set."""
@@ -162,6 +167,9 @@ class Registry:
         result = {n: m.providers[role] for n, m in self.active.items() if role in m.providers}
         if ("providers", role) in self.clashes:
             raise PluginError(self.clashes["providers", role])
+        if not result and role in KERNEL_PROVIDERS:
+            self._objects[key] = load_object(KERNEL_PROVIDERS[role])
+            return self._objects[key]
         if not result:
             if default is not _REQUIRED:
                 return default
@@ -222,7 +230,7 @@ class Registry:
             try:
                 result[name] = self.load(kind, name, fits)
             except PluginError as e:
-                set_aside(str(e), e)
+                disable_with_warning(str(e), e)
         return result
 
     def load_all(self, kind: str, fits: Fits = lambda thing: "") -> list[Any]:
@@ -292,7 +300,7 @@ class Registry:
             )
             if self._without_types.setdefault(module, text) is text:
                 try:
-                    set_aside(text, error)
+                    disable_with_warning(text, error)
                 except BaseException:
                     del self._without_types[module]
                     raise

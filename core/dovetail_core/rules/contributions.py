@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from threading import get_ident
 
 from dovetail_base.environment import flag
 from dovetail_base.errors import PluginError
+from dovetail_base.plugin_calls import (
+    Unfinished,
+    attempt,
+    disable_with_warning,
+    import_whole,
+    spell,
+)
 
 from ..dispatch.primitive import Primitive, packages_with_primitives
-from ..registry.aside import set_aside
 from ..registry.discovery import registry
-from ..registry.foreign import Unfinished, attempt, import_whole, spell
-from ..registry.plugins import KERNEL_RULES, Plugin
+from ..registry.plugins import Plugin
 from .filling import (
     Change,
     Filling,
@@ -81,10 +85,6 @@ class Contributions:
         if not begun and (not self.is_loaded or self.is_behind):
             filling = self._filling[thread] = Filling()
             try:
-                for module in KERNEL_RULES.get(self.table, ()):
-                    with importing(module):
-                        import_module(module)
-                    release(module)
                 waiting = self._waiting
                 if not self.is_loaded:
                     result = registry().contributions(self.table)
@@ -182,7 +182,7 @@ class Contributions:
     def _say(self, text: str, error: BaseException | None = None, more: str = "") -> None:
         """Warn of a module that is set aside. In strict mode raise, now and at each later use."""
         try:
-            set_aside(text, error, more)
+            disable_with_warning(text, error, more)
         except PluginError as e:
             self.refused = e
             with entering:

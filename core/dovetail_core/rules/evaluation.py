@@ -14,6 +14,7 @@ from dovetail_xla.config import enable_x64_state
 
 from ..dispatch.primitive import EVAL, Primitive, get_trace, run_under
 from ..ir.programs import ClosedJaxpr, Jaxpr, Literal, Var
+from ..registry.discovery import registry
 from ..types.algebra import algebra
 from ..types.avals import AbstractValue
 from ..types.dtypes import needs_x64
@@ -40,6 +41,18 @@ class EvalRule(Protocol):
 
 eval_rules: RuleTable[EvalRule] = RuleTable("eval", signature=EvalRule)
 """The rules of evaluation, which the trace ``EVAL`` applies."""
+
+
+@eval_rules.deriver
+def _evaluate(primitive: Primitive) -> Callable[..., Any] | None:
+    """The rule of evaluation: by the provider ``evaluator``, else by the decomposition; where it is
+    high by ``high_evaluator``."""
+    evaluator = registry().provider("evaluator", default=None)
+    rule = primitive.decomposition if evaluator is None else evaluator(primitive)
+    if primitive.is_high is None:
+        return rule
+    return registry().provider("high_evaluator")(primitive, rule)
+
 
 EVAL.rules, EVAL.miss = eval_rules.rules, eval_rules.miss
 EVAL.define = partial(eval_rules.set, override=True)
@@ -148,10 +161,6 @@ _NUMPY = (np.ndarray, np.generic)
 _NUMBERS = frozenset({int, float, complex})
 
 
-def _is_numpy(x: Any) -> bool:
-    return isinstance(x, _NUMPY)
-
-
 def _with_typed_literals(jaxpr: Jaxpr) -> tuple[Jaxpr | None, list[Any]]:
     """The program whose literals of another type at present are constants, and their values.
 
@@ -187,7 +196,7 @@ def _at_type(x: Any, aval: AbstractValue) -> Any:
 def array_of_number(x: Any, wide: bool) -> Any:
     """A number or a NumPy array as an array of the type that it has under a mode of 64-bit types;
     values that have the same type under both modes as they are."""
-    if x.__class__ not in _NUMBERS and not (_is_numpy(x) and needs_x64(x.dtype)):
+    if x.__class__ not in _NUMBERS and not (issubclass(x.__class__, _NUMPY) and needs_x64(x.dtype)):
         return x
     with enable_x64(wide):
         return run_under(EVAL, algebra().array, x, typeof(x))

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
+from dovetail_base.collector import end_tracing, start_tracing
 from dovetail_base.errors import UnexpectedTracerError, refuse_mutable_result
 from dovetail_base.frozen import frozen
 from dovetail_base.options import enable_checks
@@ -22,7 +23,7 @@ from dovetail_base.source import (
 from dovetail_xla.config import tracing_state
 
 from ..dispatch.axis_names import outer_varying_axes
-from ..dispatch.leaks import leaks_so_far, refuse_leaks
+from ..dispatch.leaks import leak_checker
 from ..dispatch.primitive import Primitive, Trace, get_trace, set_trace
 from ..dispatch.tracer import Tracer, check_alive
 from ..ir.programs import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var
@@ -32,7 +33,6 @@ from ..types.avals import AbstractValue
 from ..types.dtypes import float0
 from ..types.effects import Effects, RetypeEffect
 from ..types.typeof import typeof
-from .gc import end_tracing, start_tracing
 
 __all__ = (
     "StagedTracer",
@@ -265,7 +265,8 @@ def stage(
     Returns the program and the values of its constants (which may be tracers of an outer trace:
     pass them as operands of the equation that is being built, see :func:`consts_to_inputs`).
     """
-    known = leaks_so_far()
+    checker = leak_checker()
+    before = None if checker is None else checker.begin()
     trace = StagingTrace(get_trace(), name)
     inputs = [trace.new_input(a) for a in in_avals]
     outer = _State(get_trace(), tracing_state.get_local(), get_threshold(), get_scope())
@@ -285,9 +286,10 @@ def stage(
         if not is_over:  # an interrupt came while that was done (see base.scopes)
             trace.ended = True
             outer.put_back()
-    inputs.clear()  # inputs that are alive are no leaks
-    del trace
-    refuse_leaks(known)
+    if checker is not None:
+        inputs.clear()  # inputs that are alive are no leaks
+        del trace
+        checker.end(before)
     return result
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from dovetail_mesh.manual_axis_types import cotangent_vma, has_roles
+
 from ..registry.discovery import registry
 from .avals import AbstractValue, ShapedArray
-from .manual_axis_types import cotangent_vma, has_roles
 from .type_shardings import like_type
 from .typeof import typeof
 

@@ -13,11 +13,11 @@ import numpy as np
 
 from dovetail_base.errors import array_too_large
 from dovetail_base.source import current_source, describe
+from dovetail_mesh.manual_axis_types import NO_AXES, cotangent_vma, text_of, vma_of
 from dovetail_xla.fork import renew_in_child
 
 from ..registry.discovery import registry
 from .dtypes import DType, ExtendedDType, float0, is_inexact, short_dtype
-from .manual_axis_types import NO_AXES, cotangent_vma, text_of, vma_of
 from .type_shardings import sharding_provider, sharding_provider_or_none
 
 
@@ -379,3 +379,40 @@ def _placed(
 
 
 _varying = _placed  # by this name in what was pickled before
+
+
+def low_types(avals: Sequence[AbstractValue]) -> list[AbstractValue]:
+    """The types of the arrays of values of types ``avals``, in order."""
+    high: Any = avals
+    return [t for a in high for t in (a.lo_ty() if a.is_high else (a,))]
+
+
+def leading_size(aval: AbstractValue) -> int | None:
+    """The length of the leading axis (of a mutable type that of its contents), or None."""
+    if aval.is_mutable:
+        (aval,) = aval.content_types()
+    high: Any = aval
+    if aval.is_high and not isinstance(aval, ShapedArray):
+        return high.axis_size(high.leading_spec())
+    return high.shape[0] if high.shape else None
+
+
+def without_leading(aval: AbstractValue) -> AbstractValue:
+    """The type of a slice of the leading axis."""
+    if isinstance(aval, ShapedArray):
+        return aval.without_dimension(0)
+    if aval.is_mutable:
+        part = aval.with_contents([without_leading(a) for a in aval.content_types()])
+        assert part is not None  # loops ask before
+        return part
+    high: Any = aval
+    spec = high.leading_spec()
+    return high.mapped(high.axis_size(spec), spec)
+
+
+def with_leading(aval: AbstractValue, size: int) -> AbstractValue:
+    """The type of ``size`` values stacked along a new leading axis."""
+    if isinstance(aval, ShapedArray):
+        return aval.with_dimension(0, size)
+    high: Any = aval
+    return high.unmapped(size, high.leading_spec())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
@@ -127,6 +127,11 @@ def must_be_kept(effects: Effects) -> bool:
     """Return whether an equation with these effects must stay even if its results are unused."""
     passing = (ReadEffect, IOEffect) if _silent.get() else ReadEffect
     return any(not isinstance(e, passing) for e in effects)
+
+
+def write_effects(effects: Iterable[Effect]) -> list[InputEffect]:
+    """The effects that change an input."""
+    return [e for e in effects if isinstance(e, InputEffect) and not isinstance(e, ReadEffect)]
 
 
 def moved_effects(effects: Effects, by: int) -> Effects:

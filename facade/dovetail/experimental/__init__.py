@@ -30,6 +30,6 @@ if TYPE_CHECKING:
         xla_metadata as xla_metadata,
     )
 else:
-    from dovetail_core import surface as _surface
+    from dovetail_surface import surface as _surface
 
     __getattr__, __dir__ = _surface(__name__)

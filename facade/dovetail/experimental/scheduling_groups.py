@@ -5,6 +5,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from dovetail_experimental.scheduling_groups import *
 else:
-    from dovetail_core import surface as _surface
+    from dovetail_surface import surface as _surface
 
     __getattr__, __dir__ = _surface(__name__)

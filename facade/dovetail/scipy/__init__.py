@@ -18,6 +18,6 @@ if TYPE_CHECKING:
         stats as stats,
     )
 else:
-    from dovetail_core import surface as _surface
+    from dovetail_surface import surface as _surface
 
     __getattr__, __dir__ = _surface(__name__)

@@ -26,7 +26,6 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_core.rules.alive import keeps_only_itself
 
 from .linear import LinearTrace, checked, run_linear, to_program
 
@@ -204,8 +203,10 @@ class Shared(NamedTuple):
             return []
         operands = [*self.consts, *[x for x, used in zip(known, self.used) if used]]
         call = registry().provider("program_caller", default=None)
-        if get_trace() is EVAL and call is not None and keeps_only_itself(program):
-            return call(program, "invariant", operands)
+        if get_trace() is EVAL and call is not None:
+            results = call(program, "invariant", operands)
+            if results is not NotImplemented:
+                return results
         return eval_jaxpr(program.jaxpr, program.consts, *operands)
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from dovetail_base.options import as_bool
+from dovetail_base.plugin_calls import disable_with_warning
 from dovetail_core import Option, config, registry
-from dovetail_core.registry.aside import set_aside
 from dovetail_xla import ffi, options as xla_options
 
 from .cpu_rules import options_for
@@ -58,7 +58,7 @@ def _register_targets() -> None:
             for target, handler in registry().member(FOREIGN, name)().items():
                 ffi.register_target(target, handler)
         except Exception as e:  # a plugin's library may fail in any way
-            set_aside(
+            disable_with_warning(
                 f"the foreign functions {name!r} of a plugin ({FOREIGN}) are set aside: {e} Repair "
                 "the plugin's installation, or disable it (DOVETAIL_DISABLE_PLUGINS).",
                 e,

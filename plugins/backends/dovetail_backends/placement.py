@@ -18,7 +18,7 @@ from dovetail_core import (
     type_shardings,
     typeof,
 )
-from dovetail_core.types.high import take_apart
+from dovetail_high.types import take_apart
 from dovetail_tree.util import broadcast_prefix, tree_flatten, tree_leaves
 from dovetail_xla import arrays
 from dovetail_xla.arrays import ArrayImpl

@@ -7,9 +7,9 @@ import sys
 from typing import Any
 
 from dovetail_base.deprecation import deprecated_in_jax
+from dovetail_base.entry_points import installed_version
 from dovetail_base.foreign import names_itself
 from dovetail_core import here
-from dovetail_core.registry.entries import installed_version
 
 # The parameters named `backend` are JAX's; inside the functions they would hide this one.
 from .selection import backend as _backend

@@ -13,6 +13,7 @@ MANIFEST = Manifest(
         "debug_infs": "dovetail_checkify.debugging.options:debug_infs",
         "debug_nans": "dovetail_checkify.debugging.options:debug_nans",
     },
+    providers={"leak_checker": "dovetail_checkify.debugging.leaks"},
     surfaces={"experimental.checkify": "dovetail_checkify.public"},
     primitives=("dovetail_checkify.primitive",),
     tables={"checkify.checks": "dovetail_checkify.tables:check_rules"},

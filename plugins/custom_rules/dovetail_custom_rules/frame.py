@@ -19,7 +19,7 @@ from dovetail_core import (
     trace_key,
     typeof,
 )
-from dovetail_core.dispatch.replacing import run_replacing
+from dovetail_custom_rules.replacing import run_replacing
 from dovetail_tree.util import (
     keystr,
     tree_flatten,

@@ -15,7 +15,7 @@ from dovetail_core import (
     lift_call,
     lift_program,
 )
-from dovetail_core.interpret.lowering import LowCarrier
+from dovetail_high.lowering import LowCarrier
 
 from .calls import define_lift, program_call
 from .frame import Backward, Flags, FlatRules, Transposed, body_of, pick, spread

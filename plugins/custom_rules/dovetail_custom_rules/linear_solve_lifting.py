@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_core import lift_call, lift_program
-from dovetail_core.interpret.lowering import LowCarrier
+from dovetail_high.lowering import LowCarrier
 
 from .linear_solve import (
     LinearSolveTuple,

@@ -18,7 +18,7 @@ from dovetail_core import (
     with_leading,
     zeros_like_aval,
 )
-from dovetail_core.interpret.lowering import LowerTrace
+from dovetail_high.lowering import LowerTrace
 from dovetail_tree.util import tree_map
 
 from .primitive import HiPrimitive

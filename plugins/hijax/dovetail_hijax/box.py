@@ -25,7 +25,7 @@ from dovetail_core import (
     typeof,
     zeros_like_aval,
 )
-from dovetail_core.types.high import missing
+from dovetail_high.types import missing
 from dovetail_tree.util import tree_flatten, tree_structure, tree_unflatten
 
 from .states import cur_qdd

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from dovetail_ad import has_tangent
 from dovetail_core import NO_EFFECTS, Effect, Primitive, current_source, describe_source
-from dovetail_core.types.high import missing
+from dovetail_core.interpret.carrier import missing
 from dovetail_tree.util import tree_flatten, tree_unflatten
 
 from .linearization import apply_late, pull_back, tangent_of

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from dovetail_core import EVAL, AbstractValue, Eqn, Primitive, get_trace, typeof
-from dovetail_core.types.high import missing
+from dovetail_core.interpret.carrier import missing
 
 from .linearization import apply_late
 from .states import Stated, discharge_with_states, infer_with_states

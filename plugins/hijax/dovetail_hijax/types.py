@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail_core.types.high import missing
+from dovetail_core.interpret.carrier import missing
 
 
 class aval_method:  # lower case: used as a decorator

@@ -75,6 +75,7 @@ MANIFEST = Manifest(
     options={"as_jax": "dovetail_jax_names.options:as_jax"},
     providers={
         "absence": "dovetail_jax_names.absence:reason",
+        "debug_info": "dovetail_jax_names.debug_info:of_program",
         "pickles": "dovetail_jax_names.pickles:reduced",
     },
     members={

@@ -16,7 +16,6 @@ from dovetail_core import (
     programs,
     stage,
 )
-from dovetail_core.rules.alive import keeps_only_itself
 from dovetail_tree.errors import explain_arguments
 from dovetail_tree.util import calls, tree_structure
 from dovetail_xla.config import trace_context
@@ -28,6 +27,7 @@ from .call.placement import Wanted, check_inner
 from .call.program import Program
 from .call.request import options_key
 from .call.signature import Arguments
+from .trace_cache.retention import is_self_contained
 
 F = TypeVar("F", bound=Callable[..., Any])
 ONE = tree_structure(0)
@@ -169,13 +169,19 @@ def _operation(primitive: Primitive, params: dict[str, Any]) -> Any:
 
 
 def eager_call_cached(program: ClosedJaxpr, name: str, args: Sequence[Any]) -> list[Any]:
-    """Run a program without constants of its own at once: provider ``program_caller``."""
+    """Run a program without constants of its own at once."""
     call = program.memo("call", lambda: _shared_call(program, name))
     try:
         return call(*args)
     except ValueError:
         check_usable(args)
         raise
+
+
+def program_call(program: ClosedJaxpr, name: str, args: Sequence[Any]) -> Any:
+    """Run a program at once: provider ``program_caller``. NotImplemented if it holds functions, as
+    it would be compiled anew at each call then."""
+    return eager_call_cached(program, name, args) if is_self_contained(program) else NotImplemented
 
 
 def eager_call_as_asked(
@@ -199,7 +205,7 @@ _shared: Cache[Any, Any] = Cache(PROGRAMS)
 def _shared_call(program: ClosedJaxpr, name: str) -> Any:
     """The callable of an equal program from the same lines: what interprets a program makes such at
     each call, and they are compiled once. Not where it would keep alive what a call has made."""
-    if not keeps_only_itself(program):
+    if not is_self_contained(program):
         return _callable(_AtRest(program, name, {}))
     key = (
         name,

@@ -20,7 +20,8 @@ MANIFEST = Manifest(
     providers={
         "evaluator": "dovetail_jit.eager:evaluator",
         "fuser": "dovetail_jit.fused_api:fused",
-        "program_caller": "dovetail_jit.eager:eager_call_cached",
+        "program_caller": "dovetail_jit.eager:program_call",
+        "trace_cache": "dovetail_jit.trace_cache.provider:TRACE_CACHE",
         "stages": "dovetail_jit.function_stages:with_stages",
         "resharder": "dovetail_jit.reshard:resharded",
         "backend_law": "dovetail_jit.laws:backend_law",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_core import ClosedJaxpr, Operand, Primitive, RegionInterface, call_interface
-from dovetail_core.dispatch.forms import Derived, show_parameters
+from dovetail_surface.parameters import Derived, show_parameters
 from dovetail_xla.shardings import single_device_sharding
 
 from .shardings import UNSPECIFIED

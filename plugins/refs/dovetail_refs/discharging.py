@@ -146,7 +146,7 @@ def _same(after: Sequence[Any], before: Sequence[Any]) -> bool:
 
 
 class Discharger:
-    """Provides :class:`dovetail_core.interpret.mutable_values.Discharge`."""
+    """Provides :class:`dovetail_mutable.mutable_values.Discharge`."""
 
     def apply(
         self, trace: Trace, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]

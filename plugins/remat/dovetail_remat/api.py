@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dovetail_base import arguments
 from dovetail_base.wrapping import alias, wraps
-from dovetail_core import EVAL, get_trace, here
-from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
+from dovetail_core import EVAL, get_trace, here, trace_cache
 from dovetail_tree.util import tree_flatten, tree_map, tree_unflatten
 
 from .budget.limit import Limit
@@ -100,8 +99,8 @@ def checkpoint(
 
     @wraps(fun)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
-        out = _repeated(fun, prevent_cse, args, kwargs) if known else UNKNOWN
-        if out is not UNKNOWN:
+        out = _repeated(fun, prevent_cse, args, kwargs) if known else NotImplemented
+        if out is not NotImplemented:
             return out
         static = positions(numbers, len(args), fun)
         dynamic = [None if i in static else x for i, x in enumerate(args)]
@@ -158,8 +157,8 @@ def _is_known(prevent_cse: Any, policy: Any, effects: Any) -> bool:
 
 def _repeated(fun: Any, prevent_cse: bool, args: Any, kwargs: Any) -> Any:
     if get_trace() is not EVAL:
-        return UNKNOWN
-    return call_at_rest("checkpoint", _again, (fun,), (prevent_cse,), args, kwargs)
+        return NotImplemented
+    return trace_cache().eager_call("checkpoint", _again, (fun,), (prevent_cse,), args, kwargs)
 
 
 def _again(functions: Sequence[Any], statics: tuple[Any, ...], args: Any, kwargs: Any) -> Any:

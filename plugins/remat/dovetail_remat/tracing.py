@@ -7,8 +7,7 @@ from typing import Any
 
 from dovetail_base.errors import refuse_mutable_result
 from dovetail_base.keys import exact_key, keeps_alive
-from dovetail_core import ClosedJaxpr, callable_name, consts_to_inputs, stage, typeof
-from dovetail_core.rules import traced
+from dovetail_core import ClosedJaxpr, callable_name, consts_to_inputs, stage, trace_cache, typeof
 from dovetail_tree.util import (
     broadcast_prefix,
     keystr,
@@ -49,7 +48,8 @@ def trace(
     """
     statics = _static_key(given)
     key = "remat", in_tree, tuple(avals), statics
-    known = None if statics is None else traced.recall(fun, key)
+    cache = trace_cache()
+    known = None if statics is None else cache.get(fun, key)
     if known is not None:
         return known
     out_tree: list[Any] = []
@@ -65,11 +65,11 @@ def trace(
                 refuse_mutable_result(aval, name_of(fun))
         return results
 
-    with traced.tracing():
+    with cache.tracing():
         jaxpr, consts = stage(flat, avals, name_of(fun))
         result = consts_to_inputs(jaxpr), consts, out_tree[0]
         if statics is not None:
-            traced.keep(fun, key, consts, jaxpr, result)
+            cache.put(fun, key, consts, jaxpr, result)
     return result
 
 

@@ -14,7 +14,7 @@ from dovetail import P, lax
 from dovetail.sharding import NamedSharding, set_mesh, use_abstract_mesh
 from dovetail_backends import evaluate
 from dovetail_core import ShapedArray, ShardingTypeError, typeof
-from dovetail_core.types.manual_axis_types import Reduced, Unreduced
+from dovetail_mesh.manual_axis_types import Reduced, Unreduced
 from dovetail_text.parser import parse_ir
 
 X = np.arange(8, dtype=np.float32)

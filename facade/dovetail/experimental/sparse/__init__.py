@@ -7,6 +7,6 @@ if TYPE_CHECKING:
 
     from . import linalg as linalg
 else:
-    from dovetail_core import surface as _surface
+    from dovetail_surface import surface as _surface
 
     __getattr__, __dir__ = _surface(__name__)

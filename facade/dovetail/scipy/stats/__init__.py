@@ -34,6 +34,6 @@ if TYPE_CHECKING:
         wrapcauchy as wrapcauchy,
     )
 else:
-    from dovetail_core import surface as _surface
+    from dovetail_surface import surface as _surface
 
     __getattr__, __dir__ = _surface(__name__)

@@ -14,8 +14,8 @@ from importlib import import_module, util
 from pathlib import Path
 from typing import Any
 
+from dovetail_base.entry_points import installed_version
 from dovetail_core import registry
-from dovetail_core.registry.entries import installed_version
 from dovetail_xla import client as xla_client, ffi
 from dovetail_xla.arrays import XlaRuntimeError
 from dovetail_xla.version import JAXLIB_VERSION, parse

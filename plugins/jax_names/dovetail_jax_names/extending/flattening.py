@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_core import AbstractValue, ShapedArray, callable_name, is_value, typeof
-from dovetail_core.ir.debug_info import DebugInfo
+from dovetail_jax_names.debug_info import DebugInfo
 from dovetail_tree.util import (
     keystr,
     tree_flatten,

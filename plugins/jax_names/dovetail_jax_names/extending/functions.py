@@ -13,7 +13,7 @@ from functools import partial, wraps
 from typing import Any, NamedTuple
 
 from dovetail_core import Cache, ClosedJaxpr, Jaxpr, callable_name, eval_jaxpr, trace_key
-from dovetail_core.ir.debug_info import DebugInfo
+from dovetail_jax_names.debug_info import DebugInfo
 
 
 class StoreException(Exception):

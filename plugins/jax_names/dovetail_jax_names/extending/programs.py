@@ -18,7 +18,7 @@ from dovetail_core import (
     eval_jaxpr as _eval_jaxpr,
     programs,
 )
-from dovetail_core.ir.debug_info import DebugInfo
+from dovetail_jax_names.debug_info import DebugInfo
 
 from .classes import Covering
 

@@ -26,8 +26,8 @@ from dovetail_core import (
     with_leading,
     without_leading,
 )
-from dovetail_core.dispatch.forms import with_parameters
 from dovetail_custom_rules import custom_jvp_call_p, custom_vjp_call_p
+from dovetail_surface.parameters import with_parameters
 
 from .classes import Covering
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from dovetail_base.caches import cached
 from dovetail_base.scopes import Scope
 from dovetail_core import ClosedJaxpr, Option
-from dovetail_core.registry.configuration import load_settings
+from dovetail_surface.configuration import load_settings
 from dovetail_xla.config import watch_state
 
 Lines = Literal["all", "inside", "none"]

@@ -24,12 +24,12 @@ from dovetail_core import (
     stage,
     typeof,
 )
-from dovetail_core.rules.traced import anew, tracing
 from dovetail_hooks import has_hooks, manager
 from dovetail_tree.util import tree_flatten
 from dovetail_xla.config import trace_context
 
 from ..options import no_tracing, refuse_tracing
+from ..trace_cache.cache import bypass, tracing
 from .signature import Arguments, Signature, function_name
 
 
@@ -64,12 +64,12 @@ _oldest = local()  # the number of the oldest program that this thread may use, 
 def bypassing_cache() -> Iterator[None]:
     """In this thread, use no program that was traced before: what it was made of may have changed
     since, and nobody must be told later that it is made of what there is now."""
-    outer = getattr(_oldest, "number", 0), getattr(anew, "wanted", False)
-    _oldest.number, anew.wanted = next(_numbers), True
+    outer = getattr(_oldest, "number", 0), getattr(bypass, "wanted", False)
+    _oldest.number, bypass.wanted = next(_numbers), True
     try:
         yield
     finally:
-        _oldest.number, anew.wanted = outer
+        _oldest.number, bypass.wanted = outer
 
 
 def trace_function(f: Callable[..., Any], arguments: Arguments, avals: Sequence[Any]) -> Program:

@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any, Protocol
 
 from dovetail_base.caches import WeakTable
+from dovetail_base.ordering import ordered
+from dovetail_base.plugin_calls import disable_with_warning
 from dovetail_core import ClosedJaxpr, PluginError, RegistryError, registry
-from dovetail_core.interpret.pass_order import ordered
-from dovetail_core.registry.aside import set_aside
 from dovetail_core.registry.plugins import Registry, load_object
 from dovetail_hooks import has_hooks, manager
 
@@ -177,9 +177,9 @@ def _find() -> list[_Loaded]:
             each: ExecutableProvider = result.member(COLLECTION, name, partial(_problem, name))
             ordered([*accepted, each])
         except PluginError as e:
-            set_aside(str(e), e)
+            disable_with_warning(str(e), e)
         except RegistryError:
-            set_aside(
+            disable_with_warning(
                 f"the provider {name!r} of executables is set aside: its before and after "
                 f"contradict those of {', '.join(p.name for p in accepted)}. Correct one of them."
             )

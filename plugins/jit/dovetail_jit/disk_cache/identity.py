@@ -8,7 +8,7 @@ import platform as machine
 from typing import Any
 
 from dovetail_base.caches import cached
-from dovetail_core.registry.entries import installed_version
+from dovetail_base.entry_points import installed_version
 from dovetail_xla import client
 from dovetail_xla.version import JAXLIB_VERSION
 

@@ -16,10 +16,10 @@ from dovetail_core import (
     callable_name,
     here,
     stage_closed,
+    trace_cache,
     type_shardings,
     typeof,
 )
-from dovetail_core.rules import traced
 from dovetail_tree.util import tree_flatten, tree_unflatten
 
 from ..dtypes import as_dtype
@@ -189,11 +189,12 @@ def staged(
 
     avals: Any = [ShapedArray((), typeof(x).dtype) for x in arrays]  # type: ignore[attr-defined]
     key = "reduction", tree, tuple(avals)
-    known: tuple[ClosedJaxpr, Any] | None = traced.recall(computation, key)
+    cache = trace_cache()
+    known: tuple[ClosedJaxpr, Any] | None = cache.get(computation, key)
     if known is None:
         program = stage_closed(flat, avals * 2, callable_name(computation))
         known = program, trees[-1]
-        traced.keep(computation, key, program.consts, program, known)
+        cache.put(computation, key, program.consts, program, known)
     return known
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_core import cached, is_inexact, primitives
-from dovetail_core.dispatch.forms import accept_parameters
+from dovetail_surface.parameters import accept_parameters
 
 from .elementwise import of_numbers
 

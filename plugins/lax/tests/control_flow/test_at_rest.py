@@ -18,10 +18,10 @@ from dovetail_backends import device_put
 from dovetail_base.options import disable_jit
 from dovetail_callbacks import pure_callback
 from dovetail_core import UnexpectedTracerError, enable_x64, get_trace
-from dovetail_core.rules import at_rest
-from dovetail_core.rules.unchanged import look_at, unchanged
 from dovetail_custom_rules import custom_jvp
 from dovetail_jit import jit
+from dovetail_jit.trace_cache import eager_calls
+from dovetail_jit.trace_cache.fingerprints import fingerprint_of, is_current
 from dovetail_numpy import asarray, ones
 from dovetail_random import key, normal, split
 
@@ -39,13 +39,13 @@ class Count:
 @pytest.fixture
 def traces(monkeypatch: pytest.MonkeyPatch) -> Iterator[Count]:
     """Counts what is traced to be remembered, unseen by the functions that are traced."""
-    count, before = Count(), at_rest.stage
+    count, before = Count(), eager_calls.stage
 
     def counted(*args: Any) -> Any:
         count.now += 1
         return before(*args)
 
-    monkeypatch.setattr(at_rest, "stage", counted)
+    monkeypatch.setattr(eager_calls, "stage", counted)
     return count
 
 
@@ -95,7 +95,7 @@ def described(tree: Any) -> Any:
 def test_calls_are_traced_once_and_give_what_a_traced_call_gives(name: str, traces: Count) -> None:
     call = CALLS[name]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(at_rest, "look_at", lambda functions: None)
+        patch.setattr(eager_calls, "fingerprint_of", lambda functions: None)
         wanted = described(call())
     traces.now = 0
     assert [described(call()) for _ in range(3)] == [wanted] * 3
@@ -220,7 +220,7 @@ def test_changes_of_what_containers_and_objects_hold_are_seen(traces: Count) -> 
     for f in bodies:
         assert float(lax.scan(f, 0.0, None, 1)[0]) == 2
     assert traces.now == 2 * len(bodies)
-    assert look_at([model.__init__]) is not None and look_at([math.sin]) is not None
+    assert fingerprint_of([model.__init__]) is not None and fingerprint_of([math.sin]) is not None
 
 
 class Scaling:
@@ -254,14 +254,14 @@ def test_objects_with_slots_and_named_tuples_are_seen() -> None:
     def f() -> Any:
         return slotted, unset, pair
 
-    known = look_at([f])
-    assert known is not None and unchanged(known, [f])
+    known = fingerprint_of([f])
+    assert known is not None and is_current(known, [f])
     slotted.scale = 2.0
-    assert not unchanged(known, [f])
+    assert not is_current(known, [f])
     slotted.scale = 1.0
-    assert unchanged(known, [f])
+    assert is_current(known, [f])
     pair.a[0] = 2
-    assert not unchanged(known, [f])
+    assert not is_current(known, [f])
 
 
 def test_what_can_change_unseen_is_traced_each_time(traces: Count) -> None:
@@ -279,7 +279,7 @@ def test_what_can_change_unseen_is_traced_each_time(traces: Count) -> None:
 
     for f in (of_iterator, of_array, of_itself):
         lax.scan(f, 0.0, None, 1)
-        assert look_at([f]) is None
+        assert fingerprint_of([f]) is None
     assert float(lax.scan(of_iterator, 0.0, None, 1)[0]) == 1
     large[...] = 2.0
     assert float(lax.scan(of_array, 0.0, None, 1)[0]) == 2
@@ -293,10 +293,10 @@ def test_a_test_is_taken_by_what_its_attributes_are() -> None:
         case.assertTrue(case)
 
     case.rest = iter(())  # type: ignore[attr-defined]
-    known = look_at([f])
-    assert known is not None and unchanged(known, [f])
+    known = fingerprint_of([f])
+    assert known is not None and is_current(known, [f])
     case.rest = 1  # type: ignore[attr-defined]
-    assert not unchanged(known, [f])
+    assert not is_current(known, [f])
 
 
 def test_functions_and_what_they_close_over_are_let_go() -> None:
@@ -323,8 +323,8 @@ def test_one_function_closes_over_itself() -> None:
     def body(c: Any, _: Any) -> Any:
         return c + (1.0 if body else 0.0), None
 
-    known = look_at([body])
-    assert known is not None and unchanged(known, [body])
+    known = fingerprint_of([body])
+    assert known is not None and is_current(known, [body])
     assert float(lax.scan(body, 0.0, None, 3)[0]) == float(lax.scan(body, 0.0, None, 3)[0]) == 3
 
 
@@ -332,12 +332,12 @@ def test_not_yet_bound_and_too_many() -> None:
     def early() -> Any:
         return late
 
-    assert look_at([early]) is None
+    assert fingerprint_of([early]) is None
     late = 1
-    assert look_at([early]) is not None and late
+    assert fingerprint_of([early]) is not None and late
     names = {f"v{n}": n for n in range(500)}
     f = eval(f"lambda: ({', '.join(names)})", names)
-    assert look_at([f]) is None
+    assert fingerprint_of([f]) is None
 
 
 def test_results_that_are_operands_are_these() -> None:

@@ -21,6 +21,7 @@ from ..dtypes.conversion import astype, view
 from ..fusion import of_one_array, of_two_arrays
 from ..manipulation import shapes
 from ..reductions import basic
+from .concrete_attributes import install_concrete_attributes
 from .operators import operators
 
 
@@ -277,6 +278,7 @@ def install() -> None:
     """Give tracers and runtime arrays their operators, methods and properties."""
     common = methods()
     install_methods(Tracer, {**common, **_TRACER_ONLY})
+    install_concrete_attributes()
     install_methods(Array, {**common, **{n: _delegate(n) for n in _OF_VALUES}})
     own = {"__setitem__"}  # the array type has its own, which names the array
     direct = {n: LateMethod(partial(_direct, common[n])) for n in _DIRECT_PAIRS}

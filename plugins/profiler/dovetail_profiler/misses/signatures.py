@@ -245,3 +245,16 @@ def type_difference(what: str, now: Any, before: Any) -> Iterator[Difference]:
 
 
 _ATTRIBUTES = {"shape": "shape", "dtype": "dtype", "weak type": "weak_type"}
+
+
+def _axes_text(key: tuple[Any, ...]) -> str:
+    """A result of ``axes_key`` in words: ``'i' of size 3, 'x' of size 2 (of a mesh)``."""
+    if not key:
+        return "none"
+    manual = dict(key[1])
+    return ", ".join(_axis_text(name, size, manual.get(name)) for name, size in key[0])
+
+
+def _axis_text(name: Any, size: int, checked: bool | None) -> str:
+    kind = "" if checked is None else " (of a mesh)" if checked else " (of a mesh, unchecked)"
+    return f"{name!r} of size {size}{kind}"

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, cast
 
-from dovetail_core.registry.entries import installed_version
+from dovetail_base.entry_points import installed_version
 from dovetail_xla.version import JAXLIB_VERSION
 
 FORMAT = 1

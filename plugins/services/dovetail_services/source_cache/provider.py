@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dovetail_backends import backend_of
+from dovetail_base.plugin_calls import spell
 from dovetail_core import EVAL, RuleTable, axis_names, generation, get_trace, registry
 from dovetail_core.interpret.passes import STAGES, passes_for
-from dovetail_core.registry.foreign import spell
 from dovetail_hooks import has_hooks, manager
 from dovetail_jit import Call, Executable, Found
 from dovetail_jit.disk_cache import (

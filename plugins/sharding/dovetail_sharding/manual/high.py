@@ -22,7 +22,8 @@ from dovetail_core import (
     to_lo_rules,
     typeof,
 )
-from dovetail_core.types.high import missing, take_apart
+from dovetail_core.interpret.carrier import missing
+from dovetail_high.types import take_apart
 from dovetail_lax import psum_invariant_p, pvary_p
 
 from ..specs import PartitionSpec

@@ -24,9 +24,9 @@ from dovetail_core import (
     programs,
     registry,
     stage,
+    trace_cache,
     typeof,
 )
-from dovetail_core.rules import traced
 from dovetail_tree.util import (
     keystr,
     tree_differences,
@@ -64,7 +64,8 @@ def check_function(f: Any, what: str) -> None:
 def stage_function(f: Callable[..., Any], in_tree: Any, avals: Sequence[Any]) -> Staged:
     """Trace ``f(*args)`` for flat arguments of types ``avals`` and structure ``in_tree``."""
     key = in_tree, tuple(avals)
-    result: Staged | None = traced.recall(f, key)
+    cache = trace_cache()
+    result: Staged | None = cache.get(f, key)
     if result is not None:
         return result
     trees: list[Any] = []
@@ -76,10 +77,10 @@ def stage_function(f: Callable[..., Any], in_tree: Any, avals: Sequence[Any]) ->
             _check_result(x, f)
         return result
 
-    with traced.tracing():
+    with cache.tracing():
         jaxpr, consts = stage(flat, avals, name_of(f))
         result = Staged(jaxpr, consts, trees[0])
-        traced.keep(f, key, consts, jaxpr, result)
+        cache.put(f, key, consts, jaxpr, result)
     return result
 
 

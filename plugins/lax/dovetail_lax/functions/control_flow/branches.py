@@ -19,9 +19,9 @@ from dovetail_core import (
     get_trace,
     here,
     mutable_values,
+    trace_cache,
     typeof,
 )
-from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
 from dovetail_tree.util import tree_flatten, tree_structure, tree_unflatten
 
 from ...primitives.collectives import vary_over
@@ -84,8 +84,8 @@ def switch(
     if len(branches) == 1:
         return branches[0](*operands)
     if get_trace() is EVAL:
-        result = call_at_rest("switch", _switch_again, branches, (), index, *operands)
-        if result is not UNKNOWN:
+        result = trace_cache().eager_call("switch", _switch_again, branches, (), index, *operands)
+        if result is not NotImplemented:
             return result
     from ..values import clamp
 
@@ -218,8 +218,10 @@ def cond(
     if disable_jit.value and (known := _known(pred)) is not None:
         return true_fun(*operands) if known else false_fun(*operands)
     if get_trace() is EVAL:
-        result = call_at_rest("cond", _cond_again, (true_fun, false_fun), (), pred, *operands)
-        if result is not UNKNOWN:
+        result = trace_cache().eager_call(
+            "cond", _cond_again, (true_fun, false_fun), (), pred, *operands
+        )
+        if result is not NotImplemented:
             return result
     if aval.dtype.kind != "b":
         from ..discrete import ne
@@ -278,8 +280,8 @@ def platform_dependent(
         check_function(default, "platform_dependent: default")
     if get_trace() is EVAL:
         statics = (*per_platform,), default is not None
-        result = call_at_rest("platform_dependent", _again, functions, statics, *args)
-        if result is not UNKNOWN:
+        result = trace_cache().eager_call("platform_dependent", _again, functions, statics, *args)
+        if result is not NotImplemented:
             return result
     leaves, in_tree = tree_flatten(args)
     avals = operand_types(leaves, in_tree, "platform_dependent: operands")

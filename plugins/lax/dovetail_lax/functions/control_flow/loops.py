@@ -18,10 +18,9 @@ from dovetail_core import (
     here,
     manual_axis_types,
     mutable_values,
+    trace_cache,
     typeof,
 )
-from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
-from dovetail_core.rules.traced import stands_for
 from dovetail_tree.util import tree_flatten, tree_map, tree_structure, tree_unflatten
 
 from ...dtypes import kind_of
@@ -74,8 +73,10 @@ def while_loop(
     check_function(cond_fun, "while_loop: cond_fun")
     check_function(body_fun, "while_loop: body_fun")
     if checkpoint is None and get_trace() is EVAL:
-        result = call_at_rest("while_loop", _while_again, (cond_fun, body_fun), (), init_val)
-        if result is not UNKNOWN:
+        result = trace_cache().eager_call(
+            "while_loop", _while_again, (cond_fun, body_fun), (), init_val
+        )
+        if result is not NotImplemented:
             return result
     return while_of("while_loop", cond_fun, body_fun, init_val, checkpoint)
 
@@ -212,10 +213,10 @@ def fori_loop(
     """
     check_function(body_fun, "fori_loop: body_fun")
     if checkpoint is None and lower.__class__ is upper.__class__ is int and get_trace() is EVAL:
-        result = call_at_rest(
+        result = trace_cache().eager_call(
             "fori_loop", _fori_again, (body_fun,), (lower, upper, unroll), init_val
         )
-        if result is not UNKNOWN:
+        if result is not NotImplemented:
             return result
     lower, upper, dtype = _bounds(lower, upper)
     if checkpoint is not None:
@@ -244,7 +245,7 @@ def fori_loop(
         i, value = carry
         return (add_p.bind(i, one), body_fun(i, value)), None
 
-    stands_for(step, body_fun, ("step", one.__class__))
+    trace_cache().alias(step, body_fun, ("step", one.__class__))
     (_, value), _ = scan_of(
         "fori_loop", step, (start, init_val), None, length, unroll=unroll or 1, scheme=checkpoint
     )
@@ -307,7 +308,7 @@ def _while(lower: Any, upper: Any, body_fun: Callable[..., Any], init_val: Any, 
         i, n, value = state
         return add_p.bind(i, one), n, body_fun(i, value)
 
-    stands_for(step, body_fun, ("step to", one.__class__))
+    trace_cache().alias(step, body_fun, ("step to", one.__class__))
     start = (lower, upper, init_val)
     return while_of("fori_loop", _is_before, step, start, scheme)[2]
 

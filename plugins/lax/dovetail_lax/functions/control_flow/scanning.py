@@ -14,10 +14,10 @@ from dovetail_core import (
     here,
     leading_size,
     mutable_values,
+    trace_cache,
     typeof,
     without_leading,
 )
-from dovetail_core.rules.at_rest import UNKNOWN, call_at_rest
 from dovetail_tree.util import (
     keystr,
     tree_flatten,
@@ -90,8 +90,10 @@ def scan_of(
 ) -> tuple[Any, Any]:
     """:func:`scan`, for the function named ``what``."""
     if scheme is None and get_trace() is EVAL:
-        result = call_at_rest(what, _scan_again, (f,), (what, length, reverse, unroll), init, xs)
-        if result is not UNKNOWN:
+        result = trace_cache().eager_call(
+            what, _scan_again, (f,), (what, length, reverse, unroll), init, xs
+        )
+        if result is not NotImplemented:
             return result
     provider = None if scheme is None else checkpointing(what, scheme)
     leaves, carry_tree = tree_flatten(init)

@@ -1,7 +1,7 @@
 """Rules of ``batching.batch``: references from outside are read at mapped places, not written to.
 
 A reference that is made under ``vmap`` or mapped by it belongs to it (see
-``dovetail_core.interpret.mutable_values``), and its operations never get here.
+``dovetail_mutable.mutable_values``), and its operations never get here.
 """
 
 from __future__ import annotations

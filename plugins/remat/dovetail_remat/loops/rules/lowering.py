@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_core import to_lo_rules
-from dovetail_core.interpret.lowering import LowCarrier
+from dovetail_high.lowering import LowCarrier
 
 from ..lifting import lifted_forward, lifted_reverse
 from ..primitives import forward_p, reverse_p

@@ -12,7 +12,7 @@ from dovetail_core import (
     Var as Var,
     check_jaxpr as check_jaxpr,
 )
-from dovetail_core.ir.debug_info import DebugInfo as DebugInfo
+from dovetail_jax_names.debug_info import DebugInfo as DebugInfo
 
 from ....extending.primitive import (
     CallPrimitive as CallPrimitive,

@@ -2,7 +2,7 @@
 
 Tracing the functions of a small loop takes ten times as long as running it. The program of a call
 is remembered with its first function, as long as that lives, and is used again if no part of its
-functions has changed (see ``unchanged``).
+functions has changed (see ``fingerprints``).
 """
 
 from __future__ import annotations
@@ -13,22 +13,21 @@ from typing import Any, NamedTuple
 
 from dovetail_base.caches import Cache, WeakTable, identity
 from dovetail_base.options import check_tracer_leaks, disable_jit
+from dovetail_core.dispatch.tracer import Tracer
+from dovetail_core.ir.programs import ClosedJaxpr
+from dovetail_core.rules.evaluation import eval_jaxpr, is_overridden
+from dovetail_core.rules.staging import consts_to_inputs, stage
+from dovetail_core.types.typeof import typeof
 from dovetail_tree.util import tree_flatten, tree_unflatten
 from dovetail_xla.arrays import ArrayImpl
 from dovetail_xla.config import trace_context
 
-from ..dispatch.tracer import Tracer
-from ..ir.programs import ClosedJaxpr
-from ..registry.discovery import registry
-from ..types.typeof import typeof
-from .alive import keeps_any, keeps_only_itself
-from .evaluation import eval_jaxpr, is_overridden
-from .staging import consts_to_inputs, stage
-from .unchanged import KEPT, Results, look_at
+from ..eager import eager_call_cached
+from .fingerprints import KEPT, Results, fingerprint_of
+from .retention import is_self_contained, retains_closures
 
 Again = Callable[..., Any]
 """``again(functions, statics, *operands)``: a call, to be traced."""
-UNKNOWN: Any = object()
 
 
 class _Known(NamedTuple):
@@ -43,15 +42,13 @@ class _Known(NamedTuple):
     def lasts(self, functions: Sequence[Any]) -> bool:
         """Return whether it may be remembered with its functions."""
         mutable = any(a.is_mutable or a.has_mutable_type for a in self.program.in_avals)
-        return not mutable and not keeps_any(self.program, functions)
+        return not mutable and not retains_closures(self.program, functions)
 
     def run(self, name: str, leaves: Sequence[Any]) -> Any:
         """The call's result."""
         operands = (*self.consts, *leaves)
-        call = registry().provider("program_caller", default=None)
-        whole = keeps_only_itself(self.program) and not is_overridden()
-        if call is not None and whole:
-            outs = call(self.program, name, operands)
+        if is_self_contained(self.program) and not is_overridden():
+            outs = eager_call_cached(self.program, name, operands)
         else:
             outs = eval_jaxpr(self.program.jaxpr, [], *operands)
         for at, operand in self.through:
@@ -63,12 +60,12 @@ class _Known(NamedTuple):
 _known: WeakTable[Cache[Any, Results[_Known]]] = WeakTable()
 
 
-def call_at_rest(
+def eager_call(
     name: str, again: Again, functions: Sequence[Any], statics: tuple[Any, ...], *operands: Any
 ) -> Any:
     """The result of ``again(functions, statics, *operands)``, called eagerly, from one program.
 
-    :data:`UNKNOWN` if the call cannot be one program, and is to be made as it is.
+    NotImplemented if the call cannot be one program, and is to be made as it is.
 
     Args:
         name: of the program.
@@ -78,21 +75,21 @@ def call_at_rest(
         operands: pytrees of arrays.
     """
     if disable_jit.value or check_tracer_leaks.value:
-        return UNKNOWN
+        return NotImplemented
     leaves, in_tree = tree_flatten(operands)
     try:
         avals = tuple([typeof(x) for x in leaves])
         key = again, dumps(statics, 2), in_tree, avals, trace_context()
         mine = _results(functions)
-        result = mine.find(functions, key)
+        result = mine.get(functions, key)
     except (TypeError, ValueError):  # no arrays, or nothing to remember it by
-        return UNKNOWN
+        return NotImplemented
     if result is None:
         result = _traced(name, again, functions, statics, leaves, in_tree, avals)
         if result is None:
-            return UNKNOWN
+            return NotImplemented
         if result.lasts(functions):
-            mine.keep(functions, key, result)
+            mine.put(functions, key, result)
     return result.run(name, leaves)
 
 
@@ -114,7 +111,7 @@ def _traced(
     in_tree: Any, avals: Sequence[Any],
 ) -> _Known | None:  # fmt: skip
     """The call as a program; None if the next call may be another program."""
-    if look_at(functions) is None or any(isinstance(x, Tracer) for x in leaves):
+    if fingerprint_of(functions) is None or any(isinstance(x, Tracer) for x in leaves):
         return None
     if any(a.is_mutable or a.has_mutable_type for a in avals):
         return None

@@ -15,9 +15,8 @@ from importlib import import_module
 from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dovetail_base.caches import Cache
-
-from .foreign import spell
+from .caches import Cache
+from .plugin_calls import spell
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution

@@ -1,7 +1,8 @@
 """Calls of plugins' code, which may fail in any way, while the program goes on.
 
-It does not help against code that never returns, that ends the process itself (``os._exit``, a
-crash in C), or that changes state that others rely on. ``DOVETAIL_DISABLE_PLUGINS`` disables it.
+What does not work is disabled with a warning. That does not help against code that never returns,
+that ends the process itself (``os._exit``, a crash in C), or that changes state that others rely
+on: ``DOVETAIL_DISABLE_PLUGINS`` disables it.
 """
 
 from __future__ import annotations
@@ -12,10 +13,21 @@ import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from dovetail_base.environment import PREFIX, settings
-from dovetail_base.lazy import import_part
+from .environment import PREFIX, flag, settings
+from .errors import PluginError
+from .lazy import import_part
 
-from .aside import set_aside
+
+def disable_with_warning(text: str, cause: BaseException | None = None, more: str = "") -> None:
+    """Warn with ``text`` and ``more`` that a part of a plugin is set aside.
+
+    Raises:
+        PluginError: the environment sets ``DOVETAIL_STRICT``; its message is ``text``.
+    """
+    if flag("strict"):
+        raise PluginError(text) from cause
+    warnings.warn(text + more, RuntimeWarning, stacklevel=5)
+
 
 T = TypeVar("T")
 
@@ -45,7 +57,7 @@ def attempt(
     finally:
         changed = [] if before is None else before.put_back()
     if changed:
-        set_aside(
+        disable_with_warning(
             f"importing {whose} changes {' and '.join(changed)}: that is undone. Correct the "
             "plugin, or disable it (DOVETAIL_DISABLE_PLUGINS)."
         )

@@ -3,7 +3,7 @@
 If each of several nested functions used the next one twice, every level would be traced twice as
 often as the one before. Within a trace a function is the same as long as it closes over the same
 objects, also tracers. Beyond that, the result of tracing a function without tracers is remembered
-with it, and used again if no part of it has changed (see ``unchanged``).
+with it, and used again if no part of it has changed (see ``fingerprints``).
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from dovetail_base.caches import WeakTable
 from dovetail_base.options import check_tracer_leaks, disable_jit
 from dovetail_base.source import get_scope, here, without_names
 from dovetail_base.wrapping import callable_name
+from dovetail_core.dispatch.axis_names import axes_key
+from dovetail_core.dispatch.primitive import EVAL, get_trace
+from dovetail_core.dispatch.tracer import Tracer
+from dovetail_core.rules.staging import stage
+from dovetail_core.types.typeof import typeof
 from dovetail_xla.config import trace_context
 
-from ..dispatch.axis_names import axes_key
-from ..dispatch.primitive import EVAL, get_trace
-from ..dispatch.tracer import Tracer
-from ..types.typeof import typeof
-from .alive import keeps_any
-from .staging import stage
-from .unchanged import Known, Results
+from .fingerprints import Known, Results
+from .retention import retains_closures
 
 
-class _Found(NamedTuple):
+class _Result(NamedTuple):
     """The result of tracing a function, which is kept alive so that its id stays its own."""
 
     function: Any
@@ -90,7 +90,7 @@ def _explain(error: BaseException) -> None:
     ) from error
 
 
-def stands_for(f: Any, of: Any, how: Hashable) -> None:
+def alias(f: Any, of: Any, how: Hashable) -> None:
     """Note that the library made ``f`` of ``of``, as it does for each call: results of ``f`` are
     remembered with that function, under ``how`` it was made."""
     f.__name__ = callable_name(of)
@@ -102,28 +102,28 @@ _LOOKED = "looked"
 _lasting: WeakTable[Results[Any]] = WeakTable()
 """The results of tracing functions that close over no tracers."""
 
-anew = local()
+bypass = local()
 """``wanted`` is true while this thread must not use results from before the outermost trace:
 attributes of modules and classes may have changed since."""
 
 
-def recall(f: Any, key: Hashable) -> Any:
-    """The result that :func:`keep` was given, if ``f`` has the same parts now; else None."""
+def get(f: Any, key: Hashable) -> Any:
+    """The result that :func:`put` was given, if ``f`` has the same parts now; else None."""
     f, key = _key(f, key)
     traced = _traced.get()
     if traced and f.__class__ is FunctionType:
-        results: _Found | None = traced.get((id(f), key))
+        results: _Result | None = traced.get((id(f), key))
         if results is not None and all(map(_lasts, results.consts)):
             closure = _closure(f)
             if len(closure) == len(results.closure) and all(map(is_, closure, results.closure)):
                 return results.result
-    if check_tracer_leaks.value or disable_jit.value or getattr(anew, "wanted", False):
+    if check_tracer_leaks.value or disable_jit.value or getattr(bypass, "wanted", False):
         return None
     mine = _lasting.known(f)
-    return None if mine is None else mine.find((f,), key)
+    return None if mine is None else mine.get((f,), key)
 
 
-def keep(f: Any, key: Hashable, consts: Sequence[Any], program: Any, result: Any) -> None:
+def put(f: Any, key: Hashable, consts: Sequence[Any], program: Any, result: Any) -> None:
     """Remember the result of tracing ``f`` to a program that closes over the values ``consts``.
 
     (Not while leaks are looked for, since remembered results hold tracers.)
@@ -133,10 +133,10 @@ def keep(f: Any, key: Hashable, consts: Sequence[Any], program: Any, result: Any
     f, key = _key(f, key)
     traced = _traced.get()
     if traced is not None and f.__class__ is FunctionType:
-        traced[id(f), key] = _Found(f, _closure(f), consts, result)
+        traced[id(f), key] = _Result(f, _closure(f), consts, result)
     if disable_jit.value or any(isinstance(c, Tracer) or not _lasts(c) for c in consts):
         return
-    if keeps_any(program, (f,)):
+    if retains_closures(program, (f,)):
         return
     try:
         mine = _lasting.of(f, Results)
@@ -144,7 +144,7 @@ def keep(f: Any, key: Hashable, consts: Sequence[Any], program: Any, result: Any
         return
     known: Known = {} if traced is None else traced.setdefault(_LOOKED, {})
     known.pop(id(f), None)  # its own trace may have changed it
-    mine.keep((f,), key, result, known)
+    mine.put((f,), key, result, known)
 
 
 def _key(f: Any, key: Hashable) -> tuple[Any, Hashable]:

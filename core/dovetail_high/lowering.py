@@ -12,20 +12,18 @@ from functools import partial
 from typing import Any, Protocol
 
 from dovetail_base.source import current_source, describe
+from dovetail_core.dispatch.primitive import Primitive, Trace
+from dovetail_core.interpret.carrier import Carrier
+from dovetail_core.interpret.control_flow import lift_regions
+from dovetail_core.interpret.lifting import LiftTrace, lift_program
+from dovetail_core.ir.programs import ClosedJaxpr, Eqn
+from dovetail_core.rules.rule_checks import check_results
+from dovetail_core.rules.tables import RuleTable
+from dovetail_core.types.avals import AbstractValue, low_types, with_leading, without_leading
+from dovetail_core.types.typeof import typeof
 
-from ..dispatch.primitive import Primitive, Trace
-from ..ir.programs import ClosedJaxpr, Eqn
-from ..registry.discovery import registry
-from ..rules.evaluation import eval_rules
-from ..rules.rule_checks import check_results
-from ..rules.tables import RuleTable
-from ..types.avals import AbstractValue
-from ..types.high import low_types, take_apart, with_leading, without_leading
-from ..types.typeof import typeof
-from .carrier import Carrier
-from .control_flow import lift_regions
-from .lifting import LiftTrace, lift_program
-from .partly import run_partly
+from .partial import run_partly
+from .types import take_apart
 
 
 class ToLoRule(Protocol):
@@ -147,16 +145,12 @@ def raise_values(arrays: Sequence[Any], avals: Sequence[AbstractValue]) -> list[
     return result
 
 
-@eval_rules.deriver
-def _evaluate(primitive: Primitive) -> Callable[..., Any] | None:
-    """The rule of evaluation: by the provider ``evaluator``, else by the decomposition; for a high
-    primitive by its ``to_lo`` rule."""
-    evaluator = registry().provider("evaluator", default=None)
-    rule = primitive.decomposition if evaluator is None else evaluator(primitive)
-    return rule if primitive.is_high is None else _eval_high(primitive, rule)
+def eval_high(primitive: Primitive, otherwise: Callable[..., Any] | None) -> Callable[..., Any]:
+    """The rule of evaluation of a primitive that may be high: provider ``high_evaluator``.
 
-
-def _eval_high(primitive: Primitive, otherwise: Callable[..., Any] | None) -> Callable[..., Any]:
+    Args:
+        otherwise: its rule where it is not high.
+    """
     high = primitive.is_high
 
     def rule(*args: Any, **params: Any) -> Any:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NoReturn
 
 from dovetail_base import errors
-
-from ..types.avals import ShapedArray
-from .tracer import Tracer, place_remedy
+from dovetail_core.dispatch.operators import own_attribute
+from dovetail_core.dispatch.tracer import Tracer, place_remedy
+from dovetail_core.types.avals import ShapedArray
 
 METHODS = (
     "addressable_data delete devices is_deleted on_device_size_in_bytes unsafe_buffer_pointer "
@@ -19,22 +18,21 @@ PROPERTIES = (
 ).split()
 
 
-class OfArrays:
+class ConcreteOnlyAttribute:
     """An attribute that traced arrays cannot have; values of other types have their own.
 
     Reading a method, as ``hasattr`` does, succeeds; calling it raises the error.
     """
 
-    def __init__(self, name: str, is_method: bool, of_others: Callable[[Any, str], Any]) -> None:
+    def __init__(self, name: str, is_method: bool) -> None:
         self.name = name
         self.is_method = is_method
-        self.of_others = of_others
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self
         if not isinstance(instance.aval, ShapedArray):
-            return self.of_others(instance, self.name)
+            return own_attribute(instance, self.name)
         if not self.is_method:
             self._refuse(instance)
 
@@ -48,7 +46,7 @@ class OfArrays:
         tracer._fail(use, place_remedy, errors.ConcretizationTypeError)  # pyright: ignore[reportPrivateUsage]
 
 
-def install(of_others: Callable[[Any, str], Any]) -> None:
-    """Give tracers these attributes; ``of_others`` finds those of values that are no arrays."""
+def install_concrete_attributes() -> None:
+    """Give tracers these attributes."""
     for name in [*METHODS, *PROPERTIES]:
-        setattr(Tracer, name, OfArrays(name, name in METHODS, of_others))
+        setattr(Tracer, name, ConcreteOnlyAttribute(name, name in METHODS))

@@ -29,10 +29,9 @@ from weakref import ref
 import numpy as np
 
 from dovetail_base.caches import WeakTable
+from dovetail_core.dispatch.tracer import Tracer
 from dovetail_xla.arrays import ArrayImpl
 from dovetail_xla.execution import PjitFunction
-
-from ..dispatch.tracer import Tracer
 
 MOST = 400
 """The most values of a snapshot; more would take longer than tracing a small function."""
@@ -48,7 +47,7 @@ _BY_REFERENCE = {FunctionType, PjitFunction}
 _HEAP_TYPE = 1 << 9  # of a class's __flags__
 
 
-class Unseen(Exception):
+class NotSnapshotable(Exception):
     """Raised for a value that can change without a snapshot showing it."""
 
 
@@ -113,7 +112,7 @@ class _Attributes:
 
 
 def same(now: Sequence[Any], before: Sequence[Any]) -> bool:
-    """Return whether values are those that :meth:`Look.hold` was given, and have not changed."""
+    """Return whether values are those that :meth:`Snapshot.capture` was given, unchanged."""
     if len(now) != len(before):
         return False
     for x, y in zip(now, before):
@@ -128,7 +127,7 @@ def same(now: Sequence[Any], before: Sequence[Any]) -> bool:
     return True
 
 
-class _Place:
+class _ById:
     """A value by its address."""
 
     __slots__ = ("cls", "id")
@@ -141,11 +140,11 @@ class _Place:
         return now.__class__ is self.cls and id(now) == self.id
 
 
-_HELD = {Contents, _Elements, _Attributes, _Place}
+_HELD = {Contents, _Elements, _Attributes, _ById}
 
 
-def _as_it_is(value: Any) -> Any:
-    return value if value.__class__ in _CONSTANT else _Place(value)
+def _unopened(value: Any) -> Any:
+    return value if value.__class__ in _CONSTANT else _ById(value)
 
 
 def _is_test(x: Any) -> bool:
@@ -155,7 +154,7 @@ def _is_test(x: Any) -> bool:
     return unittest is not None and isinstance(x, unittest.TestCase)
 
 
-class Look:
+class Snapshot:
     """A snapshot of values: their parts, and the functions among them."""
 
     __slots__ = ("_count", "_open", "_seen", "functions")
@@ -166,15 +165,15 @@ class Look:
         self._seen: set[int] = set()
         self._open: set[int] = set()
 
-    def hold(self, value: Any) -> Any:
+    def capture(self, value: Any) -> Any:
         """The snapshot of a value, with which :func:`same` compares it.
 
         Raises:
-            Unseen: the value could change without that being noticed.
+            NotSnapshotable: the value could change without that being noticed.
         """
         self._count += 1
         if self._count > MOST:
-            raise Unseen
+            raise NotSnapshotable
         cls = value.__class__
         if cls in _CONSTANT:
             return value
@@ -194,10 +193,10 @@ class Look:
 
     def _container(self, cls: type, read: Callable[[Any], list[Any]], value: Any) -> Any:
         if id(value) in self._open:  # it is in itself
-            raise Unseen
+            raise NotSnapshotable
         self._open.add(id(value))
         parts = read(value)
-        held = list(map(self.hold, parts))
+        held = list(map(self.capture, parts))
         self._open.discard(id(value))
         if cls is tuple and all(x is y for x, y in zip(parts, held)):
             return value
@@ -206,18 +205,18 @@ class Look:
     def _object(self, value: Any) -> Any:
         cls = cast("Any", type(value))
         if isinstance(value, Tracer):
-            raise Unseen
+            raise NotSnapshotable
         read = _attributes.of(cls, partial(_reader, cls))
         if read is None or cls is not value.__class__:
-            raise Unseen
+            raise NotSnapshotable
         if not cls.__weakrefoffset__:
             return self._container(cls, read, value)
         if id(value) in self._seen:
             return ref(value)
         self._seen.add(id(value))
         result = _Attributes(value, read)
-        hold = _as_it_is if _is_test(value) else self.hold
-        result.parts.extend(map(hold, read(value)))
+        capture = _unopened if _is_test(value) else self.capture
+        result.parts.extend(map(capture, read(value)))
         return result
 
 
@@ -235,8 +234,8 @@ def _reader(cls: Any) -> Callable[[Any], list[Any]] | None:
     # By name, since descriptors would keep the class alive; copied, since it may get attributes.
     named: list[tuple[str, Any]] = [v for c in kinds for v in c.__dict__.copy().items()]
     members = [n for n, v in named if v.__class__ is _MEMBER]
-    places = len(members) + (cls.__dictoffset__ > 0) + (cls.__weakrefoffset__ > 0)
-    hidden = cls.__basicsize__ - object.__basicsize__ - 8 * places
+    slots = len(members) + (cls.__dictoffset__ > 0) + (cls.__weakrefoffset__ > 0)
+    hidden = cls.__basicsize__ - object.__basicsize__ - 8 * slots
     return (
         partial(_read, members, bool(dicts)) if all(map(_is_made, kinds)) and not hidden else None
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .primitive import Primitive, Trace, get_trace, run_under, set_trace
-from .tracer import Tracer
+from dovetail_core.dispatch.primitive import Primitive, Trace, get_trace, run_under, set_trace
+from dovetail_core.dispatch.tracer import Tracer
 
 
 class ReplacingTrace(Trace):

@@ -8,8 +8,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from dovetail_base.keys import keeps_alive
-
-from ..ir.programs import ClosedJaxpr, Jaxpr, subprograms
+from dovetail_core.ir.programs import ClosedJaxpr, Jaxpr, subprograms
 
 _PLAIN = {int, bool, float, str, type(None)}
 MOST = 2000
@@ -41,12 +40,12 @@ def _holders(jaxpr: Jaxpr) -> list[Any]:
     return result
 
 
-def keeps_only_itself(program: ClosedJaxpr) -> bool:
+def is_self_contained(program: ClosedJaxpr) -> bool:
     """Return whether a remembered program keeps no objects alive that a call made (functions)."""
     return not holders(program)
 
 
-def keeps_any(program: Jaxpr | ClosedJaxpr, functions: Sequence[Any]) -> bool:
+def retains_closures(program: Jaxpr | ClosedJaxpr, functions: Sequence[Any]) -> bool:
     """Return whether ``functions`` can be reached from a program; True if that is not known."""
     todo = holders(program)
     if not todo:

@@ -1,4 +1,4 @@
-"""The facade's look-up of names: those that manifests give its modules, loaded on first use."""
+"""The modules of surfaces: names that manifests give them, loaded on first use."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from typing import Any, cast
 from dovetail_base.caches import cached
 from dovetail_base.errors import PluginError, RegistryError
 from dovetail_base.lazy import absent_name
-
-from .aside import set_aside
-from .discovery import registry
-from .manifest import Manifest
-from .plugins import Plugin, load_object
+from dovetail_base.plugin_calls import disable_with_warning
+from dovetail_core.registry.discovery import registry
+from dovetail_core.registry.manifest import Manifest
+from dovetail_core.registry.plugins import Plugin, load_object
 
 KERNEL = Manifest(
     "kernel",
     names={
         "check_tracer_leaks": "dovetail_base.options:check_tracer_leaks",
         "checking_leaks": "dovetail_base.options:checking_leaks",
-        "config": "dovetail_core.registry.configuration:config",
+        "config": "dovetail_surface.configuration:config",
         "enable_checks": "dovetail_base.options:enable_checks",
         "enable_x64": "dovetail_base.options:enable_x64",
         "float0": "dovetail_core.types.dtypes:float0",
@@ -130,7 +129,7 @@ def _listed(manifest: Manifest, home: str) -> frozenset[str]:
         except PluginError as e:
             if plugin.is_standard:
                 raise
-            set_aside(str(e), e)
+            disable_with_warning(str(e), e)
             return frozenset()
     return known
 
@@ -176,7 +175,7 @@ def _owner(name: str, result: Mapping[str, str]) -> tuple[str, str]:
         )
         if first[0] != KERNEL.name and not plugins[first[0]].is_standard:
             raise RegistryError(text)
-        set_aside(text, more=" The first of them has it.")
+        disable_with_warning(text, more=" The first of them has it.")
     return first
 
 

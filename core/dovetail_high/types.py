@@ -8,16 +8,21 @@ from it (see ``lowering``).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, Protocol
+from typing import Any, Protocol
 
-from dovetail_base.errors import MissingRule
 from dovetail_base.source import current_source, describe
+from dovetail_core.interpret.carrier import MissingMethod as MissingMethod, missing as missing
+from dovetail_core.registry.discovery import registry
+from dovetail_core.types.algebra import zeros_like_aval
+from dovetail_core.types.avals import (
+    AbstractValue,
+    leading_size as leading_size,
+    low_types as low_types,
+    with_leading as with_leading,
+    without_leading as without_leading,
+)
+from dovetail_core.types.typeof import register_type, typeof
 from dovetail_tree.util import tree_flatten
-
-from ..registry.discovery import registry
-from .algebra import zeros_like_aval
-from .avals import AbstractValue, ShapedArray
-from .typeof import register_type, typeof
 
 
 class HiType(AbstractValue):
@@ -171,23 +176,6 @@ def high_algebra() -> HighAlgebra:
     return registry().provider("high_algebra")
 
 
-class MissingMethod(MissingRule, NotImplementedError):
-    """A high type or primitive lacks a method that an operation needs."""
-
-
-def missing(owner: Any, method: str, purpose: str) -> NoReturn:
-    """Raise the error for a method that ``owner`` does not define.
-
-    Raises:
-        MissingMethod: names the method, the type, the purpose and the user's line.
-    """
-    cls = owner.__class__
-    raise MissingMethod(
-        f"{cls.__name__} ({cls.__module__}) has no method {method.partition('(')[0]}, which is "
-        f"needed {purpose}{describe(current_source())}. Define {cls.__name__}.{method}."
-    )
-
-
 def register_hitype(val_cls: type, typeof_fn: Callable[[Any], AbstractValue]) -> None:
     """Register instances of ``val_cls`` as values, of the high type ``typeof_fn(x)``."""
     register_type(val_cls, typeof_fn)
@@ -216,39 +204,3 @@ def take_apart(x: Any, aval: AbstractValue, purpose: str) -> Sequence[Any]:
 
 def _spell(avals: Sequence[AbstractValue]) -> str:
     return ", ".join(a.str_short() for a in avals)
-
-
-def low_types(avals: Sequence[AbstractValue]) -> list[AbstractValue]:
-    """The types of the arrays of values of types ``avals``, in order."""
-    high: Any = avals
-    return [t for a in high for t in (a.lo_ty() if a.is_high else (a,))]
-
-
-def leading_size(aval: AbstractValue) -> int | None:
-    """The length of the leading axis (of a mutable type that of its contents), or None."""
-    if aval.is_mutable:
-        (aval,) = aval.content_types()
-    if isinstance(aval, HiType):
-        return aval.axis_size(aval.leading_spec())
-    return aval.shape[0] if aval.shape else None  # type: ignore[attr-defined]
-
-
-def without_leading(aval: AbstractValue) -> AbstractValue:
-    """The type of a slice of the leading axis."""
-    if isinstance(aval, ShapedArray):
-        return aval.without_dimension(0)
-    if aval.is_mutable:
-        part = aval.with_contents([without_leading(a) for a in aval.content_types()])
-        assert part is not None  # loops ask before
-        return part
-    assert isinstance(aval, HiType)
-    spec = aval.leading_spec()
-    return aval.mapped(aval.axis_size(spec), spec)
-
-
-def with_leading(aval: AbstractValue, size: int) -> AbstractValue:
-    """The type of ``size`` values stacked along a new leading axis."""
-    if isinstance(aval, ShapedArray):
-        return aval.with_dimension(0, size)
-    assert isinstance(aval, HiType)
-    return aval.unmapped(size, aval.leading_spec())

@@ -73,3 +73,8 @@ class DebugInfo(NamedTuple):
 
 def _as_many(names: Sequence[str] | None, expected: int) -> tuple[str, ...]:
     return tuple(names) if names is not None and len(names) == expected else ("",) * expected
+
+
+def of_program(name: str) -> DebugInfo:
+    """The function that a program of this name was traced from: provider ``debug_info``."""
+    return DebugInfo("jit", name or "<unknown>")

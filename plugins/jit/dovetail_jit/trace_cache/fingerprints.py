@@ -21,7 +21,7 @@ from dovetail_base.caches import Cache
 from dovetail_base.source import is_framework
 from dovetail_xla.execution import PjitFunction
 
-from .contents import Look, Unseen, same
+from .snapshots import NotSnapshotable, Snapshot, same
 
 V = TypeVar("V")
 KEPT = 64
@@ -41,14 +41,14 @@ class _Parts(NamedTuple):
     named: Sequence[Any]
 
 
-class Functions(NamedTuple):
+class Fingerprint(NamedTuple):
     """A snapshot of functions: those that were given, and all of their parts."""
 
     given: Sequence[Any]
     parts: Sequence[_Parts]
 
 
-class _Looked(NamedTuple):
+class _Inspected(NamedTuple):
     """The snapshot of one function, which is kept alive so that its id stays its own."""
 
     function: Any
@@ -56,66 +56,66 @@ class _Looked(NamedTuple):
     uses: dict[int, Any]
 
 
-Known = dict[int, _Looked]
-"""Functions that have been looked at, by id: each level of a nest of functions uses all below."""
+Known = dict[int, _Inspected]
+"""Functions that have been inspected, by id: each level of a nest of functions uses all below."""
 
 
-def look_at(functions: Sequence[Any], known: Known | None = None) -> Functions | None:
-    """The snapshot with which :func:`unchanged` compares, or None if changes could go unnoticed.
+def fingerprint_of(functions: Sequence[Any], known: Known | None = None) -> Fingerprint | None:
+    """The snapshot with which :func:`is_current` compares, or None if changes could go unnoticed.
 
     Args:
-        known: functions that need not be looked at again; those that are looked at are added.
+        known: functions that need not be inspected again; those that are inspected are added.
     """
-    look, result = Look(), list[_Parts]()
+    snapshot, result = Snapshot(), list[_Parts]()
     known = {} if known is None else known
     try:
-        given = [look.hold(f) for f in functions]
+        given = [snapshot.capture(f) for f in functions]
         for f in functions:
             if f.__class__ not in _FUNCTIONS and callable(f):
-                _add_call(look, f)
-        todo = look.functions
+                _add_call(snapshot, f)
+        todo = snapshot.functions
         ids = list(todo)
         for key in ids:  # grows
-            looked = known.get(key)
-            if looked is None:
-                looked = known[key] = _looked(look, todo[key])
-            if looked.parts is not None:
-                result.append(looked.parts)
-            for other in looked.uses:
+            inspected = known.get(key)
+            if inspected is None:
+                inspected = known[key] = _inspect(snapshot, todo[key])
+            if inspected.parts is not None:
+                result.append(inspected.parts)
+            for other in inspected.uses:
                 if other not in todo:
-                    todo[other] = looked.uses[other]
+                    todo[other] = inspected.uses[other]
                     ids.append(other)
-    except (Unseen, ValueError, RuntimeError):  # ValueError: a cell that is not bound yet
+    except (NotSnapshotable, ValueError, RuntimeError):  # ValueError: a cell that is not bound yet
         return None
-    return Functions(given, result)
+    return Fingerprint(given, result)
 
 
-def _looked(look: Look, f: Any) -> _Looked:
+def _inspect(snapshot: Snapshot, f: Any) -> _Inspected:
     """The snapshot of one function. A function of the framework is taken to be unchanged, but may
     stand for a user's, and one that ``jit`` made never changes."""
-    uses = look.functions = dict[int, Any]()
+    uses = snapshot.functions = dict[int, Any]()
     parts = None
     if f.__class__ is FunctionType:
         if is_framework(f.__code__, f.__globals__):
             for value in _cells(f):
                 if value.__class__ in _FUNCTIONS:
-                    look.hold(value)
+                    snapshot.capture(value)
         else:
-            parts = _parts(look, f)
-    return _Looked(f, parts, uses)
+            parts = _parts(snapshot, f)
+    return _Inspected(f, parts, uses)
 
 
 _FUNCTIONS = (FunctionType, PjitFunction)
 
 
-def _add_call(look: Look, f: Any) -> None:
+def _add_call(snapshot: Snapshot, f: Any) -> None:
     cls = cast("Any", type(f))
     call = getattr(cls, "__call__", None)  # noqa: B004  # as Python calls it
     if call.__class__ is FunctionType:
-        look.functions.setdefault(id(call), call)
+        snapshot.functions.setdefault(id(call), call)
 
 
-def unchanged(result: Functions, functions: Sequence[Any]) -> bool:
+def is_current(result: Fingerprint, functions: Sequence[Any]) -> bool:
     """Return whether ``functions`` are those of the snapshot, with unchanged parts."""
     if not same(functions, result.given):
         return False
@@ -153,42 +153,42 @@ class Results(Generic[V]):
     __slots__ = ("_by_key", "_functions")
 
     def __init__(self) -> None:
-        self._functions: Functions | None = None
+        self._functions: Fingerprint | None = None
         self._by_key: Cache[Any, V] = Cache(KEPT)
 
-    def find(self, functions: Sequence[Any], key: Hashable) -> V | None:
+    def get(self, functions: Sequence[Any], key: Hashable) -> V | None:
         """The result that is remembered under ``key``, if ``functions`` have not changed."""
         if self._functions is None:
             return None
-        if not unchanged(self._functions, functions):
+        if not is_current(self._functions, functions):
             self._functions = None
             self._by_key.clear()
             return None
         return self._by_key.get(key)
 
-    def keep(
+    def put(
         self, functions: Sequence[Any], key: Hashable, value: V, known: Known | None = None
     ) -> None:
         """Remember the result of tracing ``functions``, unless they can change unnoticed.
 
-        ``known`` is that of :func:`look_at`.
+        ``known`` is that of :func:`fingerprint_of`.
         """
-        self._functions = look_at(functions, known)
+        self._functions = fingerprint_of(functions, known)
         if self._functions is None:
             self._by_key.clear()
         else:
             self._by_key[key] = value
 
 
-def _parts(look: Look, f: Any) -> _Parts:
+def _parts(snapshot: Snapshot, f: Any) -> _Parts:
     """A function's parts, first those that most often prevent a snapshot."""
     own = _written(f.__code__)
     free = [n not in own for n in f.__code__.co_freevars]
-    cells = list(map(look.hold, compress(_cells(f), free)))
-    defaults = list(map(look.hold, f.__defaults__ or ()))
-    options = list(map(look.hold, _options(f)))
+    cells = list(map(snapshot.capture, compress(_cells(f), free)))
+    defaults = list(map(snapshot.capture, f.__defaults__ or ()))
+    options = list(map(snapshot.capture, _options(f)))
     names = [n for n in _names(f.__code__) if n in f.__globals__ and n not in own]
-    named = [look.hold(f.__globals__[n]) for n in names]
+    named = [snapshot.capture(f.__globals__[n]) for n in names]
     return _Parts(ref(f), f.__code__, defaults, options, free, cells, names, named)
 
 

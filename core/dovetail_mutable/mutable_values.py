@@ -1,10 +1,8 @@
-"""Mutable values, such as references, under transformations that lift values.
+"""Mutable values of traces that lift values, and of programs: borrowed, lent, discharged.
 
-A type with ``is_mutable`` is that of a mutable value, whose contents operations read and write. A
-trace that lifts values (differentiation, batching) cannot leave such a value to its parent, because
-the values that are written may be lifted. So a mutable value that is made while it is current is a
-:class:`LocalValue`: its contents are plain values of that trace, and operations on it are carried
-out by the provider ``discharge``, which replaces them by operations on contents.
+Operations on a :class:`LocalValue` are carried out by the provider ``discharge``, which replaces
+them by operations on contents. Custom rules are used after the trace has ended, too, and need a
+mutable value then: they get one of the parent that stands for the local one (:func:`stand_in`).
 """
 
 from __future__ import annotations
@@ -13,15 +11,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 from dovetail_base.source import current_source, describe, here
-
-from ..dispatch.primitive import Primitive, Trace, get_trace, run_under, set_trace
-from ..dispatch.tracer import Tracer
-from ..ir.closing import mutable_constants
-from ..ir.programs import ClosedJaxpr
-from ..registry.discovery import registry
-from ..types.avals import AbstractValue
-from ..types.effects import Effect, InputEffect, ReadEffect
-from ..types.typeof import typeof
+from dovetail_core.dispatch.primitive import Primitive, Trace, get_trace, run_under, set_trace
+from dovetail_core.interpret.local_values import (
+    LocalValue as LocalValue,
+    is_local as is_local,
+    uses_local as uses_local,
+)
+from dovetail_core.ir.closing import mutable_constants
+from dovetail_core.ir.programs import ClosedJaxpr
+from dovetail_core.registry.discovery import registry
+from dovetail_core.types.avals import AbstractValue
+from dovetail_core.types.effects import write_effects as write_effects
+from dovetail_core.types.typeof import typeof
 
 __all__ = (
     "Borrow",
@@ -47,33 +48,6 @@ __all__ = (
     "uses_local",
     "write_effects",
 )
-
-
-class LocalValue(Tracer[Trace]):
-    """A mutable value that belongs to one trace, and its contents as values of that trace.
-
-    ``gone`` is the reason why it cannot be used any more (it was frozen or freed), or empty. A
-    ``borrowed`` one stands for a value that was made outside of the trace.
-    """
-
-    __slots__ = ("contents", "gone", "borrowed")
-
-    def __init__(
-        self, trace: Trace, aval: AbstractValue, contents: Iterable[Any], borrowed: bool = False
-    ) -> None:
-        self._trace = trace
-        self.aval = aval
-        self.contents = list(contents)
-        self.gone = ""
-        self.borrowed = borrowed
-
-    def check(self) -> None:
-        """Raise RuntimeError if the value was frozen or freed."""
-        if self.gone:
-            raise RuntimeError(
-                f"{self.aval.str_short()} is used{describe(current_source())} after it was "
-                f"{self.gone}"
-            )
 
 
 class Borrow:
@@ -180,18 +154,6 @@ def discharge_provider() -> Discharge:
         PluginError: no plugin provides it.
     """
     return registry().provider("discharge")
-
-
-def is_local(trace: Trace, x: Any) -> bool:
-    """Return whether ``x`` is a mutable value that belongs to ``trace``."""
-    return x.__class__ is LocalValue and x._trace is trace
-
-
-def uses_local(trace: Trace, primitive: Primitive, args: Sequence[Any]) -> bool:
-    """Return whether a stateful operation makes or uses a mutable value of ``trace``."""
-    if primitive.allocates:
-        return True
-    return any(x.__class__ is LocalValue and x._trace is trace for x in args)
 
 
 def apply_local(
@@ -372,11 +334,6 @@ def discharge(program: ClosedJaxpr) -> ClosedJaxpr:
 def any_mutable(avals: Iterable[AbstractValue]) -> bool:
     """Return whether a type among ``avals`` is mutable."""
     return any(a.is_mutable for a in avals)
-
-
-def write_effects(effects: Iterable[Effect]) -> list[InputEffect]:
-    """The effects that change an input."""
-    return [e for e in effects if isinstance(e, InputEffect) and not isinstance(e, ReadEffect)]
 
 
 def check_aliases(what: str, values: Sequence[Any], names: Sequence[str]) -> None:
