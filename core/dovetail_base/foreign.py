@@ -13,7 +13,7 @@ from .source import here, is_hidden
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def names_itself(f: F) -> F:
+def reword_errors(f: F) -> F:
     """``f``, wrapped so that errors of Python and NumPy name ``f`` and the user's line.
 
     It is for functions that take many kinds of arguments and do more than one operation: the call
@@ -27,25 +27,25 @@ def names_itself(f: F) -> F:
         try:
             return f(*args, **kwargs) if kwargs else f(*args)  # no second dict of none
         except (TypeError, ValueError, OverflowError) as e:
-            told = _told(e, f.__qualname__.partition(".__")[0])
-            if told is None:
+            reworded = _reworded(e, f.__qualname__.partition(".__")[0])
+            if reworded is None:
                 raise
-        raise told
+        raise reworded
 
     return function  # type: ignore[return-value]
 
 
-def _told(error: Exception, name: str) -> Exception | None:
+def _reworded(error: Exception, name: str) -> Exception | None:
     """The error that names the function and the line; None if ``error`` is to be left unchanged."""
     if type(error).__module__.partition(".")[0] not in ("builtins", "numpy"):
         return None
-    place = here()
-    if place in str(error) or _of_user(error.__traceback__):
+    location = here()
+    if location in str(error) or _of_user(error.__traceback__):
         return None
     kinds = [k for k in (TypeError, OverflowError, ValueError) if isinstance(error, k)]
-    told = kinds[0](f"{name} cannot take these arguments{place}: {error}")
-    told.__cause__ = error
-    return told
+    reworded = kinds[0](f"{name} cannot take these arguments{location}: {error}")
+    reworded.__cause__ = error
+    return reworded
 
 
 def _of_user(traceback: TracebackType | None) -> bool:

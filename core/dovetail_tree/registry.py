@@ -7,7 +7,7 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_base.source import called, here, not_callable, short_repr
 from dovetail_xla._bindings import DictKey, GetAttrKey, PyTreeRegistry
 
@@ -151,7 +151,7 @@ def register_static(cls: Class) -> Class:
     return cls
 
 
-@names_itself
+@reword_errors
 def register_dataclass(
     nodetype: Class,
     data_fields: Sequence[str] | None = None,

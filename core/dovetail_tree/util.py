@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any, cast
 
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_base.source import here, not_callable, short_repr
 from dovetail_xla._bindings import (
     PyTreeDef as PyTreeDef,
@@ -101,7 +101,7 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = Non
     return treedef.unflatten([f(*xs) for xs in zip(leaves, *others)])
 
 
-@names_itself
+@reword_errors
 def tree_reduce(
     function: Callable[[Any, Any], Any],
     tree: Any,
@@ -151,7 +151,7 @@ def _reduce_halves(operation: Callable[[Any, Any], Any], leaves: list[Any]) -> A
     )
 
 
-@names_itself
+@reword_errors
 def tree_all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
     """Return whether every leaf is true; True for a tree without leaves."""
     return all(tree_flatten(tree, is_leaf)[0])
@@ -213,7 +213,7 @@ def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf = None) -> 
     return tree_flatten(full_tree, None)[1].unflatten(leaves)
 
 
-@names_itself
+@reword_errors
 def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf = None) -> bool:
     """Return whether every item is a leaf by itself."""
     if is_leaf is not None and not callable(is_leaf):

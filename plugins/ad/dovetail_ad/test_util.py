@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import float0, is_inexact, typeof
 from dovetail_testing import finite_difference, precision, random_like, widened
 from dovetail_tree.util import (
@@ -38,7 +38,7 @@ Tolerance: TypeAlias = "float | Mapping[Any, float] | None"
 """One for all values, or one for each dtype named; None, and dtypes not named, for the default."""
 
 
-@names_itself
+@reword_errors
 def check_grads(
     f: Callable[..., Any],
     args: Sequence[Any],
@@ -80,7 +80,7 @@ def check_grads(
     _check_orders(f, tree, values, order, given, (atol, rtol, eps), function_name(f))
 
 
-@names_itself
+@reword_errors
 def check_jvp(
     f: Callable[..., Any],
     f_jvp: Callable[..., Any],
@@ -110,7 +110,7 @@ def check_jvp(
     point.with_steps(compare, eps)
 
 
-@names_itself
+@reword_errors
 def check_vjp(
     f: Callable[..., Any],
     f_vjp: Callable[..., Any],

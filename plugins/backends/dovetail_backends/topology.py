@@ -8,7 +8,7 @@ from typing import Any
 
 from dovetail_base.deprecation import deprecated_in_jax
 from dovetail_base.entry_points import installed_version
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 
 # The parameters named `backend` are JAX's; inside the functions they would hide this one.
@@ -78,21 +78,21 @@ def process_count(backend: str | None = None) -> int:
     return len(process_indices(backend))
 
 
-@names_itself
+@reword_errors
 def host_id(backend: str | None = None) -> int:
     """An older name of :func:`process_index`."""
     _warn_of_old("host_id", "process_index")
     return process_index(backend)
 
 
-@names_itself
+@reword_errors
 def host_ids(backend: str | None = None) -> list[int]:
     """An older name of :func:`process_indices`."""
     _warn_of_old("host_ids", "process_indices")
     return process_indices(backend)
 
 
-@names_itself
+@reword_errors
 def host_count(backend: str | None = None) -> int:
     """An older name of :func:`process_count`."""
     _warn_of_old("host_count", "process_count")

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from dovetail_ad import has_tangent
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_base.wrapping import wraps
 from dovetail_core import (
     ClosedJaxpr,
@@ -29,7 +29,7 @@ from .checks import check_value, differences, name_of
 from .decorators import custom_vjp
 
 
-@names_itself
+@reword_errors
 def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Any, list[Any]]:
     """Turn values that ``fun`` closes over and that may be differentiated into arguments.
 
@@ -90,7 +90,7 @@ register_pytree_node(
 )
 
 
-@names_itself
+@reword_errors
 def custom_gradient(fun: Callable[..., Any]) -> Any:
     """Decorator: define a function together with its gradient.
 

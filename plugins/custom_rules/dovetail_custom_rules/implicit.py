@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dovetail_ad import jvp, linear_transpose, linearize
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_base.source import here
 from dovetail_core import EVAL, UnexpectedTracerError, algebra, get_trace, typeof
 from dovetail_tree.util import (
@@ -33,7 +33,7 @@ from .linear_solve import LinearSolveTuple
 from .linear_solve_lifting import linear_solve_p
 
 
-@names_itself
+@reword_errors
 def custom_root(
     f: Callable[..., Any], initial_guess: Any, solve: Callable[..., Any],
     tangent_solve: Callable[..., Any], has_aux: bool = False,
@@ -145,7 +145,7 @@ def _differentiable(
     return made
 
 
-@names_itself
+@reword_errors
 def custom_linear_solve(
     matvec: Callable[..., Any], b: Any, solve: Callable[..., Any],
     transpose_solve: Callable[..., Any] | None = None, symmetric: bool = False,

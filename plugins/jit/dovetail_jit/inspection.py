@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import Any, cast
 
 from dovetail_base.caches import forget_all
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_base.options import disable_jit as disable_jit
 from dovetail_base.source import not_callable
 from dovetail_base.wrapping import update_wrapper
@@ -20,7 +20,7 @@ from .settings import Settings
 from .structs import described, shape_struct
 
 
-@names_itself
+@reword_errors
 def make_jaxpr(
     fun: Callable[..., Any],
     static_argnums: int | Iterable[int] = (),
@@ -56,7 +56,7 @@ def make_jaxpr(
     return update_wrapper(traced, fun)
 
 
-@names_itself
+@reword_errors
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Shapes and dtypes of ``fun(*args, **kwargs)`` without computing it.
 
@@ -81,7 +81,7 @@ def _is_jitted(f: Any) -> bool:
     return isinstance(settings, Settings) and f.__wrapped__ is settings.fun
 
 
-@names_itself
+@reword_errors
 def clear_caches() -> None:
     """Empty all caches: of traced programs, compiled programs, types and plans of operations.
 

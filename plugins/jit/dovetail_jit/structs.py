@@ -10,7 +10,7 @@ import numpy as np
 
 from dovetail_backends import Format as Format, Layout as Layout
 from dovetail_base import arguments
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import (
     HiType,
     ShapedArray,
@@ -30,7 +30,7 @@ class ShapeDtypeStruct:
 
     __slots__ = ("shape", "dtype", "weak_type", "sharding", "_layout", "manual_axis_type")
 
-    @names_itself
+    @reword_errors
     def __init__(
         self, shape: Sequence[int], dtype: Any, *, sharding: Any = None, weak_type: bool = False,
         manual_axis_type: Any = None,

@@ -7,7 +7,7 @@ from typing import Any, cast
 import ml_dtypes
 import numpy as np
 
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_base.source import called, short_repr, warn_here
 from dovetail_core import (
     ExtendedDType,
@@ -118,7 +118,7 @@ class _Limits(type):
 class finfo(ml_dtypes.finfo, metaclass=_Limits):  # lower case, as in NumPy
     """The limits of a floating-point dtype."""
 
-    @names_itself
+    @reword_errors
     def __new__(cls, dtype: Any) -> Any:
         return ml_dtypes.finfo(dtype)
 
@@ -126,7 +126,7 @@ class finfo(ml_dtypes.finfo, metaclass=_Limits):  # lower case, as in NumPy
 class iinfo(ml_dtypes.iinfo, metaclass=_Limits):  # lower case, as in NumPy
     """The limits of an integer dtype."""
 
-    @names_itself
+    @reword_errors
     def __new__(cls, int_type: Any) -> Any:
         return ml_dtypes.iinfo(int_type)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from dovetail_base import arguments
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_base.source import not_callable
 from dovetail_base.wrapping import wraps
 from dovetail_core import here
@@ -20,7 +20,7 @@ from .operations import reshape as to_shape
 from .promotion import broadcast_shapes
 
 
-@names_itself
+@reword_errors
 def apply_along_axis(
     func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any
 ) -> Array:
@@ -46,7 +46,7 @@ def apply_along_axis(
     return f(x)
 
 
-@names_itself
+@reword_errors
 def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: Any) -> Array:
     """``func(a, axis)`` for one axis after the other; axes that it removes are put back.
 
@@ -91,7 +91,7 @@ def _parse(signature: str) -> tuple[list[Core], list[Core]]:
     return groups[0], groups[1]
 
 
-@names_itself
+@reword_errors
 def vectorize(
     pyfunc: Callable[..., Any], *, excluded: Collection[int | str] = frozenset(),
     signature: str | None = None,

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from dovetail_base.arguments import known_array
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 from dovetail_lax import dtypes
 
@@ -19,7 +19,7 @@ get_printoptions = np.get_printoptions
 printoptions = np.printoptions
 
 
-@names_itself
+@reword_errors
 def array_repr(
     arr: ArrayLike, max_line_width: int | None = None, precision: int | None = None,
     suppress_small: bool | None = None,
@@ -32,7 +32,7 @@ def array_repr(
     return f"Array({body}, {tail}dtype={value.dtype.name})"
 
 
-@names_itself
+@reword_errors
 def array_str(
     a: ArrayLike, max_line_width: int | None = None, precision: int | None = None,
     suppress_small: bool | None = None,
@@ -49,7 +49,7 @@ save = np.save
 savez = np.savez
 
 
-@names_itself
+@reword_errors
 def load(file: Any, *args: Any, **kwargs: Any) -> Any:
     """The array in a ``.npy`` file, or a lazy mapping of those in an ``.npz`` file.
 
@@ -71,7 +71,7 @@ def _not_pure(name: str) -> NoReturn:
     )
 
 
-@names_itself
+@reword_errors
 def fromfile(*args: Any, **kwargs: Any) -> Array:
     """Not supported: use ``asarray(numpy.fromfile(...))``.
 
@@ -81,7 +81,7 @@ def fromfile(*args: Any, **kwargs: Any) -> Array:
     _not_pure("fromfile")
 
 
-@names_itself
+@reword_errors
 def fromiter(*args: Any, **kwargs: Any) -> Array:
     """Not supported: use ``asarray(numpy.fromiter(...))``.
 

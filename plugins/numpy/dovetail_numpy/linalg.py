@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 
 from .contraction.matmul import matmul as _matmul
@@ -62,7 +62,7 @@ svd
 """.split()
 
 
-@names_itself
+@reword_errors
 def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
     """The vector product of vectors of three components along an axis.
 
@@ -79,7 +79,7 @@ def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
     return _cross(a, b, axis=axis)
 
 
-@names_itself
+@reword_errors
 def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """All products of elements of two vectors, as a matrix.
 
@@ -97,13 +97,13 @@ def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
     return _diagonal(x, offset, -2, -1)
 
 
-@names_itself
+@reword_errors
 def trace(x: ArrayLike, /, *, offset: int = 0, dtype: DTypeLike = None) -> Array:
     """The sums of diagonals of matrices in the last two axes."""
     return _trace(x, offset, -2, -1, dtype)
 
 
-@names_itself
+@reword_errors
 def matmul(
     x1: ArrayLike, x2: ArrayLike, /, *, precision: Any = None, preferred_element_type: Any = None
 ) -> Array:
@@ -111,7 +111,7 @@ def matmul(
     return _matmul(x1, x2, precision=precision, preferred_element_type=preferred_element_type)
 
 
-@names_itself
+@reword_errors
 def tensordot(
     x1: ArrayLike, x2: ArrayLike, /, *, axes: Any = 2, precision: Any = None,
     preferred_element_type: Any = None, out_sharding: Any = None,

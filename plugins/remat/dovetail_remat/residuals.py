@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal as Choice
 
 from dovetail_ad import linearize
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import (
     AbstractValue,
     ClosedJaxpr,
@@ -75,7 +75,7 @@ class SavedResidual:
         return f"{self.aval.str_short()} {what}{stacked}{memory}{place}"
 
 
-@names_itself
+@reword_errors
 def saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> list[SavedResidual]:
     """What reverse-mode differentiation of ``f`` at these arguments keeps for its backward pass.
 
@@ -96,7 +96,7 @@ def saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> list[Sa
     return early + [r for r in records if r.kind in order[2:]]
 
 
-@names_itself
+@reword_errors
 def print_saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     """Print what :func:`saved_residuals` returns, a line for each value."""
     for record in saved_residuals(f, *args, **kwargs):

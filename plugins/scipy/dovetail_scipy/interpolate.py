@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_numpy as dnp
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_base.source import short_repr
 from dovetail_core import here
 from dovetail_jit import fused
@@ -36,7 +36,7 @@ class RegularGridInterpolator:
             ``values`` are real.
     """
 
-    @names_itself
+    @reword_errors
     def __init__(
         self, points: Sequence[ArrayLike], values: ArrayLike, method: str = "linear",
         bounds_error: bool = False, fill_value: ArrayLike | None = np.nan,
@@ -54,7 +54,7 @@ class RegularGridInterpolator:
         _check_grid(axes, self.values)
         _check_fill(fill_value, self.values)
 
-    @names_itself
+    @reword_errors
     def __call__(self, xi: Any, method: str | None = None) -> Array:
         """The interpolated values at points.
 

@@ -11,7 +11,7 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_base.arguments import integer
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_base.source import short_repr
 from dovetail_core import here
 from dovetail_jit import fused, is_operand
@@ -29,7 +29,7 @@ def _not_arrays(input: Any, coordinates: Any, order: Any, mode: Any = "", cval: 
     return not all(is_operand(x) for x in (input, *coordinates, cval))
 
 
-@names_itself
+@reword_errors
 @fused(static=("order", "mode"), unless=_not_arrays)
 def map_coordinates(
     input: ArrayLike, coordinates: Sequence[ArrayLike], order: int, mode: str = "constant",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import ShapedArray, registry
 from dovetail_xla import arrays, fork
 from dovetail_xla.arrays import ArrayCopySemantics, ArrayImpl, install
@@ -84,7 +84,7 @@ _SUPPORTED = frozenset(
 )
 
 
-@names_itself
+@reword_errors
 def is_supported_dtype(dtype: Any) -> bool:
     """True if arrays of a dtype can be exchanged by DLPack."""
     return np.dtype(dtype).name in _SUPPORTED

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_base import arguments
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import (
     Primitive,
     axis_names,
@@ -148,7 +148,7 @@ def _over(what: str, primitive: Primitive, x: Any, axis_name: Names, groups: Any
     return tree_map(leaf, x)
 
 
-@names_itself
+@reword_errors
 def psum(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
     """The sum of every leaf of ``x`` over the named axis or axes.
 
@@ -174,7 +174,7 @@ def psum(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
     return tree_map(leaf, x)
 
 
-@names_itself
+@reword_errors
 def pmean(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
     """The mean of every leaf of ``x`` over the named axis or axes (see :func:`psum`).
 
@@ -197,19 +197,19 @@ def pmean(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
     return tree_map(leaf, total, x)
 
 
-@names_itself
+@reword_errors
 def pmax(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
     """The maximum of every leaf of ``x`` over the named axis or axes."""
     return _over("pmax", pmax_p, x, axis_name, axis_index_groups)
 
 
-@names_itself
+@reword_errors
 def pmin(x: Any, axis_name: Names, *, axis_index_groups: Any = None) -> Any:
     """The minimum of every leaf of ``x`` over the named axis or axes."""
     return _over("pmin", pmin_p, x, axis_name, axis_index_groups)
 
 
-@names_itself
+@reword_errors
 def pbroadcast(x: Any, axis_name: Names, source: int) -> Any:
     """Every leaf of ``x`` as the instance at position ``source`` of the named axis has it.
 
@@ -232,13 +232,13 @@ def pbroadcast(x: Any, axis_name: Names, source: int) -> Any:
     return tree_map(one, x)
 
 
-@names_itself
+@reword_errors
 def axis_size(axis_name: Names) -> int:
     """The length of the named axis (the product of several)."""
     return prod(named_axes(axis_name)["axis_sizes"])
 
 
-@names_itself
+@reword_errors
 def axis_index(axis_name: Names) -> Any:
     """This instance's position along the named axis: an int32 scalar (row-major over several)."""
     params = named_axes(axis_name)
@@ -249,7 +249,7 @@ def axis_index(axis_name: Names) -> Any:
     return index
 
 
-@names_itself
+@reword_errors
 def pvary(x: Any, axis_name: Names) -> Any:
     """Every leaf of ``x`` as a value that varies over the named axes of a mesh.
 
@@ -263,7 +263,7 @@ def pvary(x: Any, axis_name: Names) -> Any:
     return tree_map(lambda v: varied_over(operands("pvary", (v,))[0], axes), x)
 
 
-@names_itself
+@reword_errors
 def pcast(x: Any, axis_name: Names, *, to: str) -> Any:
     """Every leaf of ``x`` as a value of which something else is known along the named axes.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from dovetail_base import arguments
 from dovetail_base.arguments import integers
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here, type_shardings
 
 from ..dtypes import as_dtype
@@ -123,7 +123,7 @@ def _named(
     return pads_of(padding, sizes, spans, strides)
 
 
-@names_itself
+@reword_errors
 def conv(
     lhs: ArrayLike,
     rhs: ArrayLike,
@@ -143,7 +143,7 @@ def conv(
     )
 
 
-@names_itself
+@reword_errors
 def conv_with_general_padding(
     lhs: ArrayLike,
     rhs: ArrayLike,
@@ -167,7 +167,7 @@ def conv_with_general_padding(
     )
 
 
-@names_itself
+@reword_errors
 def conv_transpose(
     lhs: ArrayLike,
     rhs: ArrayLike,
@@ -235,7 +235,7 @@ def _flipped(rhs: Any, spec: tuple[int, ...]) -> Any:
     return transposed(reversed_along(rhs, spec[2:]), order)
 
 
-@names_itself
+@reword_errors
 def conv_general_dilated_patches(
     lhs: ArrayLike,
     filter_shape: Sequence[int],
@@ -298,7 +298,7 @@ def _one_hot(size: int, features: int, window: tuple[int, ...], dtype: Any) -> A
     return reshaped(every, (features * size, 1, *window))
 
 
-@names_itself
+@reword_errors
 def conv_general_dilated_local(
     lhs: ArrayLike,
     rhs: ArrayLike,

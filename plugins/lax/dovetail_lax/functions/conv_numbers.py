@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from dovetail_base import arguments
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_base.source import called
 from dovetail_core import cached, here
 
@@ -17,7 +17,7 @@ ConvGeneralDilatedDimensionNumbers: TypeAlias = ConvDimensionNumbers | tuple[str
 """What ``dimension_numbers=`` of convolutions takes."""
 
 
-@names_itself
+@reword_errors
 def conv_dimension_numbers(
     lhs_shape: Sequence[int], rhs_shape: Sequence[int], dimension_numbers: Any
 ) -> ConvDimensionNumbers:
@@ -89,7 +89,7 @@ def _three_strings(given: Any) -> tuple[str, ...]:
     return result
 
 
-@names_itself
+@reword_errors
 def conv_general_permutations(
     dimension_numbers: Sequence[str],
 ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
@@ -106,7 +106,7 @@ def conv_general_permutations(
     )
 
 
-@names_itself
+@reword_errors
 def padtype_to_pads(
     in_shape: Sequence[int],
     window_shape: Sequence[int],
@@ -122,7 +122,7 @@ def padtype_to_pads(
     return pads_of(padding, in_shape, window_shape, window_strides)
 
 
-@names_itself
+@reword_errors
 def conv_shape_tuple(
     lhs_shape: Sequence[int],
     rhs_shape: Sequence[int],
@@ -153,7 +153,7 @@ def _sizes(argument: str, shape: Any) -> tuple[int, ...]:
     return result
 
 
-@names_itself
+@reword_errors
 def conv_general_shape_tuple(
     lhs_shape: Sequence[int],
     rhs_shape: Sequence[int],
@@ -172,7 +172,7 @@ def conv_general_shape_tuple(
     return _placed(result, dn)
 
 
-@names_itself
+@reword_errors
 def conv_transpose_shape_tuple(
     lhs_shape: Sequence[int],
     rhs_shape: Sequence[int],

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_base import arguments
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_base.placements import resolve_placement
 from dovetail_core import (
     EVAL,
@@ -40,7 +40,7 @@ def iota(dtype: Any, size: int) -> Array:
     return broadcasted_iota(dtype, (size,), 0)
 
 
-@names_itself
+@reword_errors
 def broadcasted_iota(
     dtype: Any, shape: Sequence[int], dimension: int, *, out_sharding: Any = None
 ) -> Array:

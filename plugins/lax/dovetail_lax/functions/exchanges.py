@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import axis_names, here, manual_axis_types, typeof
 from dovetail_tree.util import tree_map
 
@@ -26,7 +26,7 @@ from .collectives import Names, axis_index, axis_size, each_axis, grouped, named
 from .operands import axis_in, operands
 
 
-@names_itself
+@reword_errors
 def ppermute(x: Any, axis_name: Names, perm: Sequence[tuple[int, int]]) -> Any:
     """Send every leaf of ``x`` from sources to destinations along the named axis.
 
@@ -72,7 +72,7 @@ def _received(v: Any, axis_name: Names, sources: Any) -> Any:
     return dynamic_index_in_dim(everyone, at, 0, keepdims=False)
 
 
-@names_itself
+@reword_errors
 def pshuffle(x: Any, axis_name: Names, perm: Sequence[int]) -> Any:
     """Permute positions along the named axis: position ``i`` receives from ``perm[i]``."""
     if sorted(perm) != list(range(axis_size(axis_name))):
@@ -80,7 +80,7 @@ def pshuffle(x: Any, axis_name: Names, perm: Sequence[int]) -> Any:
     return ppermute(x, axis_name, [(s, d) for d, s in enumerate(perm)])
 
 
-@names_itself
+@reword_errors
 def all_gather(
     x: Any,
     axis_name: Names,
@@ -158,7 +158,7 @@ def _merged(v: Any, at: int, count: int) -> Any:
     return reshaped(v, (*shape[:at], prod(shape[at : at + count]), *shape[at + count :]))
 
 
-@names_itself
+@reword_errors
 def all_to_all(
     x: Any,
     axis_name: Names,
@@ -218,7 +218,7 @@ def _exchanged(v: Any, each: list[dict[str, Any]], split: int, concat: int, tile
     return _merged(moved(_merged(front, 0, len(each)), 0, concat), concat, 1 + tiled)
 
 
-@names_itself
+@reword_errors
 def ragged_all_to_all(
     operand: Any,
     output: Any,
@@ -286,7 +286,7 @@ def _check_ragged(what: str, operand: Any, output: Any, numbers: Sequence[Any], 
         )
 
 
-@names_itself
+@reword_errors
 def psum_scatter(
     x: Any,
     axis_name: Names,
@@ -322,7 +322,7 @@ def psum_scatter(
     return tree_map(leaf, x)
 
 
-@names_itself
+@reword_errors
 def pswapaxes(x: Any, axis_name: Names, axis: int, *, axis_index_groups: Any = None) -> Any:
     """Exchange the named axis with an array axis."""
     return all_to_all(x, axis_name, axis, axis, axis_index_groups=axis_index_groups)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import type_shardings
 
 from ..dtypes import as_dtype
@@ -14,7 +14,7 @@ from .creation import sizes
 from .operands import Array, ArrayLike, check, operands
 
 
-@names_itself
+@reword_errors
 def rng_bit_generator(
     key: ArrayLike,
     shape: Sequence[int],
@@ -38,7 +38,7 @@ def rng_bit_generator(
     return state, bits
 
 
-@names_itself
+@reword_errors
 def rng_uniform(a: ArrayLike, b: ArrayLike, shape: Sequence[int]) -> Array:
     """Uniform numbers in ``[a, b)``, from hidden state of the backend: not reproducible."""
     return rng_uniform_p.bind(*operands("rng_uniform", (a, b)), shape=sizes(shape))

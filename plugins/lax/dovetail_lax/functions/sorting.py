@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dovetail_base import arguments
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 
 from ..errors import OutOfBounds
@@ -52,7 +52,7 @@ def sort_key_val(
     return k, v
 
 
-@names_itself
+@reword_errors
 def top_k(operand: ArrayLike, k: int, *, axis: int = -1) -> list[Array]:
     """The ``k`` largest elements along ``axis`` in descending order, and their places (int32).
 
@@ -66,7 +66,7 @@ def top_k(operand: ArrayLike, k: int, *, axis: int = -1) -> list[Array]:
     return list(unary_with(top_k_p, operand, params))
 
 
-@names_itself
+@reword_errors
 def approx_max_k(
     operand: ArrayLike,
     k: int,
@@ -89,7 +89,7 @@ def approx_max_k(
                    reduction_input_size_override, aggregate_to_topk)  # fmt: skip
 
 
-@names_itself
+@reword_errors
 def approx_min_k(
     operand: ArrayLike,
     k: int,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dovetail_base.arguments import integers
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_tree.util import tree_flatten, tree_unflatten
 
 from ..primitives.window_shapes import dilated, pads_of, window_counts
@@ -28,7 +28,7 @@ _PRIMITIVES = {
 }
 
 
-@names_itself
+@reword_errors
 def reduce_window(
     operand: Any,
     init_value: Any,
@@ -115,7 +115,7 @@ def _named(
     return pads_of(padding, sizes, spans, strides)
 
 
-@names_itself
+@reword_errors
 def reduce_window_shape_tuple(
     operand_shape: Sequence[int],
     window_dimensions: Sequence[int],

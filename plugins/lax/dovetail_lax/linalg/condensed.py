@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 
 from ..functions.operands import Array, ArrayLike, check
@@ -18,7 +18,7 @@ from ..primitives.condensed import (
 )
 
 
-@names_itself
+@reword_errors
 def hessenberg(a: ArrayLike) -> list[Array]:
     """Matrices in upper Hessenberg form: ``a = Q H Qᴴ`` with zeros below ``H``'s first subdiagonal.
 
@@ -40,7 +40,7 @@ def hessenberg(a: ArrayLike) -> list[Array]:
     return [result, taus]
 
 
-@names_itself
+@reword_errors
 def tridiagonal(a: ArrayLike, *, lower: bool = True) -> list[Array]:
     """Hermitian matrices in real tridiagonal form, ``a = Q T Qᴴ``.
 
@@ -62,7 +62,7 @@ def tridiagonal(a: ArrayLike, *, lower: bool = True) -> list[Array]:
     return [result, d, e, taus]
 
 
-@names_itself
+@reword_errors
 def schur(
     x: ArrayLike,
     *,
@@ -97,7 +97,7 @@ def schur(
     return list(schur_p.bind(x, compute_schur_vectors=bool(compute_schur_vectors)))
 
 
-@names_itself
+@reword_errors
 def ormqr(
     a: ArrayLike, taus: ArrayLike, c: ArrayLike, *, left: bool = True, transpose: bool = False
 ) -> Array:
@@ -119,7 +119,7 @@ def ormqr(
     return ormqr_p.bind(a, taus, c, left=bool(left), transpose=bool(transpose))
 
 
-@names_itself
+@reword_errors
 def tridiagonal_solve(
     dl: ArrayLike, d: ArrayLike, du: ArrayLike, b: ArrayLike, *, perturb_singular: bool = False
 ) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_base import arguments
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 
 from ..dtypes import finfo, kind_of
 from ..functions.operands import Array, ArrayLike, check
@@ -119,7 +119,7 @@ def lu(x: ArrayLike) -> list[Array]:
     return [factors, pivots, permutation]
 
 
-@names_itself
+@reword_errors
 def lu_pivots_to_permutation(pivots: ArrayLike, permutation_size: int) -> Array:
     """The permutation of ``permutation_size`` rows that the row swaps ``pivots`` make.
 
@@ -152,7 +152,7 @@ def qr(
     return tuple(qr_p.bind(x, pivoting=bool(pivoting), full_matrices=bool(full_matrices)))
 
 
-@names_itself
+@reword_errors
 def geqrf(x: ArrayLike) -> tuple[Array, Array]:
     """The QR factorization as LAPACK leaves it: see :func:`householder_product`.
 
@@ -167,7 +167,7 @@ def geqrf(x: ArrayLike) -> tuple[Array, Array]:
     return tuple(geqrf_p.bind(x))
 
 
-@names_itself
+@reword_errors
 def householder_product(a: ArrayLike, taus: ArrayLike) -> Array:
     """The unitary matrix whose reflections are the columns of ``a`` with factors ``taus``.
 
@@ -177,7 +177,7 @@ def householder_product(a: ArrayLike, taus: ArrayLike) -> Array:
     return householder_product_p.bind(a, taus)
 
 
-@names_itself
+@reword_errors
 def qdwh(
     x: ArrayLike,
     *,
@@ -225,7 +225,7 @@ def _leading_part(x: Any, sizes: tuple[Any, Any]) -> Any:
     return x
 
 
-@names_itself
+@reword_errors
 def cholesky_update(r_matrix: ArrayLike, w_vector: ArrayLike) -> Array:
     """The upper triangular ``S`` with ``Sᵀ S = Rᵀ R + w wᵀ``, in ``O(n²)`` operations.
 
@@ -243,7 +243,7 @@ def cholesky_update(r_matrix: ArrayLike, w_vector: ArrayLike) -> Array:
     return cholesky_update_p.bind(r_matrix, w_vector)
 
 
-@names_itself
+@reword_errors
 def symmetric_product(
     a_matrix: ArrayLike,
     c_matrix: ArrayLike,

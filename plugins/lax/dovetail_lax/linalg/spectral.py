@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 
 from ..functions.operands import Array, ArrayLike, check
@@ -21,7 +21,7 @@ from ..primitives.spectral import (
 from .factorizations import inexact, symmetrized
 
 
-@names_itself
+@reword_errors
 def eigh(
     x: ArrayLike,
     *,
@@ -69,7 +69,7 @@ def _subset(name: str, subset: tuple[int, int], n: int) -> tuple[int, int]:
     return start, stop
 
 
-@names_itself
+@reword_errors
 def eig(
     x: ArrayLike,
     *,
@@ -102,7 +102,7 @@ def eig(
     )
 
 
-@names_itself
+@reword_errors
 def svd(
     x: ArrayLike,
     *,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 from dovetail_lax import dtypes
 
@@ -19,7 +19,7 @@ from ..promotion import INT32, convert, promote
 from ..searching.finding import searchsorted
 
 
-@names_itself
+@reword_errors
 def interp(
     x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: ArrayLike | str | None = None,
     right: ArrayLike | str | None = None, period: ArrayLike | None = None,

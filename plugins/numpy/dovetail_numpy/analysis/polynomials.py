@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import Tracer, here
 from dovetail_lax import dtypes
 
@@ -20,7 +20,7 @@ from ..ufuncs.arithmetic import ADD, DIVIDE, MULTIPLY, SUBTRACT
 from .signal import convolve
 
 
-@names_itself
+@reword_errors
 @one_call("unroll")
 def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int = 16) -> Array:
     """The polynomial with coefficients ``p`` at ``x``, by Horner's scheme.
@@ -55,13 +55,13 @@ def _combined(name: str, op: Any, a1: ArrayLike, a2: ArrayLike) -> Array:
     return op(*(lax.pad(v, number(v, 0), [(n - v.shape[0], 0, 0)]) for v in (a, b)))
 
 
-@names_itself
+@reword_errors
 def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The sum of two polynomials."""
     return _combined("polyadd", ADD, a1, a2)
 
 
-@names_itself
+@reword_errors
 def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
     """The difference of two polynomials."""
     return _combined("polysub", SUBTRACT, a1, a2)
@@ -76,7 +76,7 @@ def _trimmed(p: Any) -> Any:
     return as_array("polynomial", values[nonzero[0] :] if nonzero.size else values[-1:])
 
 
-@names_itself
+@reword_errors
 def polymul(a1: ArrayLike, a2: ArrayLike, *, trim_leading_zeros: bool = False) -> Array:
     """The product of two polynomials."""
     a, b = (
@@ -88,7 +88,7 @@ def polymul(a1: ArrayLike, a2: ArrayLike, *, trim_leading_zeros: bool = False) -
     return convolve(a, b)
 
 
-@names_itself
+@reword_errors
 def polydiv(u: ArrayLike, v: ArrayLike, *, trim_leading_zeros: bool = False) -> tuple[Array, Array]:
     """Quotient and remainder of two polynomials."""
     a, b = (as_array("polydiv", w, i) for i, w in enumerate(promote("polydiv", u, v, inexact=True)))
@@ -111,7 +111,7 @@ def polydiv(u: ArrayLike, v: ArrayLike, *, trim_leading_zeros: bool = False) -> 
     return lax.stack(quotient), _trimmed(rest) if trim_leading_zeros else rest
 
 
-@names_itself
+@reword_errors
 def polyder(p: ArrayLike, m: int = 1) -> Array:
     """The ``m``-th derivative of a polynomial."""
     k = integer("polyder", "m", m)
@@ -133,7 +133,7 @@ def polyder(p: ArrayLike, m: int = 1) -> Array:
     )
 
 
-@names_itself
+@reword_errors
 def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> Array:
     """The ``m``-th antiderivative of a polynomial, with integration constants ``k``.
 
@@ -161,7 +161,7 @@ def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> Array:
     return lax.div(joined, as_array("polyint", np.asarray(divisors, c.dtype)))
 
 
-@names_itself
+@reword_errors
 def poly(seq_of_zeros: ArrayLike) -> Array:
     """The polynomial with these zeros, or the characteristic polynomial of a matrix.
 
@@ -188,7 +188,7 @@ def poly(seq_of_zeros: ArrayLike) -> Array:
     return out
 
 
-@names_itself
+@reword_errors
 def roots(p: ArrayLike, *, strip_zeros: bool = True) -> Array:
     """The zeros of a polynomial: eigenvalues of its companion matrix.
 
@@ -235,7 +235,7 @@ def _complex_of(dtype: Any) -> Any:
     return np.dtype(np.complex128 if dtype.itemsize == 8 and dtype.kind != "c" else np.complex64)
 
 
-@names_itself
+@reword_errors
 @one_call("deg", "rcond", "full", "cov")
 def polyfit(
     x: ArrayLike, y: ArrayLike, deg: int, rcond: float | None = None, full: bool = False,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 
 from ..creation.arrays import as_array
@@ -56,7 +56,7 @@ def _run(x: Any, y: Any, mode: str, flip: bool, precision: Any, preferred: Any) 
     return lax.rev(out, (0,)) if swap and not flip else out
 
 
-@names_itself
+@reword_errors
 @one_call("mode", "precision", "preferred_element_type")
 def convolve(
     a: ArrayLike, v: ArrayLike, mode: str = "full", *, precision: Any = None,
@@ -74,7 +74,7 @@ def convolve(
     return _convolve("convolve", a, v, mode, True, precision, preferred_element_type)
 
 
-@names_itself
+@reword_errors
 @one_call("mode", "precision", "preferred_element_type")
 def correlate(
     a: ArrayLike, v: ArrayLike, mode: str = "valid", *, precision: Any = None,
@@ -93,31 +93,31 @@ def _window(M: int, values: Any) -> Array:
     return placement.constant(values(m).astype(default_float()))
 
 
-@names_itself
+@reword_errors
 def bartlett(M: int) -> Array:
     """The triangular window of ``M`` points, zero at its ends."""
     return _window(M, np.bartlett)
 
 
-@names_itself
+@reword_errors
 def blackman(M: int) -> Array:
     """The Blackman window of ``M`` points."""
     return _window(M, np.blackman)
 
 
-@names_itself
+@reword_errors
 def hamming(M: int) -> Array:
     """The Hamming window of ``M`` points."""
     return _window(M, np.hamming)
 
 
-@names_itself
+@reword_errors
 def hanning(M: int) -> Array:
     """The Hann window of ``M`` points."""
     return _window(M, np.hanning)
 
 
-@names_itself
+@reword_errors
 def kaiser(M: int, beta: ArrayLike) -> Array:
     """The Kaiser window of ``M`` points; ``beta`` may be traced."""
     from ..ufuncs.unary import i0
@@ -133,7 +133,7 @@ def kaiser(M: int, beta: ArrayLike) -> Array:
     return lax.div(i0(lax.mul(inside, b)), i0(b))
 
 
-@names_itself
+@reword_errors
 @one_call("axis")
 def trapezoid(
     y: ArrayLike, x: ArrayLike | None = None, dx: ArrayLike = 1.0, axis: int = -1
@@ -170,7 +170,7 @@ def _even_trapezoids(v: Any) -> Any:
     return lax.sub(lax.reduce_sum(v, (last,)), lax.add(*halves))
 
 
-@names_itself
+@reword_errors
 @one_call("axis", "edge_order")
 def gradient(
     f: ArrayLike, *varargs: ArrayLike, axis: Any = None, edge_order: int | None = None
@@ -230,7 +230,7 @@ def _slope(v: Any, axis: int, step: Any) -> Any:
     return lax.concatenate([first, inner, last], axis)
 
 
-@names_itself
+@reword_errors
 @one_call("axis")
 def unwrap(
     p: ArrayLike, discont: ArrayLike | None = None, axis: int = -1, period: ArrayLike = 2 * np.pi

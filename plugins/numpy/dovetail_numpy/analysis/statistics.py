@@ -9,7 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_base import arguments
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here, type_shardings
 from dovetail_lax import dtypes
 
@@ -23,7 +23,7 @@ from ..reductions import basic, moments
 from ..searching.finding import concrete_value, searchsorted
 
 
-@names_itself
+@reword_errors
 @one_call("rowvar", "bias", "ddof", "dtype")
 def cov(
     m: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, bias: bool = False,
@@ -108,7 +108,7 @@ def _normalizer(w: Any, total: Any, less: int, aweights: Any) -> Any:
     return lax.sub(total, lax.div(lax.mul(number(total, less), extra), total))
 
 
-@names_itself
+@reword_errors
 @one_call("rowvar", "dtype")
 def corrcoef(
     x: ArrayLike, y: ArrayLike | None = None, rowvar: bool = True, dtype: DTypeLike = None
@@ -129,7 +129,7 @@ def corrcoef(
     return lax.complex(*parts)
 
 
-@names_itself
+@reword_errors
 def bincount(
     x: ArrayLike, weights: ArrayLike | None = None, minlength: int = 0, *,
     length: int | None = None, out_sharding: Any = None,
@@ -178,7 +178,7 @@ def _count(x: Any, weights: Any, length: int, dtype: Any) -> Any:
     )  # fmt: skip
 
 
-@names_itself
+@reword_errors
 def histogram_bin_edges(
     a: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None
 ) -> Array:
@@ -215,7 +215,7 @@ def _ends(range: Any, dtype: Any) -> list[Any]:
     return [convert(e, dtype) for e in ends]
 
 
-@names_itself
+@reword_errors
 def histogram(
     a: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None,
     density: bool | None = None,
@@ -260,7 +260,7 @@ def _histogram(a: Any, w: Any, edges: Any) -> Any:
     )  # fmt: skip
 
 
-@names_itself
+@reword_errors
 def histogram2d(
     x: ArrayLike, y: ArrayLike, bins: Any = 10, range: Any = None,
     weights: ArrayLike | None = None, density: bool | None = None,
@@ -276,7 +276,7 @@ def histogram2d(
     return counts, edges[0], edges[1]
 
 
-@names_itself
+@reword_errors
 def histogramdd(
     sample: ArrayLike, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None,
     density: bool | None = None,

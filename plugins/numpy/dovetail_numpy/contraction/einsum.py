@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import dovetail_lax as lax
 from dovetail_base.arguments import array_of
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import Cache, here, type_shardings
 from dovetail_lax import dtypes
 
@@ -82,14 +82,14 @@ def _sizes(subscripts: str, inputs: tuple[str, ...], shapes: tuple[Shape, ...]) 
     sizes: dict[str, int] = {}
     for i, (term, shape) in enumerate(zip(inputs, shapes)):
         for c, n in zip(term, shape):
-            known = sizes.get(c, 1)
-            if n not in (1, known) and known != 1:
+            size = sizes.get(c, 1)
+            if n not in (1, size) and size != 1:
                 raise ValueError(
                     f"einsum {subscripts!r}: the subscript {c!r} has size {n} in operand {i} of "
-                    f"shape {shape}, but size {known} in an operand before{here()}. Give the "
+                    f"shape {shape}, but size {size} in an operand before{here()}. Give the "
                     "axes names of their own, or reshape an operand."
                 )
-            sizes[c] = max(known, n) if 0 not in (known, n) else 0
+            sizes[c] = max(size, n) if 0 not in (size, n) else 0
     return sizes
 
 
@@ -313,7 +313,7 @@ def _without_ones(x: Any, a: str, y: Any, b: str) -> tuple[Any, str]:
     return lax.squeeze(x, axes), "".join(c for i, c in enumerate(a) if i not in axes)
 
 
-@names_itself
+@reword_errors
 def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> Any:
     """The order in which :func:`einsum` would contract, and a description of its cost."""
     import opt_einsum

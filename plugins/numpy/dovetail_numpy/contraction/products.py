@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 import dovetail_lax as lax
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here, type_shardings
 
 from ..creation.arrays import as_array
@@ -96,7 +96,7 @@ def vdot(
     return _tensordot("vdot", one, two, axes, precision, preferred_element_type)
 
 
-@names_itself
+@reword_errors
 def vecdot(
     x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1, precision: Any = None,
     preferred_element_type: Any = None,
@@ -127,7 +127,7 @@ def _check_ranks(name: str, x: Any, y: Any, first: int, second: int) -> None:
         )
 
 
-@names_itself
+@reword_errors
 @one_call()
 def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Matrices by vectors: the last two axes of ``x1`` and the last of ``x2``."""
@@ -137,7 +137,7 @@ def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return lax.squeeze(out, (out.ndim - 1,))
 
 
-@names_itself
+@reword_errors
 @one_call()
 def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Vectors, conjugated, by matrices: the last axis of ``x1`` and the last two of ``x2``."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import canonical_dtype, here
 from dovetail_lax import dtypes
 
@@ -63,7 +63,7 @@ def _int32(k: Any) -> Any:
     return np.int32(integer("triangle", "k", k))
 
 
-@names_itself
+@reword_errors
 def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike = None) -> Array:
     """An ``N`` by ``M`` matrix with ones on and below the ``k``-th diagonal, else zeros."""
     dt = canonical_dtype(np.float32) if dtype is None else dtypes.as_dtype(dtype)
@@ -117,7 +117,7 @@ def _diag_of(v: Any, k: int) -> Any:
     return select(mask, lax.broadcast_in_dim(padded, (n, n), (1,)), zero)
 
 
-@names_itself
+@reword_errors
 @one_call("k")
 def diag(v: ArrayLike, k: int = 0) -> Array:
     """A matrix with the vector ``v`` as its ``k``-th diagonal, or a matrix's ``k``-th diagonal.
@@ -133,7 +133,7 @@ def diag(v: ArrayLike, k: int = 0) -> Array:
     raise ValueError(f"diag takes a vector or a matrix, got an array of shape {v.shape}{here()}")
 
 
-@names_itself
+@reword_errors
 def diagflat(v: ArrayLike, k: int = 0) -> Array:
     """A matrix with all elements of ``v`` as its ``k``-th diagonal."""
     v = as_array("diagflat", v)
@@ -177,7 +177,7 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
     )
 
 
-@names_itself
+@reword_errors
 @one_call("N", "increasing")
 def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Array:
     """Powers of a vector's elements as columns, highest first unless ``increasing``.
@@ -198,7 +198,7 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Arra
                  lax.broadcast_in_dim(powers, (x.shape[0], n), (1,)))  # fmt: skip
 
 
-@names_itself
+@reword_errors
 def meshgrid(
     *xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: str = "xy"
 ) -> list[Array]:
@@ -226,7 +226,7 @@ def meshgrid(
     return out
 
 
-@names_itself
+@reword_errors
 def indices(dimensions: Any, dtype: DTypeLike = None, sparse: bool = False) -> Any:
     """For each dimension, an array of that shape with the index along it."""
     dt = default_int() if dtype is None else dtypes.as_dtype(dtype)
@@ -240,7 +240,7 @@ def indices(dimensions: Any, dtype: DTypeLike = None, sparse: bool = False) -> A
     return lax.stack(grids) if grids else lax.full((0,), 0, dt)
 
 
-@names_itself
+@reword_errors
 def fromfunction(
     function: Callable[..., Any], shape: Any, *, dtype: DTypeLike = float, **kwargs: Any
 ) -> Any:
@@ -259,7 +259,7 @@ def fromfunction(
     return mapped(*(lax.iota(dtypes.as_dtype(dtype), d) for d in dims))
 
 
-@names_itself
+@reword_errors
 @one_call("offset", "axis1", "axis2", "dtype", "out")
 def trace(
     a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike = None,

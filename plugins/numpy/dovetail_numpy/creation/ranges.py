@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import ConcretizationTypeError, ShapedArray, Tracer, here, is_inexact, typeof
 from dovetail_lax import dtypes
 
@@ -79,7 +79,7 @@ def _arange(bounds: list[Any], dtype: Any) -> Array:
     return out if start == 0 else lax.add(out, dtype.type(start))
 
 
-@names_itself
+@reword_errors
 @one_call("num", "endpoint", "retstep", "dtype", "axis", "device", shared=True)
 def linspace(
     start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True, retstep: bool = False,
@@ -138,7 +138,7 @@ def _linspace(lo: Any, hi: Any, num: int, endpoint: bool, dtype: Any, axis: int)
     return convert(out, dtype)
 
 
-@names_itself
+@reword_errors
 @one_call("num", "endpoint", "dtype", "axis")
 def logspace(
     start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True,
@@ -152,7 +152,7 @@ def logspace(
     return out if dtype is None else lax.convert_element_type(out, dtypes.as_dtype(dtype))
 
 
-@names_itself
+@reword_errors
 @one_call("num", "endpoint", "dtype", "axis")
 def geomspace(
     start: ArrayLike, stop: ArrayLike, num: int = 50, endpoint: bool = True,

@@ -8,7 +8,7 @@ import numpy as np
 
 from dovetail_backends import devices as _devices
 from dovetail_base import arguments
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_base.source import called, short_repr
 from dovetail_core import canonical_dtype, dtype_named, here
 from dovetail_lax import dtypes
@@ -26,7 +26,7 @@ def result_type(*args: Any) -> Any:
     return dtypes.result_type(*args)
 
 
-@names_itself
+@reword_errors
 def promote_types(a: DTypeLike, b: DTypeLike) -> Any:
     """The element type that two dtypes are promoted to.
 
@@ -73,7 +73,7 @@ def isdtype(dtype: DTypeLike, kind: Any) -> bool:
     return False
 
 
-@names_itself
+@reword_errors
 def can_cast(from_: Any, to: DTypeLike, casting: str = "safe") -> bool:
     """True if a cast between dtypes is allowed by NumPy's rules."""
     source = _plain(from_)
@@ -81,7 +81,7 @@ def can_cast(from_: Any, to: DTypeLike, casting: str = "safe") -> bool:
     return np.can_cast(dtype_named(source), dtype_named(_plain(to)), casting=casting)  # type: ignore[arg-type]
 
 
-@names_itself
+@reword_errors
 def iscomplexobj(x: Any) -> bool:
     """True if ``x`` is of a complex type, also if all imaginary parts are zero."""
     if x is None or isinstance(x, str):
@@ -89,7 +89,7 @@ def iscomplexobj(x: Any) -> bool:
     return _dtype(arguments.array_of(x)).kind == "c"
 
 
-@names_itself
+@reword_errors
 def isrealobj(x: Any) -> bool:
     """True if ``x`` is not of a complex type."""
     return not iscomplexobj(x)

@@ -53,7 +53,7 @@ class Options:
 def _static_number(fill_value: Any) -> Any:
     if isinstance(fill_value, Tracer) and fill_value.concrete() is None:
         raise ConcretizationTypeError(
-            f"fill_value must be known, got a traced value of type {fill_value.aval.str_short()}"
+            f"fill_value must be concrete, got a traced value of type {fill_value.aval.str_short()}"
             f"{here()}. Give a number, or choose with dovetail.numpy.where."
         )
     return np.asarray(fill_value).item()
@@ -321,8 +321,8 @@ def gathered(x: Any, vectors: Any, numbers: lax.GatherDimensionNumbers, options:
     Raises:
         IndexTypeError: elements are to be read from an axis of size 0.
     """
-    picked, beside = numbers.start_index_map, numbers.operand_batching_dims
-    sizes = [1 if i in picked or (d and i in beside) else d for i, d in enumerate(x.shape)]
+    picked, batched = numbers.start_index_map, numbers.operand_batching_dims
+    sizes = [1 if i in picked or (d and i in batched) else d for i, d in enumerate(x.shape)]
     empty = [i for i in picked if not x.shape[i]]
     if empty:
         if 0 not in (*vectors.shape[:-1], *sizes):

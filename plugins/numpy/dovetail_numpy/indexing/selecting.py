@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 
 from ..creation.arrays import as_array
@@ -20,7 +20,7 @@ from .reading import Options
 from .taking import not_in_place, take_along
 
 
-@names_itself
+@reword_errors
 def place(arr: ArrayLike, mask: ArrayLike, vals: ArrayLike, *, inplace: bool = True) -> Array:
     """``arr`` with the elements where ``mask`` is true replaced by ``vals`` (repeated) in order.
 
@@ -45,7 +45,7 @@ def _fill_where(a: Any, m: Any, v: Any) -> Any:
     return to_shape(select(m, chosen, flat), a.shape)
 
 
-@names_itself
+@reword_errors
 def compress(
     condition: ArrayLike, a: ArrayLike, axis: int | None = None, *, size: int | None = None,
     fill_value: ArrayLike = 0, out: None = None,
@@ -80,7 +80,7 @@ def compress(
     return take_along(a, result, axis, Options("fill", fill_value, wrap=False))
 
 
-@names_itself
+@reword_errors
 def extract(
     condition: ArrayLike, arr: ArrayLike, *, size: int | None = None, fill_value: ArrayLike = 0
 ) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_base.arguments import array_of
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 from dovetail_lax import dtypes
 
@@ -29,7 +29,7 @@ def _host_indices(result: Any) -> tuple[Array, ...]:
     return tuple(placement.constant(np.asarray(i).astype(default_int())) for i in result)
 
 
-@names_itself
+@reword_errors
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """The indices of the lower triangle of an ``n`` by ``m`` matrix."""
     offset = integer("tril_indices", "k", k)
@@ -37,7 +37,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
     return rows, columns
 
 
-@names_itself
+@reword_errors
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """The indices of the upper triangle of an ``n`` by ``m`` matrix."""
     offset = integer("triu_indices", "k", k)
@@ -45,13 +45,13 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
     return rows, columns
 
 
-@names_itself
+@reword_errors
 def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, Array]:
     """The indices of the lower triangle of a matrix."""
     return tril_indices(*_matrix_shape("tril_indices_from", arr, k))
 
 
-@names_itself
+@reword_errors
 def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, Array]:
     """The indices of the upper triangle of a matrix."""
     return triu_indices(*_matrix_shape("triu_indices_from", arr, k))
@@ -64,7 +64,7 @@ def _matrix_shape(name: str, arr: ArrayLike, k: int) -> tuple[int, int, int]:
     return shape[0], k, shape[1]
 
 
-@names_itself
+@reword_errors
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     """The indices of the main diagonal of an array of ``ndim`` dimensions of size ``n``."""
     size, count = integer("diag_indices", "n", n), integer("diag_indices", "ndim", ndim)
@@ -75,7 +75,7 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     return (arange(size),) * count
 
 
-@names_itself
+@reword_errors
 def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
     """The indices of the main diagonal of an array.
 
@@ -90,7 +90,7 @@ def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
     return diag_indices(x.shape[0], x.ndim)
 
 
-@names_itself
+@reword_errors
 def mask_indices(
     n: int, mask_func: Callable[..., Any], k: int = 0, *, size: int | None = None
 ) -> tuple[Array, Array]:
@@ -102,7 +102,7 @@ def mask_indices(
     return rows, columns
 
 
-@names_itself
+@reword_errors
 def fill_diagonal(
     a: ArrayLike, val: ArrayLike, wrap: bool = False, *, inplace: bool = True
 ) -> Array:
@@ -131,7 +131,7 @@ def fill_diagonal(
     return x.at[(at,) * x.ndim].set(v)
 
 
-@names_itself
+@reword_errors
 def ix_(*args: ArrayLike) -> tuple[Array, ...]:
     """Vectors as open mesh: indexing with them picks a rectangle.
 
@@ -153,7 +153,7 @@ def ix_(*args: ArrayLike) -> tuple[Array, ...]:
     return tuple(out)
 
 
-@names_itself
+@reword_errors
 def unravel_index(indices: ArrayLike, shape: Any) -> tuple[Array, ...]:
     """Indices into a flattened array as indices per dimension; those out of bounds are clipped.
 
@@ -175,7 +175,7 @@ def unravel_index(indices: ArrayLike, shape: Any) -> tuple[Array, ...]:
     return tuple(reversed(out))
 
 
-@names_itself
+@reword_errors
 def ravel_multi_index(
     multi_index: Any, dims: Any, mode: str = "raise", order: str = "C", *, dtype: DTypeLike = None
 ) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import dovetail_lax as lax
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 from dovetail_lax.errors import ShapeError
 
@@ -69,7 +69,7 @@ class SVDResult(NamedTuple):
     Vh: Any
 
 
-@names_itself
+@reword_errors
 @one_call("upper", "symmetrize_input", shared=True)
 def cholesky(a: ArrayLike, *, upper: bool = False, symmetrize_input: bool = True) -> Array:
     """The triangular factor of Hermitian positive definite matrices; NaN where they are not.
@@ -88,7 +88,7 @@ def cholesky(a: ArrayLike, *, upper: bool = False, symmetrize_input: bool = True
     return adjoint(lower) if upper else lower
 
 
-@names_itself
+@reword_errors
 @one_call("mode")
 def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     """The QR factorization.
@@ -114,7 +114,7 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     return r if mode == "r" else QRResult(q, r)
 
 
-@names_itself
+@reword_errors
 @one_call("full_matrices", "compute_uv", "hermitian", "subset_by_index")
 def svd(
     a: ArrayLike, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False,
@@ -163,7 +163,7 @@ def _svd_hermitian(x: Any, compute_uv: bool) -> Any:
     return SVDResult(u, s, adjoint(signed))
 
 
-@names_itself
+@reword_errors
 def svdvals(x: ArrayLike, /) -> Array:
     """The singular values of matrices in decreasing order."""
     return svd(x, compute_uv=False)
@@ -183,7 +183,7 @@ class EighResult(NamedTuple):
     eigenvectors: Any
 
 
-@names_itself
+@reword_errors
 @one_call()
 def eig(a: ArrayLike) -> EigResult:
     """Eigenvalues and eigenvectors of square matrices, as complex numbers.
@@ -195,7 +195,7 @@ def eig(a: ArrayLike) -> EigResult:
     return EigResult(values, vectors)
 
 
-@names_itself
+@reword_errors
 @one_call()
 def eigvals(a: ArrayLike) -> Array:
     """Eigenvalues of square matrices, as complex numbers."""
@@ -213,7 +213,7 @@ def _eigh(name: str, a: ArrayLike, UPLO: str | None, symmetrize_input: bool) -> 
     return EighResult(values, vectors)
 
 
-@names_itself
+@reword_errors
 @one_call("UPLO", "symmetrize_input")
 def eigh(a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
     """Eigenvalues and eigenvectors of Hermitian matrices.
@@ -233,7 +233,7 @@ def eigh(a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True) -
     return _eigh("eigh", a, UPLO, symmetrize_input)
 
 
-@names_itself
+@reword_errors
 @one_call("UPLO", "symmetrize_input")
 def eigvalsh(a: ArrayLike, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Array:
     """Eigenvalues of Hermitian matrices in increasing order (see :func:`eigh`).

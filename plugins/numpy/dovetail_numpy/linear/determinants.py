@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 from dovetail_custom_rules import custom_jvp
 from dovetail_lax.errors import ShapeError
@@ -231,7 +231,7 @@ def _slogdet_qr(a: Any) -> tuple[Any, Any]:
     return _sign_and_log(diagonal(r, 0, -2, -1), lax.lt(_det(q), number(q, 0)))
 
 
-@names_itself
+@reword_errors
 @one_call("method", shared=True)
 def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
     """Sign and logarithm of the absolute value of determinants.
@@ -254,7 +254,7 @@ def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
     return SlogdetResult(convert(sign, x.dtype), convert(logs, real))
 
 
-@names_itself
+@reword_errors
 @one_call("n")
 def matrix_power(a: ArrayLike, n: int) -> Array:
     """Square matrices to an integer power; negative ones invert.
@@ -279,7 +279,7 @@ def matrix_power(a: ArrayLike, n: int) -> Array:
     return out
 
 
-@names_itself
+@reword_errors
 def multi_dot(arrays: Any, *, precision: Any = None) -> Array:
     """The product of several matrices in the order that needs the fewest multiplications.
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import Tracer, canonical_dtype, here, is_inexact
 from dovetail_custom_rules import custom_jvp
 from dovetail_lax import dtypes
@@ -159,13 +159,13 @@ def _matrix(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
     return expand_dims(out, tuple(sorted(axes))) if keepdims else out
 
 
-@names_itself
+@reword_errors
 def matrix_norm(x: ArrayLike, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
     """The norm of matrices in the last two axes (see :func:`norm`)."""
     return norm(x, ord, (-2, -1), keepdims)
 
 
-@names_itself
+@reword_errors
 @one_call("axis", "keepdims", "ord")
 def vector_norm(
     x: ArrayLike, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2
@@ -188,7 +188,7 @@ def _order(ord: Any) -> Any:
     return ord.item() if hasattr(ord, "aval") and not isinstance(ord, Tracer) else ord
 
 
-@names_itself
+@reword_errors
 @one_call("p")
 def cond(x: ArrayLike, p: Any = None) -> Array:
     """The condition number of matrices: by singular values, or in the norm ``p``.
@@ -210,7 +210,7 @@ def cond(x: ArrayLike, p: Any = None) -> Array:
     return select(broken, number(out, inf), out)
 
 
-@names_itself
+@reword_errors
 @one_call("hermitian")
 def matrix_rank(
     M: ArrayLike, rtol: ArrayLike | None = None, *, hermitian: bool = False,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 from dovetail_custom_rules import custom_jvp
 from dovetail_lax import dtypes
@@ -67,7 +67,7 @@ def inv(a: ArrayLike) -> Array:
     return _solve(x, broadcast(eye(x.shape[-1], dtype=x.dtype), x.shape))
 
 
-@names_itself
+@reword_errors
 @one_call("hermitian")
 def pinv(
     a: ArrayLike, rtol: ArrayLike | None = None, hermitian: bool = False, *,
@@ -124,11 +124,11 @@ def _(hermitian: bool, primals: Any, tangents: Any) -> tuple[Any, Any]:
     other = lax.mul(p, lax.broadcast_in_dim(size, p.shape, range(a.ndim - 2)))
     rows = lax.sub(turned, matmul(matmul(turned, one), other))
     columns = lax.sub(turned, matmul(other, matmul(one, turned)))
-    beside = lax.add(matmul(p, matmul(ph, rows)), matmul(matmul(columns, ph), p))
-    return p, lax.sub(beside, matmul(matmul(p, da), p))
+    outer = lax.add(matmul(p, matmul(ph, rows)), matmul(matmul(columns, ph), p))
+    return p, lax.sub(outer, matmul(matmul(p, da), p))
 
 
-@names_itself
+@reword_errors
 def lstsq(
     a: ArrayLike, b: ArrayLike, rcond: float | None = None, *, numpy_resid: bool = False
 ) -> tuple[Array, Array, Array, Array]:
@@ -185,7 +185,7 @@ def _lstsq(a: Any, b: Any, rcond: float) -> tuple[Any, Any, Any, Any]:
     return x, lax.reduce_sum(lax.mul(rest, rest), (0,)), rank, s
 
 
-@names_itself
+@reword_errors
 def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Any = None) -> Array:
     """``x`` with ``tensordot(a, x, x.ndim) == b``."""
     from ..manipulation.shapes import moveaxis
@@ -199,7 +199,7 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Any = None) -> Array:
     return to_shape(solve(to_shape(x, (y.size, y.size)), to_shape(y, (y.size,))), shape)
 
 
-@names_itself
+@reword_errors
 def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
     """The inverse of a tensor as a map from its last dimensions to its first ``ind`` ones."""
     x = as_array("tensorinv", a)

@@ -9,7 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_base.arguments import known_array
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import Cache, here
 
 from ..creation.arrays import as_array
@@ -65,7 +65,7 @@ def _has_arrays(given: Any, deep: int = 2) -> bool:
     )
 
 
-@names_itself
+@reword_errors
 def pad(
     array: ArrayLike, pad_width: Any, mode: str | Callable[..., Any] = "constant", **kwargs: Any
 ) -> Array:

@@ -45,15 +45,15 @@ def new_shape(name: str, shape: Any, own: tuple[int, ...]) -> tuple[int, ...]:
     dims = tuple([d if d.__class__ is int else integer(name, _DIMENSION, d) for d in shape])
     size = prod(own)
     if -1 in dims:
-        known = prod([d for d in dims if d != -1])
+        rest = prod([d for d in dims if d != -1])
         if dims.count(-1) > 1:
             raise TypeError(f"{name}: only one dimension may be -1, got {dims}{here()}")
-        if known == 0 or size % known:
+        if rest == 0 or size % rest:
             raise TypeError(
-                f"cannot {name} array of shape {own} (size {size}) into {dims}: {known} does "
+                f"cannot {name} array of shape {own} (size {size}) into {dims}: {rest} does "
                 f"not divide {size}{here()}"
             )
-        dims = tuple([size // known if d == -1 else d for d in dims])
+        dims = tuple([size // rest if d == -1 else d for d in dims])
     if prod(dims) != size or any(d < 0 for d in dims):
         raise TypeError(
             f"cannot {name} array of shape {own} (size {size}) into shape {dims} (size "

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here, is_inexact, type_shardings
 
 from ..creation.arrays import as_array
@@ -190,7 +190,7 @@ def _weighted(rows: Any, weights: Any, q: Any, skip_nan: bool) -> Any:
     return _undefined(bad, q, out)
 
 
-@names_itself
+@reword_errors
 @one_call("axis", "out", "overwrite_input", "method", "keepdims")
 def quantile(
     a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
@@ -210,7 +210,7 @@ def quantile(
                      False, 1)  # fmt: skip
 
 
-@names_itself
+@reword_errors
 @one_call("axis", "out", "overwrite_input", "method", "keepdims")
 def nanquantile(
     a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
@@ -221,7 +221,7 @@ def nanquantile(
                      True, 1)  # fmt: skip
 
 
-@names_itself
+@reword_errors
 @one_call("axis", "out", "overwrite_input", "method", "keepdims", "out_sharding")
 def percentile(
     a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
@@ -246,7 +246,7 @@ def percentile(
                      False, 100)  # fmt: skip
 
 
-@names_itself
+@reword_errors
 @one_call("axis", "out", "overwrite_input", "method", "keepdims")
 def nanpercentile(
     a: ArrayLike, q: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,
@@ -267,7 +267,7 @@ def median(
                      False, 1)  # fmt: skip
 
 
-@names_itself
+@reword_errors
 @one_call("axis", "out", "overwrite_input", "keepdims")
 def nanmedian(
     a: ArrayLike, axis: Axis = None, out: None = None, overwrite_input: bool = False,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import ConcretizationTypeError, Tracer, here
 
 from ..creation import placement
@@ -35,7 +35,7 @@ def concrete_value(name: str, x: Any, remedy: str) -> np.ndarray[Any, Any]:
     return np.asarray(value)
 
 
-@names_itself
+@reword_errors
 def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> tuple[Array, ...]:
     """The indices of elements that are not zero: one vector per dimension.
 
@@ -89,14 +89,14 @@ def _nonzero(a: Any, *fills: Any, size: int, dtype: Any) -> list[Any]:
     return out
 
 
-@names_itself
+@reword_errors
 def flatnonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> Array:
     """The indices of elements of the flattened array that are not zero (see :func:`nonzero`)."""
     a = as_array("flatnonzero", a)
     return nonzero(to_shape(a, (a.size,)), size=size, fill_value=fill_value)[0]
 
 
-@names_itself
+@reword_errors
 def argwhere(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> Array:
     """The indices of elements that are not zero, one row for each (see :func:`nonzero`)."""
     a = as_array("argwhere", a)

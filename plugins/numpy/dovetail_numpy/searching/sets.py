@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 
 from ..creation.arrays import as_array
@@ -44,7 +44,7 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Any
 
 
-@names_itself
+@reword_errors
 def unique(
     ar: ArrayLike, return_index: bool = False, return_inverse: bool = False,
     return_counts: bool = False, axis: int | None = None, *, equal_nan: bool = True,
@@ -181,7 +181,7 @@ def _inverse(order: Any, rank: Any, shape: tuple[int, ...], axis: int | None) ->
     return lax.reshape(out, shape) if axis is None else out
 
 
-@names_itself
+@reword_errors
 def unique_all(x: ArrayLike, /, *, size: int | None = None, fill_value: Any = None) -> UniqueAll:
     """Distinct values with their first indices, the inverse and counts (see :func:`unique`)."""
     return UniqueAll(
@@ -189,7 +189,7 @@ def unique_all(x: ArrayLike, /, *, size: int | None = None, fill_value: Any = No
     )
 
 
-@names_itself
+@reword_errors
 def unique_counts(
     x: ArrayLike, /, *, size: int | None = None, fill_value: Any = None
 ) -> UniqueCounts:
@@ -198,7 +198,7 @@ def unique_counts(
     return UniqueCounts(*out)
 
 
-@names_itself
+@reword_errors
 def unique_inverse(
     x: ArrayLike, /, *, size: int | None = None, fill_value: Any = None
 ) -> UniqueInverse:
@@ -207,13 +207,13 @@ def unique_inverse(
     return UniqueInverse(*out)
 
 
-@names_itself
+@reword_errors
 def unique_values(x: ArrayLike, /, *, size: int | None = None, fill_value: Any = None) -> Array:
     """Distinct values."""
     return unique(x, equal_nan=False, size=size, fill_value=fill_value)
 
 
-@names_itself
+@reword_errors
 def isin(
     element: ArrayLike, test_elements: ArrayLike, assume_unique: bool = False,
     invert: bool = False, *, method: str = "auto",
@@ -260,7 +260,7 @@ def _flat_pair(name: str, ar1: Any, ar2: Any) -> tuple[Any, Any]:
     return lax.reshape(a, (a.size,)), lax.reshape(b, (b.size,))
 
 
-@names_itself
+@reword_errors
 def union1d(
     ar1: ArrayLike, ar2: ArrayLike, *, size: int | None = None, fill_value: Any = None
 ) -> Array:
@@ -269,7 +269,7 @@ def union1d(
                   fill_value=fill_value)  # fmt: skip
 
 
-@names_itself
+@reword_errors
 def setdiff1d(
     ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, *, size: int | None = None,
     fill_value: Any = None,
@@ -313,7 +313,7 @@ def _order(a: Any) -> Any:
     return argsort(a)
 
 
-@names_itself
+@reword_errors
 def setxor1d(
     ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, *, size: int | None = None,
     fill_value: Any = None,
@@ -325,7 +325,7 @@ def setxor1d(
     return _selected("setxor1d", both, keep, False, size, fill_value)
 
 
-@names_itself
+@reword_errors
 def intersect1d(
     ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False, *,
     size: int | None = None, fill_value: Any = None,

@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_base.wrapping import alias
 from dovetail_core import ShapedArray, here, typeof
 
@@ -100,7 +100,7 @@ def _weights(bitorder: str) -> Any:
     return np.asarray(list(order), np.uint8)
 
 
-@names_itself
+@reword_errors
 @one_call("axis", "bitorder")
 def packbits(a: ArrayLike, axis: int | None = None, bitorder: str = "big") -> Array:
     """Eight elements each (zero or not) as the bits of one byte; the rest is filled with zeros.
@@ -128,7 +128,7 @@ def _pack(x: Any, bitorder: str) -> Any:
     return lax.reduce_or(lax.shift_left(octets, shifts), (octets.ndim - 1,))
 
 
-@names_itself
+@reword_errors
 @one_call("axis", "count", "bitorder")
 def unpackbits(
     a: ArrayLike, axis: int | None = None, count: int | None = None, bitorder: str = "big"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_lax as lax
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import EVAL, Cache, get_trace, here, typeof
 
 from ..creation.arrays import as_array
@@ -153,7 +153,7 @@ def _case_step(aval: Any, dtype: Any, weak: bool, shape: tuple[int, ...]) -> Any
     return lambda v: broadcast(convert(v, dtype, weak), shape)
 
 
-@names_itself
+@reword_errors
 def select(
     condlist: Sequence[ArrayLike], choicelist: Sequence[ArrayLike], default: ArrayLike = 0
 ) -> Array:
@@ -173,7 +173,7 @@ def select(
     return as_array("select", out)
 
 
-@names_itself
+@reword_errors
 def piecewise(x: ArrayLike, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
     """Functions of ``x``, each where its condition is true; one more function is for the rest.
 

@@ -41,7 +41,7 @@ def _simple(name: str, what: str, draw: Any) -> Any:
         dtype: a floating-point dtype.
 
     Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
     """
     return function
 
@@ -140,7 +140,7 @@ def gumbel(
             rounding, so that both tails are as long as 64 bits make them.
 
     Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
     """
     if out_sharding is not None:
         return type_shardings.with_out_sharding(out_sharding, gumbel, key, shape, dtype, mode)

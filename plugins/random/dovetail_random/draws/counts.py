@@ -74,7 +74,7 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
         dtype: a floating-point dtype.
 
     Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
     """
     key = check_key("binomial", key)
     n, p = arrays("binomial", n, p)
@@ -199,7 +199,7 @@ def multinomial(
         unroll: as for ``dovetail.lax.scan`` over the outcomes.
 
     Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
     """
     key = check_key("multinomial", key)
     n, p = arrays("multinomial", n, p)
@@ -253,7 +253,7 @@ def poisson(
         dtype: an integer dtype.
 
     Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
         NotImplementedError: the key is not one of threefry's.
     """
     if out_sharding is not None:

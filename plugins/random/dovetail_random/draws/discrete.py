@@ -43,7 +43,7 @@ def bernoulli(
         mode: ``"low"``, or ``"high"`` for probabilities finer than the dtype's spacing near 1.
 
     Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
     """
     if out_sharding is not None:
         return type_shardings.with_out_sharding(out_sharding, bernoulli, key, p, shape, mode)
@@ -90,7 +90,7 @@ def randint(
         dtype: an integer dtype; by default ``int32``, or ``int64`` if 64-bit types are enabled.
 
     Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
         OverflowError: a bound is a Python integer that neither the dtype nor 32 bits can hold.
     """
     if out_sharding is not None:

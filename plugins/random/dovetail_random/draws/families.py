@@ -43,7 +43,7 @@ def pareto(
         dtype: a floating-point dtype.
 
     Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
     """
     return drawn(_pareto, "pareto", key, (b,), shape, dtype, out_sharding)
 
@@ -144,7 +144,7 @@ def geometric(
         dtype: an integer dtype.
 
     Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
     """
     if out_sharding is not None:
         return type_shardings.with_out_sharding(out_sharding, geometric, key, p, shape, dtype)
@@ -198,7 +198,7 @@ def rademacher(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: An
         dtype: a dtype of signed numbers; by default that of integers.
 
     Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
     """
     if out_sharding is not None:
         return type_shardings.with_out_sharding(out_sharding, rademacher, key, shape, dtype)
@@ -226,7 +226,7 @@ def generalized_normal(
         dtype: a floating-point dtype.
 
     Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
     """
     name = "generalized_normal"
     return drawn(_generalized_normal, name, key, (p,), shape, dtype, out_sharding)
@@ -266,7 +266,7 @@ def ball(
         dtype: a floating-point dtype.
 
     Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
     """
     if out_sharding is not None:
         return type_shardings.with_out_sharding(out_sharding, ball, key, d, p, shape, dtype)

@@ -146,7 +146,7 @@ def gamma(
         dtype: a floating-point dtype.
 
     Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
     """
     return drawn(_gamma, "gamma", key, (a,), shape, dtype, out_sharding)
 

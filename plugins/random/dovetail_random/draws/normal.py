@@ -35,7 +35,7 @@ def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = 
             variance 1/2 each.
 
     Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
     """
     if out_sharding is not None:
         return type_shardings.with_out_sharding(out_sharding, normal, key, shape, dtype)
@@ -83,7 +83,7 @@ def truncated_normal(
         dtype: a floating-point dtype.
 
     Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
     """
     bounds = (lower, upper)
     return drawn(_truncated_normal, "truncated_normal", key, bounds, shape, dtype, out_sharding)
@@ -118,7 +118,7 @@ def lognormal(
         dtype: a floating-point dtype.
 
     Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
     """
     return drawn(_lognormal, "lognormal", key, (sigma,), shape, dtype, out_sharding)
 

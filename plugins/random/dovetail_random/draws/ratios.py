@@ -57,7 +57,7 @@ def dirichlet(
         dtype: a floating-point dtype.
 
     Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
     """
     if out_sharding is not None:
         return type_shardings.with_out_sharding(out_sharding, dirichlet, key, alpha, shape, dtype)

@@ -46,7 +46,7 @@ def permutation(
         independent: True to reorder each one-dimensional slice separately.
 
     Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
     """
     if out_sharding is not None:
         return type_shardings.with_out_sharding(
@@ -158,7 +158,7 @@ def choice(
         mode: as in :func:`gumbel`, for draws by ``p`` without replacement.
 
     Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
     """
     key = check_key("choice", key)
     wanted = shape_of("choice", shape)
@@ -259,7 +259,7 @@ def categorical(
         mode: as in :func:`gumbel`.
 
     Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
     """
     if out_sharding is not None:
         return type_shardings.with_out_sharding(

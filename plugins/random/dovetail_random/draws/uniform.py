@@ -84,7 +84,7 @@ def uniform(
         minval, maxval: numbers, or arrays that broadcast to ``shape``.
 
     Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
     """
     if out_sharding is not None:
         return type_shardings.with_out_sharding(

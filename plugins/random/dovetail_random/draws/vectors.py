@@ -48,7 +48,7 @@ def multivariate_normal(
         method: the decomposition of ``cov``: ``"cholesky"``, ``"eigh"`` or ``"svd"``.
 
     Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
     """
     if out_sharding is not None:
         return type_shardings.with_out_sharding(
@@ -123,7 +123,7 @@ def orthogonal(
         m: the number of columns; None for ``n``.
 
     Raises:
-        TypeError, ValueError: ``key`` is not one key, or another argument is not as said.
+        TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
     """
     if out_sharding is not None:
         return type_shardings.with_out_sharding(out_sharding, orthogonal, key, n, shape, dtype, m)

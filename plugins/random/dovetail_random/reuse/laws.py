@@ -28,7 +28,7 @@ def key_reuse_law(sample: Sample) -> None:
         uses = rule(*operands, **sample.params)
         for i, elements in uses.used.items():
             aval: Any = sample.avals[i]
-            assert is_of_keys(aval), f"operand {i}, {aval.str_short()}, is said to be used up"
+            assert is_of_keys(aval), f"operand {i}, {aval.str_short()}, is used up by the rule"
             assert elements is True or elements.shape == aval.shape
         for j, i in uses.passed_on.items():
             for x, y in zip(arrays_of([outs[j]]), arrays_of([sample.args[i]]), strict=True):

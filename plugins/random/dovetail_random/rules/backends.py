@@ -1,6 +1,6 @@
 """``threefry2x32`` lowered to StableHLO, and with NumPy.
 
-XLA for CPUs computes what several operations use anew in the kernel of each of them, and keys
+XLA for CPUs recomputes operands of several operations in the kernel of each of them, and keys
 that are split from one another are chains of such uses. Barriers separate kernels: after keys,
 and few words, which may be keys, both in one element, so that one kernel makes them; and before
 many other words, which are one kernel with the rounds and what uses the bits. (Eight chains of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import dovetail_numpy as dnp
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 from dovetail_jit import fused
 
@@ -14,7 +14,7 @@ from ..arguments import Array, ArrayLike, inexact
 __all__ = ["vq"]
 
 
-@names_itself
+@reword_errors
 def vq(obs: ArrayLike, code_book: ArrayLike, check_finite: bool = True) -> tuple[Array, Array]:
     """The nearest vector of a code book to each observation.
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_base.source import short_repr
 from dovetail_core import here
 from dovetail_jit import fused, one_call
@@ -68,7 +68,7 @@ def _transposition(name: str, trans: Any, allowed: str) -> int:
     return result
 
 
-@names_itself
+@reword_errors
 @one_call("trans", "lower", "unit_diagonal", "overwrite_b", "check_finite", "debug")
 def solve_triangular(
     a: ArrayLike,
@@ -113,7 +113,7 @@ def _solve_triangular(a: Any, b: Any, lower: bool, trans: int, unit: bool, vecto
     return _columns(_triangular(a, b, lower=lower, trans=trans, unit=unit), vector)
 
 
-@names_itself
+@reword_errors
 def cho_solve(
     c_and_lower: tuple[ArrayLike, bool],
     b: ArrayLike,
@@ -148,7 +148,7 @@ def _cho_solve(c: Any, b: Any, lower: bool, vector: bool) -> Any:
     return _columns(_triangular(c, x, lower=lower, trans=2 if lower else 0), vector)
 
 
-@names_itself
+@reword_errors
 def lu_solve(
     lu_and_piv: tuple[ArrayLike, ArrayLike],
     b: ArrayLike,
@@ -194,7 +194,7 @@ def _rows(x: Any, order: Any) -> Any:
     return dnp.take_along_axis(x, order[..., None], axis=-2)
 
 
-@names_itself
+@reword_errors
 @one_call("lower", "overwrite_a", "overwrite_b", "debug", "check_finite", "assume_a")
 def solve(
     a: ArrayLike,
@@ -242,7 +242,7 @@ def _mirrored(a: Any, lower: bool, conjugate: bool) -> Any:
     return triangle + (adjoint(strict) if conjugate else dnp.matrix_transpose(strict))
 
 
-@names_itself
+@reword_errors
 @one_call("overwrite_a", "check_finite")
 def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """The inverse of matrices of shape ``(..., n, n)``.
@@ -256,7 +256,7 @@ def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> A
     return dnp.linalg.inv(square("inv", a)[0])
 
 
-@names_itself
+@reword_errors
 @one_call("overwrite_a", "check_finite")
 def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """The determinant of matrices of shape ``(..., n, n)``.

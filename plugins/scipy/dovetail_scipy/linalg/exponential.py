@@ -14,7 +14,7 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_ad import jvp
 from dovetail_base import arguments
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import cached, here
 from dovetail_jit import fused, one_call
 from dovetail_lax import dtypes
@@ -30,7 +30,7 @@ _INFINITE = 16384
 """The exponent that is used for matrices that are not finite."""
 
 
-@names_itself
+@reword_errors
 @one_call("upper_triangular", "max_squarings")
 def expm(A: ArrayLike, *, upper_triangular: bool = False, max_squarings: int = 16) -> Array:
     """The exponential of matrices.
@@ -50,7 +50,7 @@ def expm(A: ArrayLike, *, upper_triangular: bool = False, max_squarings: int = 1
     return _expm(x, triangular=bool(upper_triangular), most=most)
 
 
-@names_itself
+@reword_errors
 def expm_frechet(
     A: ArrayLike, E: ArrayLike, *, method: str | None = None, compute_expm: bool = True
 ) -> Any:

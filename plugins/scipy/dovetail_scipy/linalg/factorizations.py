@@ -6,7 +6,7 @@ from typing import Any
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 from dovetail_jit import fused, one_call
 
@@ -21,7 +21,7 @@ def _cholesky(a: Any, lower: bool) -> Any:
     return adjoint(lax.linalg.cholesky(adjoint(a), symmetrize_input=False))
 
 
-@names_itself
+@reword_errors
 @one_call("lower", "overwrite_a", "check_finite")
 def cholesky(
     a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
@@ -40,7 +40,7 @@ def cholesky(
     return _cholesky(square("cholesky", a)[0], lower=bool(lower))
 
 
-@names_itself
+@reword_errors
 def cho_factor(
     a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Array, bool]:
@@ -53,7 +53,7 @@ def _cho_factor(a: Any, lower: bool) -> Any:
     return _cholesky(square("cho_factor", a)[0], lower=bool(lower))
 
 
-@names_itself
+@reword_errors
 @one_call("overwrite_a", "check_finite")
 def lu_factor(
     a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True
@@ -71,7 +71,7 @@ def lu_factor(
     return factors, pivots
 
 
-@names_itself
+@reword_errors
 @one_call("permute_l", "overwrite_a", "check_finite")
 def lu(
     a: ArrayLike, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True
@@ -99,7 +99,7 @@ def _lu(a: Any, permute_l: bool) -> tuple[Any, ...]:
     return (matmul(dnp.astype(p, a.dtype), lower), upper) if permute_l else (p, lower, upper)
 
 
-@names_itself
+@reword_errors
 @one_call("overwrite_a", "lwork", "mode", "pivoting", "check_finite")
 def qr(
     a: ArrayLike,
@@ -129,7 +129,7 @@ def qr(
     return tuple(rest) if mode == "r" else (q, *rest)
 
 
-@names_itself
+@reword_errors
 def qr_multiply(
     a: ArrayLike,
     c: ArrayLike,
@@ -173,7 +173,7 @@ def _qr_multiply(a: Any, c: Any, right: bool, pivoting: bool, conjugate: bool) -
     return (matmul(c, q) if right else matmul(q, c), *rest)
 
 
-@names_itself
+@reword_errors
 @one_call("full_matrices", "compute_uv", "overwrite_a", "check_finite", "lapack_driver")
 def svd(
     a: ArrayLike,
@@ -198,7 +198,7 @@ def svd(
     return tuple(lax.linalg.svd(x, full_matrices=bool(full_matrices)))
 
 
-@names_itself
+@reword_errors
 @one_call(
     "lower",
     "eigvals_only",
@@ -247,7 +247,7 @@ def eigh(
     return values if eigvals_only else (values, vectors)
 
 
-@names_itself
+@reword_errors
 @one_call("side", "method", "max_iterations")
 def polar(
     a: ArrayLike,

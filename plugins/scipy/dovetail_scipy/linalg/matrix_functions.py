@@ -9,7 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_base.source import short_repr
 from dovetail_core import here
 from dovetail_custom_rules import custom_jvp
@@ -21,7 +21,7 @@ from .arguments import adjoint, as_complex, matmul, square
 from .sylvester import by_columns, shifted, solve_sylvester
 
 
-@names_itself
+@reword_errors
 @one_call("output")
 def schur(a: ArrayLike, output: str = "real") -> tuple[Array, Array]:
     """The Schur decomposition ``a = Z T Zᴴ``, on the CPU (see ``lax.linalg.schur``).
@@ -42,7 +42,7 @@ def schur(a: ArrayLike, output: str = "real") -> tuple[Array, Array]:
     return t, z
 
 
-@names_itself
+@reword_errors
 def hessenberg(
     a: ArrayLike, *, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> Any:
@@ -74,7 +74,7 @@ def _hessenberg(a: Any, calc_q: bool) -> Any:
     return h, dnp.pad(inner, edge) + dnp.astype(dnp.asarray(first), a.dtype)
 
 
-@names_itself
+@reword_errors
 def rsf2csf(T: ArrayLike, Z: ArrayLike, check_finite: bool = True) -> tuple[Array, Array]:
     """The complex Schur form of a matrix, given its real one.
 
@@ -132,7 +132,7 @@ def _rotation(block: Any, eps: float) -> Any:
     return dnp.stack(rows, -2)
 
 
-@names_itself
+@reword_errors
 @one_call("blocksize")
 def sqrtm(A: ArrayLike, blocksize: int = 1) -> Array:
     """The principal square root of matrices, as complex numbers; on the CPU.
@@ -198,7 +198,7 @@ def _(primals: Any, tangents: Any) -> tuple[Any, Any]:
     return x, solve_sylvester(x, x, as_complex(tangents[0]), tol=0.0)
 
 
-@names_itself
+@reword_errors
 def funm(A: ArrayLike, func: Callable[[Any], Any], disp: bool = True) -> Any:
     """A function of matrices, by its values at their eigenvalues (Parlett's recurrence).
 

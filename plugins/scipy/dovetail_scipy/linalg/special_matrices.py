@@ -12,7 +12,7 @@ import numpy as np
 
 import dovetail_numpy as dnp
 from dovetail_base import arguments
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import canonical_dtype, here
 from dovetail_jit import one_call
 from dovetail_lax import dtypes
@@ -34,7 +34,7 @@ def _float_matrix(values: Any) -> Array:
     return dnp.asarray(np.asarray(values, np.float64).astype(canonical_dtype("float64")))
 
 
-@names_itself
+@reword_errors
 @one_call("n")
 def hilbert(n: int) -> Array:
     """The Hilbert matrix of ``1 / (i + j + 1)``.
@@ -46,7 +46,7 @@ def hilbert(n: int) -> Array:
     return _float_matrix(1 / (indices[:, None] + indices + 1))
 
 
-@names_itself
+@reword_errors
 def invhilbert(n: int) -> Array:
     """The inverse of :func:`hilbert`, of integers, rounded to floats.
 
@@ -67,7 +67,7 @@ def _table(size: int, element: Any) -> Any:
     return np.array(values, np.float64).reshape(size, size)
 
 
-@names_itself
+@reword_errors
 def pascal(n: int, kind: str | None = None) -> Array:
     """The Pascal matrix of binomial coefficients, rounded to floats.
 
@@ -86,7 +86,7 @@ def pascal(n: int, kind: str | None = None) -> Array:
     return _float_matrix(result if kind == "lower" else result.T)
 
 
-@names_itself
+@reword_errors
 def invpascal(n: int, kind: str | None = None) -> Array:
     """The inverse of :func:`pascal`.
 
@@ -106,7 +106,7 @@ def invpascal(n: int, kind: str | None = None) -> Array:
     return _float_matrix(result if kind == "lower" else result.T)
 
 
-@names_itself
+@reword_errors
 def hadamard(n: int, dtype: Any = int) -> Array:
     """The Hadamard matrix of ``n`` rows, of ones and minus ones, by Sylvester's construction.
 
@@ -122,7 +122,7 @@ def hadamard(n: int, dtype: Any = int) -> Array:
     return dnp.asarray(result.astype(dtypes.as_dtype(dtype)))
 
 
-@names_itself
+@reword_errors
 def helmert(n: int, full: bool = False) -> Array:
     """The Helmert matrix: orthonormal rows of which each compares an element with those before.
 
@@ -142,7 +142,7 @@ def helmert(n: int, full: bool = False) -> Array:
     return _float_matrix(result if full else result[1:])
 
 
-@names_itself
+@reword_errors
 def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Array:
     """The matrix of the discrete Fourier transform: ``exp(-2πi jk / n)``.
 

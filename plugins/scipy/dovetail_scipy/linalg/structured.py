@@ -9,7 +9,7 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_base import arguments
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 from dovetail_jit import fused, one_call
 from dovetail_lax import dtypes
@@ -17,7 +17,7 @@ from dovetail_lax import dtypes
 from ..arguments import Array, ArrayLike, arrays, inexact_arrays, one_of
 
 
-@names_itself
+@reword_errors
 @one_call()
 def block_diag(*arrs: ArrayLike) -> Array:
     """A matrix with matrices along its diagonal, else zero; vectors count as one row.
@@ -71,7 +71,7 @@ def _gathered(values: Any, positions: Any) -> Any:
         dnp.zeros((*values.shape[:-1], *positions.shape), values.dtype))  # fmt: skip
 
 
-@names_itself
+@reword_errors
 def toeplitz(c: ArrayLike, r: ArrayLike | None = None) -> Array:
     """Matrices with equal elements along each diagonal.
 
@@ -94,7 +94,7 @@ def _toeplitz(c: Any, r: Any) -> Any:
     return _gathered(values, np.arange(n)[:, None] - np.arange(m)[None, :] + max(m - 1, 0))
 
 
-@names_itself
+@reword_errors
 def hankel(c: ArrayLike, r: ArrayLike | None = None) -> Array:
     """Matrices with equal elements along each diagonal from the right to the left.
 
@@ -115,7 +115,7 @@ def _hankel(c: Any, r: Any) -> Any:
     return _gathered(values, np.arange(c.shape[-1])[:, None] + np.arange(r.shape[-1])[None, :])
 
 
-@names_itself
+@reword_errors
 def circulant(c: ArrayLike) -> Array:
     """Matrices of shape ``(..., n, n)`` whose columns are ``c``, each rotated by one more."""
     return _circulant(_vectors("circulant", c)[0])
@@ -127,14 +127,14 @@ def _circulant(c: Any) -> Any:
     return _gathered(c, (n[:, None] - n[None, :]) % max(len(n), 1))
 
 
-@names_itself
+@reword_errors
 def fiedler(a: ArrayLike) -> Array:
     """Matrices of the distances ``|a_i - a_j|``, of shape ``(..., n, n)``."""
     (x,) = _vectors("fiedler", a)
     return dnp.abs(x[..., :, None] - x[..., None, :])
 
 
-@names_itself
+@reword_errors
 def convolution_matrix(a: ArrayLike, n: int, mode: str = "full") -> Array:
     """Matrices whose product with a vector of ``n`` elements is its convolution with ``a``.
 
@@ -167,7 +167,7 @@ def _convolution_matrix(a: Any, n: int, first: int, last: int) -> Any:
     return dnp.where(in_bounds, _gathered(a, np.where(in_bounds, positions, 0)), 0)
 
 
-@names_itself
+@reword_errors
 def companion(a: ArrayLike) -> Array:
     """Matrices whose eigenvalues are the roots of polynomials.
 
@@ -196,7 +196,7 @@ def _with_first_row(row: Any, below: Any) -> Any:
     return dnp.where(first, row[..., None, :], dnp.where(sub, below[..., None, :], 0))
 
 
-@names_itself
+@reword_errors
 def leslie(f: ArrayLike, s: ArrayLike) -> Array:
     """Leslie matrices: fecundities ``f`` in the first row, survival rates ``s`` below the diagonal.
 
@@ -215,7 +215,7 @@ def leslie(f: ArrayLike, s: ArrayLike) -> Array:
     return _with_first_row(*_joint("leslie", x, y))
 
 
-@names_itself
+@reword_errors
 def fiedler_companion(a: ArrayLike) -> Array:
     """Matrices of five diagonals whose eigenvalues are the roots of polynomials.
 

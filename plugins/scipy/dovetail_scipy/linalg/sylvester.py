@@ -8,7 +8,7 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 from dovetail_custom_rules import custom_linear_solve
 from dovetail_jit import fused
@@ -63,7 +63,7 @@ def triangular_sylvester(r: Any, s: Any, f: Any) -> Any:
     return by_columns(equation, f.shape, f.dtype)
 
 
-@names_itself
+@reword_errors
 def solve_sylvester(
     A: ArrayLike, B: ArrayLike, C: ArrayLike, *, method: str = "schur", tol: float = 1e-8
 ) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_base import arguments
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 from dovetail_custom_rules import custom_jvp
 from dovetail_jit import fused
@@ -20,7 +20,7 @@ from ..arguments import Array, ArrayLike, arrays, one_of
 from .arguments import adjoint
 
 
-@names_itself
+@reword_errors
 def eigh_tridiagonal(
     d: ArrayLike,
     e: ArrayLike,

@@ -8,7 +8,7 @@ from typing import Any
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_base.source import not_callable, short_repr
 from dovetail_core import here
 
@@ -21,7 +21,7 @@ METHODS: dict[str, Callable[..., OptimizeResults]] = {
 }
 
 
-@names_itself
+@reword_errors
 def minimize(
     fun: Callable[..., Any], x0: Array, args: tuple[Any, ...] = (), *, method: str,
     tol: float | None = None, options: Mapping[str, Any] | None = None,

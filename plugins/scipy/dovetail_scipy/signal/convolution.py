@@ -7,7 +7,7 @@ from typing import Any
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_base import arguments
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 from dovetail_jit import fused
 
@@ -50,7 +50,7 @@ def _larger_first(name: str, mode: str, x: Any, y: Any, axes: Any = None) -> tup
     )
 
 
-@names_itself
+@reword_errors
 def convolve(
     in1: ArrayLike, in2: ArrayLike, mode: str = "full", method: str = "auto", precision: Any = None
 ) -> Array:
@@ -69,7 +69,7 @@ def convolve(
     return _convolve("convolve", in1, in2, mode, method, precision, False)
 
 
-@names_itself
+@reword_errors
 def correlate(
     in1: ArrayLike, in2: ArrayLike, mode: str = "full", method: str = "auto", precision: Any = None
 ) -> Array:
@@ -127,7 +127,7 @@ def _paddings(sizes: Shape, mode: str, later: bool) -> tuple[tuple[int, int], ..
 _BOUNDARIES = {"fill": "constant", "wrap": "wrap", "symm": "symmetric"}
 
 
-@names_itself
+@reword_errors
 def convolve2d(
     in1: ArrayLike,
     in2: ArrayLike,
@@ -150,7 +150,7 @@ def convolve2d(
     return _convolve2d("convolve2d", in1, in2, mode, boundary, fillvalue, precision, False)
 
 
-@names_itself
+@reword_errors
 def correlate2d(
     in1: ArrayLike,
     in2: ArrayLike,
@@ -178,7 +178,7 @@ def _convolve2d(
     return _direct(wide, y, pads=_paddings(y.shape, "valid", rev), precision=precision)
 
 
-@names_itself
+@reword_errors
 def fftconvolve(in1: ArrayLike, in2: ArrayLike, mode: str = "full", axes: Any = None) -> Array:
     """The convolution of two arrays along some axes, by Fourier transforms.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import dovetail_numpy as dnp
 from dovetail_base import arguments
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 from dovetail_jit import fused
 
@@ -18,7 +18,7 @@ from ..arguments import Array, ArrayLike, axis_of, inexact_arrays, one_of
 _TYPES = ("linear", "l", "constant", "c")
 
 
-@names_itself
+@reword_errors
 def detrend(
     data: ArrayLike,
     axis: int = -1,

@@ -8,7 +8,7 @@ import numpy as np
 
 import dovetail_numpy as dnp
 from dovetail_base import arguments
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 from dovetail_jit import fused
 
@@ -26,7 +26,7 @@ from .segments import (
 _BOUNDARIES = {"even": "reflect", "odd": "reflect", "constant": "edge", "zeros": "constant"}
 
 
-@names_itself
+@reword_errors
 def stft(
     x: ArrayLike,
     fs: ArrayLike = 1.0,
@@ -94,7 +94,7 @@ def _stft(
     return frequencies(segments, fs), times, result
 
 
-@names_itself
+@reword_errors
 def istft(
     Zxx: ArrayLike,
     fs: ArrayLike = 1.0,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import dovetail_numpy as dnp
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 from dovetail_jit import fused
 
@@ -23,7 +23,7 @@ from .segments import (
 )
 
 
-@names_itself
+@reword_errors
 def csd(
     x: ArrayLike,
     y: ArrayLike | None,
@@ -64,7 +64,7 @@ def csd(
                 scaling, axis, average)  # fmt: skip
 
 
-@names_itself
+@reword_errors
 def welch(
     x: ArrayLike,
     fs: ArrayLike = 1.0,

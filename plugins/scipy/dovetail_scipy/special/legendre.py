@@ -119,8 +119,8 @@ def _recurrence(degree: int, normalized: bool) -> tuple[np.ndarray, np.ndarray]:
     if not normalized:
         return (2.0 * n - 1.0) / (n - m), (n + m - 1.0) / (n - m)
     first = np.sqrt((4.0 * n * n - 1.0) / (n * n - m * m))
-    behind = ((n - 1.0) ** 2 - m * m) / (4.0 * (n - 1.0) ** 2 - 1.0)
-    return first, first * np.sqrt(np.maximum(behind, 0.0))
+    factor = ((n - 1.0) ** 2 - m * m) / (4.0 * (n - 1.0) ** 2 - 1.0)
+    return first, first * np.sqrt(np.maximum(factor, 0.0))
 
 
 def _constant(values: np.ndarray, like: Any) -> Any:
@@ -210,8 +210,8 @@ def _legendre(n: Any, m: Any, theta: Any, degrees: int) -> Any:
         gap = top * top - bottom * bottom
         scale = lax.sqrt((4.0 * top * top - 1.0) / gap)
         second = lax.max((top - 1.0) ** 2 - bottom * bottom, lax.full_like(top, 0.0))
-        behind = lax.sqrt(second / (4.0 * (top - 1.0) ** 2 - 1.0))
-        following = scale * (cosine * value - behind * before)
+        factor = lax.sqrt(second / (4.0 * (top - 1.0) ** 2 - 1.0))
+        following = scale * (cosine * value - factor * before)
         now = dnp.where(above, following, diagonal)
         done = k > n
         return dnp.where(done, before, dnp.where(above, value, 0.0)), dnp.where(done, value, now)

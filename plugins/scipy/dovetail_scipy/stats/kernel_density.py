@@ -10,7 +10,7 @@ import numpy as np
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_base.source import short_repr
 from dovetail_core import here
 from dovetail_jit import fused
@@ -52,7 +52,7 @@ class gaussian_kde:
     covariance: Array
     inv_cov: Array
 
-    @names_itself
+    @reword_errors
     def __init__(
         self,
         dataset: ArrayLike,
@@ -152,7 +152,7 @@ class gaussian_kde:
             )
         return x.astype(self.dataset.dtype)
 
-    @names_itself
+    @reword_errors
     def integrate_gaussian(self, mean: ArrayLike, cov: ArrayLike) -> Array:
         """The integral of the density times that of a normal distribution.
 

@@ -25,13 +25,13 @@ class ModeResult(NamedTuple):
     count: Array
 
 
-def _check_policy(name: str, policy: Any, known: tuple[str, ...] = ("propagate",)) -> None:
-    if policy in known:
+def _check_policy(name: str, policy: Any, policies: tuple[str, ...] = ("propagate",)) -> None:
+    if policy in policies:
         return
     if policy in ("omit", "raise"):
         raise NotImplementedError(
             f"{name}: nan_policy={policy!r} is not supported: a compiled program knows no values"
-            f"{here()}. Use {' or '.join(map(repr, known))}, and look for nan yourself."
+            f"{here()}. Use {' or '.join(map(repr, policies))}, and look for nan yourself."
         )
     raise ValueError(f"{name}: there is no nan_policy {short_repr(policy)}{here()}")
 

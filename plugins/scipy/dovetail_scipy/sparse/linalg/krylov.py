@@ -12,7 +12,7 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_base.arguments import integer
-from dovetail_base.foreign import names_itself
+from dovetail_base.foreign import reword_errors
 from dovetail_base.source import short_repr
 from dovetail_core import here
 from dovetail_tree.util import tree_leaves
@@ -21,7 +21,7 @@ from ...arguments import ArrayLike
 from .systems import Equation, inner, norm, solve, squared_norm
 
 
-@names_itself
+@reword_errors
 def gmres(
     A: Any, b: Any, x0: Any = None, *, tol: ArrayLike = 1e-5, atol: ArrayLike = 0.0,
     restart: int = 20, maxiter: int | None = None, M: Any = None, solve_method: str = "batched",
@@ -176,7 +176,7 @@ def _rotate(v: Any, k: Any, rotation: Any) -> Any:
     return v.at[k].set(c.conj() * a + s.conj() * b).at[k + 1].set(c * b - s * a)
 
 
-@names_itself
+@reword_errors
 def cg(
     A: Any, b: Any, x0: Any = None, *, tol: ArrayLike = 1e-5, atol: ArrayLike = 0.0,
     maxiter: int | None = None, M: Any = None,
@@ -228,7 +228,7 @@ def _real(x: Any) -> Any:
     return lax.real(x) if x.dtype.kind == "c" else x
 
 
-@names_itself
+@reword_errors
 def bicgstab(
     A: Any, b: Any, x0: Any = None, *, tol: ArrayLike = 1e-5, atol: ArrayLike = 0.0,
     maxiter: int | None = None, M: Any = None,

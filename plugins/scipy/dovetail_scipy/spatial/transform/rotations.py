@@ -202,8 +202,8 @@ def _radians(angles: Any, degrees: bool) -> Any:
 def _axes(seq: str, counts: tuple[int, ...]) -> tuple[Any, bool]:
     intrinsic = isinstance(seq, str) and seq.isupper()
     names = "XYZ" if intrinsic else "xyz"
-    known = isinstance(seq, str) and set(seq) <= set(names)
-    if not known or len(seq) not in counts or any(a == b for a, b in pairwise(seq)):
+    is_valid = isinstance(seq, str) and set(seq) <= set(names)
+    if not is_valid or len(seq) not in counts or any(a == b for a, b in pairwise(seq)):
         count = "3" if counts == (3,) else "1 to 3"
         raise ValueError(
             f"Rotation: seq must be {count} letters of 'xyz' or of 'XYZ', none twice in succession,"

@@ -126,7 +126,7 @@ def test_indices_of_nothing_are_strongly_typed() -> None:
 
 
 def test_a_traced_fill_value_must_be_known() -> None:
-    with pytest.raises(ConcretizationTypeError, match="fill_value must be known"):
+    with pytest.raises(ConcretizationTypeError, match="fill_value must be concrete"):
         jit(lambda v: dnp.arange(5).at[9].get(mode="fill", fill_value=v))(3)
 
 
