@@ -26,7 +26,7 @@ from dovetail_core import (
     print_ir,
 )
 from dovetail_jit import ShapeDtypeStruct, effects_barrier, eval_shape, jit, make_jaxpr
-from dovetail_jit.disk_cache import cache_dir
+from dovetail_services.disk_cache.options import cache_dir
 
 X = np.linspace(0.1, 1.0, 4, dtype=np.float32)
 SCALAR = ShapeDtypeStruct((), np.float32)

@@ -20,17 +20,23 @@ if TYPE_CHECKING:
     )
     from .call.providers import (
         ExecutableProvider as ExecutableProvider,
+        compile_with_cache as compile_with_cache,
         executables_of as executables_of,
         made_of as made_of,
     )
-    from .call.request import Request as Request
+    from .call.request import (
+        Request as Request,
+        all_options as all_options,
+        compile_anew as compile_anew,
+        facts_of_compiling as facts_of_compiling,
+        program_key as program_key,
+    )
     from .call.signature import (
         Arguments as Arguments,
         Signature as Signature,
         take_apart as take_apart,
     )
     from .call.source_lookup import Answer as Answer, Call as Call, Found as Found
-    from .disk_cache import cache_dir as cache_dir, compile_with_cache as compile_with_cache
     from .fused_api import (
         cannot_be_hashed as cannot_be_hashed,
         forgiving as forgiving,

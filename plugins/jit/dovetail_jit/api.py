@@ -24,8 +24,8 @@ from .call.observers import watching
 from .call.placement import Wanted, committed_to
 from .call.program import Program, as_array, forget, trace_function
 from .call.signature import Arguments, function_name
-from .disk_cache.options import cache_mode
 from .guards import as_given, guarded, reject_deleted, reject_too_large
+from .options import cache_mode
 from .primitive import jit_p
 from .settings import Settings
 from .shardings import Shardings, constrained

@@ -21,10 +21,10 @@ class CompileTimeTrace(Trace):
             if isinstance(x, Tracer):
                 assert self.parent is not None
                 return run_under(self.parent, self.parent.process, primitive, args, params)
-        return _at_rest.run(EVAL.process, primitive, args, params)
+        return _evaluating.run(EVAL.process, primitive, args, params)
 
 
-class _AtRest(Scope):
+class _Evaluating(Scope):
     """Nothing is being traced inside."""
 
     __slots__ = ()
@@ -42,7 +42,7 @@ class _AtRest(Scope):
         tracing_state.set_local(tracing)
 
 
-_at_rest = _AtRest()
+_evaluating = _Evaluating()
 
 
 class ensure_compile_time_eval(Scope):  # lower case: used as a function

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -31,10 +31,9 @@ from .trace_cache.retention import is_self_contained
 
 F = TypeVar("F", bound=Callable[..., Any])
 ONE = tree_structure(0)
-KEPT = 4096
-"""The largest number of parameters of one primitive that have a callable at a time,"""
-PROGRAMS = 512
-"""and how many of one that holds sub-programs: these take much more memory."""
+KEPT, PROGRAMS = 4096, 512
+"""The largest number of parameters of one primitive that have a callable at a time; of a primitive
+that holds sub-programs, which take much more memory."""
 
 
 class _Flat(Callee):
@@ -42,7 +41,7 @@ class _Flat(Callee):
 
     Args:
         program_for: ``program_for(*avals)`` returns the program.
-        is_one: whether it has one result, which stands for itself.
+        is_single: whether the call returns its only result itself, not a list.
     """
 
     remembers = True
@@ -53,10 +52,10 @@ class _Flat(Callee):
         program_for: Callable[..., ClosedJaxpr],
         lines: Lines,
         profile: str | None = None,
-        is_one: bool = False,
+        is_single: bool = False,
     ) -> None:
         self.name, self.lines, self.profile = name, lines, profile
-        self._program_for, self._is_one = program_for, is_one
+        self._program_for, self._is_single = program_for, is_single
         self._programs: Cache[Any, Program] = Cache()  # those that C++ does not call by itself
 
     def program(self, arguments: Arguments, avals: Sequence[Any]) -> Program:
@@ -65,7 +64,7 @@ class _Flat(Callee):
             if result is not None:
                 return result
         program = self._program_for(*avals)
-        tree = ONE if self._is_one else tree_structure([0] * len(program.out_avals))
+        tree = ONE if self._is_single else tree_structure([0] * len(program.out_avals))
         return Program(
             program, [], tree, 0.0, 0, program, mutable_values.any_mutable(program.in_avals)
         )
@@ -74,20 +73,21 @@ class _Flat(Callee):
         self._programs[avals, trace_context()] = program
 
 
-class _AtRest(_Flat):
-    """A program that is called as an operation, with what was asked for it: parameters of ``jit``.
+class _EagerProgram(_Flat):
+    """A program that is called as an operation.
 
     Args:
-        asked: ``compiler_options_kvs``, ``device`` and ``keep_unused``, as far as they were given.
+        requested: parameters of ``jit``: ``compiler_options_kvs``, ``device`` and ``keep_unused``,
+            as far as they were given.
     """
 
-    def __init__(self, program: ClosedJaxpr, name: str, asked: dict[str, Any]) -> None:
-        is_plain = not asked
+    def __init__(self, program: ClosedJaxpr, name: str, requested: Mapping[str, Any]) -> None:
+        is_plain = not requested
         super().__init__(name, lambda *avals: program, "all", None if is_plain else "default")
         self.is_operation = is_plain
-        self.options = dict(asked.get("compiler_options_kvs", ()))
-        self.keep_unused = asked.get("keep_unused", False)
-        self._device = asked.get("device")
+        self.options = dict(requested.get("compiler_options_kvs", ()))
+        self.keep_unused = requested.get("keep_unused", False)
+        self._device = requested.get("device")
 
     def target(
         self, operands: Sequence[Any], program: ClosedJaxpr, consts: int, wanted: Wanted | None
@@ -165,37 +165,32 @@ def _operation(primitive: Primitive, params: dict[str, Any]) -> Any:
 
         return consts_to_inputs(stage(f, avals, primitive.name)[0])
 
-    return _callable(_Flat(primitive.name, program_for, "inside", is_one=not multiple))
-
-
-def eager_call_cached(program: ClosedJaxpr, name: str, args: Sequence[Any]) -> list[Any]:
-    """Run a program without constants of its own at once."""
-    call = program.memo("call", lambda: _shared_call(program, name))
-    try:
-        return call(*args)
-    except ValueError:
-        check_usable(args)
-        raise
+    return _callable(_Flat(primitive.name, program_for, "inside", is_single=not multiple))
 
 
 def program_call(program: ClosedJaxpr, name: str, args: Sequence[Any]) -> Any:
     """Run a program at once: provider ``program_caller``. NotImplemented if it holds functions, as
-    it would be compiled anew at each call then."""
-    return eager_call_cached(program, name, args) if is_self_contained(program) else NotImplemented
+    it would be compiled again at each call then."""
+    return eager_call(program, name, args) if is_self_contained(program) else NotImplemented
 
 
-def eager_call_as_asked(
-    program: ClosedJaxpr, name: str, args: Sequence[Any], asked: dict[str, Any]
+def eager_call(
+    program: ClosedJaxpr, name: str, args: Sequence[Any], requested: Mapping[str, Any] | None = None
 ) -> list[Any]:
-    """Run a program at once with what was asked for it (see :class:`_AtRest`)."""
-    device, keep_unused = asked.get("device"), asked.get("keep_unused")
-    options = options_key(dict(asked.get("compiler_options_kvs", ())))
-    key = "call as asked for", options, device, keep_unused
-    call = program.memo(key, lambda: _callable(_AtRest(program, name, asked)))
+    """Run a program without constants of its own at once.
+
+    ``requested``: see :class:`_EagerProgram`.
+    """
+    if not requested:
+        call = program.memo("call", lambda: _shared_call(program, name))
+    else:
+        options = options_key(dict(requested.get("compiler_options_kvs", ())))
+        key = "call", options, requested.get("device"), requested.get("keep_unused")
+        call = program.memo(key, lambda: _callable(_EagerProgram(program, name, requested)))
     try:
         return call(*args)
     except ValueError:
-        check_usable(args)
+        check_usable(args)  # C++'s own error for a donated array names nothing
         raise
 
 
@@ -206,7 +201,7 @@ def _shared_call(program: ClosedJaxpr, name: str) -> Any:
     """The callable of an equal program from the same lines: what interprets a program makes such at
     each call, and they are compiled once. Not where it would keep alive what a call has made."""
     if not is_self_contained(program):
-        return _callable(_AtRest(program, name, {}))
+        return _callable(_EagerProgram(program, name, {}))
     key = (
         name,
         program,
@@ -221,7 +216,7 @@ def _shared_call(program: ClosedJaxpr, name: str) -> Any:
     try:
         result = _shared.get(key)
     except TypeError:  # an unhashable parameter
-        return _callable(_AtRest(program, name, {}))
+        return _callable(_EagerProgram(program, name, {}))
     if result is None:
-        result = _shared[key] = _callable(_AtRest(program, name, {}))
+        result = _shared[key] = _callable(_EagerProgram(program, name, {}))
     return result

@@ -153,7 +153,7 @@ class _Compiler:
     @hookimpl
     def dovetail_compiled(self, name: str, cached: bool, seconds: float) -> None:
         record_event("/jax/compilation_cache/compile_requests_use_cache")
-        if not cached and config.read("compilation_cache_dir"):
+        if not cached and _has_disk_cache():
             record_event("/jax/compilation_cache/cache_misses")
         if cached:
             record_event("/jax/compilation_cache/cache_hits")
@@ -161,6 +161,12 @@ class _Compiler:
             record_event_duration_secs(event, seconds)
         event = "/jax/core/compile/backend_compile_duration"
         record_event_duration_secs(event, seconds, fun_name=name)
+
+
+def _has_disk_cache() -> bool:
+    """Tell whether there is a cache on disk, which a plugin brings."""
+    option = "compilation_cache_dir"
+    return option in config.names() and bool(config.read(option))
 
 
 _compiler = _Compiler()

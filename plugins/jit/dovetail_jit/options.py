@@ -80,6 +80,26 @@ no_execution = config.add(
 )
 
 
+def _cache_mode(value: Any) -> str | None:
+    if value in (None, ""):
+        return None
+    if not isinstance(value, str):
+        raise ValueError(f'expected None or a string such as "source", got {value!r}')
+    return value
+
+
+cache_mode = config.add(
+    Option(
+        "cache",
+        None,
+        "The key by which programs are found in the compilation cache before they are traced: "
+        '"source", the code of their functions; None: they are traced first. Or for one: '
+        "`jit(cache=...)`.",
+        check=_cache_mode,
+    )
+)
+
+
 def refuse_tracing(name: str) -> NoReturn:
     """Raise RuntimeError: the option ``no_tracing`` forbids to trace the function ``name``."""
     raise RuntimeError(

@@ -21,7 +21,7 @@ from dovetail_xla.arrays import ArrayImpl
 
 from .call.executable import Executable, run
 from .call.layouts import check_layouts, requested_layouts
-from .call.module import lower, module_of
+from .call.module import Lowering, lower, module_of
 from .call.mutable_arguments import boundary_of, call_boundary, refuse_aliases
 from .call.placement import Committed, Wanted
 from .call.program import Program
@@ -142,10 +142,11 @@ class Traced(Stage):
         program, donated = self._callable()
         partition = target if target.__class__ is Partition else None
         # Once for all who look at it: a model's takes as long as tracing it.
-        module = module_of(
-            program, settings.name, platform, donated, settings.keep_unused, partition,
-            self._requested_layouts(), remember=True,
+        how = Lowering(
+            settings.name, platform, tuple(donated), settings.keep_unused, partition,
+            self._requested_layouts(),
         )  # fmt: skip
+        module = module_of(program, how, remember=True)
         return Lowered(self, module, target, committed)
 
     def _requested_layouts(self) -> Any:
@@ -239,10 +240,11 @@ class Lowered(Stage):
 
         program, donated = self._traced._callable()
         of = self._module
-        located = lower(
-            program, self.fun_name, of.platform, donated, self._traced._settings.keep_unused,
-            partition=of.partition, layouts=of.layouts, located=True,
-        ).text  # fmt: skip
+        how = Lowering(
+            self.fun_name, of.platform, tuple(donated), self._traced._settings.keep_unused,
+            of.partition, of.layouts,
+        )  # fmt: skip
+        located = lower(program, how, located=True).text
         where = of.platform, of.partition is not None
         if not passes_for("module", *where):
             return located
@@ -431,7 +433,8 @@ class Compiled(Stage):
 
     def runtime_executable(self) -> Any:
         """The runtime's own object, with all that it was compiled from."""
-        from .disk_cache.provider import whole_executable  # and with it all that reads the cache
-
         ex = self._executable
-        return whole_executable(ex.module, ex.device, ex.options, ex.loaded)
+        complete = registry().provider("complete_executable", None)
+        if complete is None:
+            return ex.loaded
+        return complete(ex.module, ex.device, ex.options, ex.loaded)

@@ -11,8 +11,7 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_backends.cpu_rules import EMITTERS
 from dovetail_core import config
-from dovetail_jit import jit
-from dovetail_jit.disk_cache import all_options
+from dovetail_jit import all_options, jit
 from dovetail_jit.options import disable_most_optimizations
 from dovetail_xla import execution
 from dovetail_xla.options import LEVEL

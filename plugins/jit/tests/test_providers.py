@@ -20,7 +20,6 @@ from dovetail_jit import (
     ExecutableProvider,
     Request,
     Runnable,
-    cache_dir,
     clear_caches,
     executables_of,
     jit,
@@ -28,12 +27,14 @@ from dovetail_jit import (
 from dovetail_jit.options import interpret_first_calls
 from dovetail_jit.plugin import MANIFEST
 from dovetail_refs import new_ref
+from dovetail_services import cache_dir
 from dovetail_services.plugin import MANIFEST as SERVICES
 from dovetail_testing.fresh import with_plugins
 
 X = np.linspace(0.1, 1.0, 6, dtype=np.float32).reshape(2, 3)
 PREFIX = "jit.executables."
-OWN = [name.removeprefix(PREFIX) for name in MANIFEST.members]
+BOTH = MANIFEST, SERVICES
+NAMES = [n.removeprefix(PREFIX) for m in BOTH for n in m.members if n.startswith(PREFIX)]
 
 
 def calls() -> None:
@@ -63,10 +64,9 @@ def nothing_remembered() -> Iterator[None]:
     clear_caches()
 
 
-@pytest.mark.parametrize("left_out", [*OWN, "tiers"])
+@pytest.mark.parametrize("left_out", NAMES)
 def test_each_can_be_left_out(left_out: str, tmp_path: Path) -> None:
-    own = {k: v for k, v in MANIFEST.members.items() if k != PREFIX + left_out}
-    services = {} if left_out == "tiers" else SERVICES.members
+    own, services = ({k: v for k, v in m.members.items() if k != PREFIX + left_out} for m in BOTH)
     mode = "off" if left_out == "disk_cache" else "always"  # whose process writes to the cache
     with (
         with_plugins(replace(MANIFEST, members=own), replace(SERVICES, members=services)),
@@ -193,7 +193,7 @@ import dovetail as dv
 x = np.ones(3, np.float32)
 print(dv.jit(lambda x: dv.numpy.sin(x) * 2)(x).shape)
 names = ("services.tiers.provider", "services.tiers.process",
-         "jit.disk_cache.provider", "jit.disk_cache.store",
+         "services.disk_cache.provider", "services.disk_cache.store",
          "jit.providers.numpy_fallback", "jit.providers.per_shard_calls",
          "jit.providers.background_compile", "jit.call.source_lookup", "jit.call.non_pjrt")
 print([n for n in names if f"dovetail_{n}" in sys.modules])

@@ -101,9 +101,9 @@ def test_programs_are_lowered_once_for_all_who_look_at_them(monkeypatch: Any) ->
     lowered: list[str] = []
     lower_it = lowering.lower
 
-    def note(program: Any, name: str, platform: str, *more: Any, **others: Any) -> Any:
-        lowered.append(platform)
-        return lower_it(program, name, platform, *more, **others)
+    def note(program: Any, how: lowering.Lowering, *more: Any, **others: Any) -> Any:
+        lowered.append(how.platform)
+        return lower_it(program, how, *more, **others)
 
     monkeypatch.setattr(lowering, "lower", note)
     g = jit(lambda x: lax.cos(lax.mul(x, x)))

@@ -18,11 +18,11 @@ import dovetail_lax as lax
 from dovetail_cli import main
 from dovetail_hooks import manager
 from dovetail_jit import clear_caches, jit, watched_calls
-from dovetail_jit.disk_cache import cache_dir, cache_min_seconds
 from dovetail_profiler.functions import shown_bytes, shown_time
 from dovetail_profiler.report.recording import recording
 from dovetail_profiler.report.summary import causes, profile_of, text_of
 from dovetail_profiler.report.timeline import MOST, OwnTimes, Track
+from dovetail_services.disk_cache.options import cache_dir, cache_min_seconds
 
 X = np.ones(3, np.float32)
 TIME = re.compile(r"\d[\d.e+]* (?:s|ms|us)\b")

@@ -327,7 +327,7 @@ def test_compiled_programs_take_arrays_where_they_were_compiled_for(x, at, devic
 
 
 def test_the_disk_cache(tmp_path, x, at):
-    from dovetail_jit.disk_cache import cache_dir
+    from dovetail_services.disk_cache.options import cache_dir
 
     def f(a):
         return dnp.sin(a) + 7.0

@@ -17,7 +17,7 @@ import numpy as np
 
 import dovetail
 import dovetail.numpy as jnp
-from dovetail_jit.disk_cache import identity
+from dovetail_services.disk_cache import provider
 
 LIMIT = 60.0
 BATCH = 200
@@ -134,16 +134,14 @@ def _of_another(fact: str) -> Any:
         mine = {entry.name for entry in folder.iterdir()}
         elsewhere = folder.with_name("elsewhere")
         dovetail.config.update("compilation_cache_dir", str(elsewhere))
-        plain = identity.environment
+        plain = provider.environment
         other = lambda device: plain(device).replace(fact.encode(), b"another")  # noqa: E731
-        from dovetail_jit.disk_cache import provider as using
-
-        using.environment = other
+        provider.environment = other
         try:
             for n in range(2):
                 _check(n)
         finally:
-            using.environment = plain
+            provider.environment = plain
         dovetail.config.update("compilation_cache_dir", str(folder))
         result = sorted(elsewhere.iterdir())
         for name in mine:

@@ -22,7 +22,7 @@ import numpy as np
 
 import dovetail
 import dovetail.numpy as jnp
-from dovetail_jit.disk_cache import folder as folders
+from dovetail_services.disk_cache import folder as folders
 
 LIMIT = 120.0
 BATCH = 100

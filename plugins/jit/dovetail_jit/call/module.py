@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from dovetail_backends import (
     InPlace,
@@ -28,49 +28,49 @@ from dovetail_core.interpret.passes import run_passes
 from dovetail_hooks import has_hooks, manager
 
 
-def module_of(
-    program: ClosedJaxpr,
-    name: str,
-    platform: str,
-    donated: Sequence[Any] = (),
-    keep_unused: bool = False,
-    partition: Partition | None = None,
-    layouts: Layouts | None = None,
-    remember: bool = False,
-) -> LoweredModule:
+class Lowering(NamedTuple):
+    """All on which the module of a program depends.
+
+    Attributes:
+        name: of the function. platform: as ``"cpu"``.
+        donated: per operand whether its memory is given away, and to which result.
+        keep_unused: whether operands that the program does not use are passed all the same.
+        partition: the devices, if there are several. layouts: of operands and results in memory.
+    """
+
+    name: str
+    platform: str
+    donated: tuple[Any, ...] = ()
+    keep_unused: bool = False
+    partition: Partition | None = None
+    layouts: Layouts | None = None
+
+
+def module_of(program: ClosedJaxpr, how: Lowering, remember: bool = False) -> LoweredModule:
     """The module that a program is lowered to (see :func:`lower`).
 
-    ``remember``: with the program, for all who look at it. What a call lowers is remembered by its
-    executable.
+    ``remember``: with the program, for all who inspect it. The module that a call lowers is
+    remembered by its executable.
     """
-    asked = name, platform, tuple(donated), keep_unused, partition, layouts
-    key = "module", generation.value, *asked
+    key = "module", generation.value, how
     if remember:
-        return program.memo(key, partial(lower, program, *asked))
+        return program.memo(key, partial(lower, program, how))
     result = program.known(key)
-    return lower(program, *asked) if result is None else result
+    return lower(program, how) if result is None else result
 
 
-def lower(
-    program: ClosedJaxpr,
-    name: str,
-    platform: str,
-    donated: Sequence[Any] = (),
-    keep_unused: bool = False,
-    partition: Partition | None = None,
-    layouts: Layouts | None = None,
-    located: bool = False,
-) -> LoweredModule:
+def lower(program: ClosedJaxpr, how: Lowering, located: bool = False) -> LoweredModule:
     """Run the passes on a program and lower it to StableHLO.
 
-    ``located``: to show it, with where operations come from, ahead of the passes of the stage
-    ``module``; nobody else is told.
+    ``located``: to show it, with the source locations of operations, ahead of the passes of the
+    stage ``module``; hooks are not called.
     """
+    name, platform, donated, keep_unused, partition, layouts = how
     start, source, divided = time.perf_counter(), program, partition is not None
     program = run_passes("hi", program, platform, divided)
     if program.is_high:
         program = mutable_values.discharge(program)  # what holds high values must go before they do
-        donated = _donated_arrays(donated, program)
+        donated = tuple(_donated_arrays(donated, program))
         program = lower_to_lo(program)
     program = run_passes("ir", program, platform, divided)
     try:

@@ -6,11 +6,12 @@ request, and ``make``, which asks those after it; at the end of the list is the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
+from dovetail_backends import LoweredModule
 from dovetail_base.caches import WeakTable
 from dovetail_base.ordering import ordered
 from dovetail_base.plugin_calls import disable_with_warning
@@ -19,7 +20,7 @@ from dovetail_core.registry.plugins import Registry, load_object
 from dovetail_hooks import has_hooks, manager
 
 from .executable import Executable, Runnable, Successor, executable_of
-from .request import Request
+from .request import Request, compilation_key
 
 COLLECTION = "jit.executables"
 KNOWN_CALLS = "known calls"
@@ -139,6 +140,18 @@ def made_of(
             program=request.program, executable=made,
         )  # fmt: skip
     return made
+
+
+def compile_with_cache(
+    module: LoweredModule, device: Any, options: Mapping[str, Any] | None, profile: str = "default"
+) -> tuple[Any, bool]:
+    """The runtime's executable of a module that somebody else has lowered, and whether it came from
+    the cache."""
+    target = device if module.partition is None else module.partition
+    key = compilation_key(target, options=options, profile=profile)
+    made = provide(Request(None, module.name, key, options, is_asked_for=True, module=module))
+    assert made.compiled is not None
+    return made.compiled.loaded, made.compiled.was_loaded
 
 
 class Unrunnable(Executable):

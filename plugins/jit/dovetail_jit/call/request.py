@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import time
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, Literal, NamedTuple
 
 from dovetail_backends import (
@@ -15,12 +18,15 @@ from dovetail_backends import (
     refuse_unsupported_dtypes,
 )
 from dovetail_base.keys import exact_key
-from dovetail_core import ClosedJaxpr, generation
+from dovetail_core import ClosedJaxpr, generation, registry
 from dovetail_hooks import has_hooks, manager
+from dovetail_xla import transforms
 
 from ..options import FEWER_OPTIMIZATIONS, disable_most_optimizations
-from .module import module_of, raise_explained
+from .module import Lowering, module_of, raise_explained
 
+_VARIABLES = ("XLA_FLAGS", "LIBTPU_INIT_ARGS")
+"""Variables of the environment that the compiler reads."""
 Profile = Literal["default", "quick"]
 SMALL, FEW = 12, 32
 """Programs of up to so many equations, on arrays of up to so many elements, are compiled by the
@@ -115,11 +121,10 @@ class Request:
         self._start = time.perf_counter()
 
     def final(self) -> Request:
-        """The same, for an executable that is not provisional."""
-        return Request(
-            self.program, self.name, self.key, self.given, is_operation=self.is_operation,
-            is_asked_for=self.is_asked_for, module=self._module,
-        )  # fmt: skip
+        """The same request, for an executable that is not provisional."""
+        result = copy(self)
+        result.may_be_provisional, result._start = False, time.perf_counter()
+        return result
 
     @property
     def platform(self) -> str:
@@ -132,10 +137,10 @@ class Request:
         if self._module is None:
             key, program = self.key, self.program
             assert program is not None
-            self._module = module_of(
-                program, self.name, self.platform, key.donated, key.keep_unused, self.partition,
-                key.layouts,
-            )  # fmt: skip
+            how = Lowering(
+                self.name, self.platform, key.donated, key.keep_unused, self.partition, key.layouts
+            )
+            self._module = module_of(program, how)
             self._start = time.perf_counter()
         return self._module
 
@@ -148,8 +153,6 @@ class Request:
 
     def digest(self) -> bytes:
         """32 bytes that are equal in every process that asks for this module with these options."""
-        from .digest import program_key  # only where programs are kept beyond their own lives
-
         return program_key(self.module, self.device, self.options)
 
     @property
@@ -207,3 +210,44 @@ def _profile_of(program: ClosedJaxpr) -> str:
         return "default"
     sizes = [getattr(v.aval, "size", 0) for e in eqns for v in (*e.invars, *e.outvars)]
     return "quick" if max(sizes, default=0) <= FEW else "default"
+
+
+def program_key(module: LoweredModule, device: Any, options: Mapping[str, Any]) -> bytes:
+    """32 bytes for the program, its options, its device and who compiles it."""
+    facts = (
+        module.platform, _devices(module, device), _whose_backend(module.platform),
+        *facts_of_compiling(options),
+    )  # fmt: skip
+    digest = hashlib.sha256(repr(facts).encode())
+    digest.update(module.text.encode())
+    return digest.digest()
+
+
+def facts_of_compiling(options: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The facts on which a compilation depends beside the program: options, compilers,
+    variables."""
+    compilers: list[str] = []
+    if has_hooks("dovetail_compile"):
+        names = [i.plugin_name for i in manager().hook.dovetail_compile.get_hookimpls()]
+        plugins = registry().plugins
+        compilers = [plugins[n].whose if n in plugins else n for n in names]
+    compilers += transforms.names()
+    variables = [os.environ.get(name, "") for name in _VARIABLES]
+    return sorted(options.items()), compilers, variables
+
+
+def _whose_backend(platform: str) -> str:
+    """The plugin with the backend of a platform, which may add options of its own, and its
+    version."""
+    result = registry()
+    return (
+        result.owner("backends", platform).whose if platform in result.entries("backends") else ""
+    )
+
+
+def _devices(module: LoweredModule, device: Any) -> Any:
+    """The devices, and whose shardings the compiler chose: its text says that of no other."""
+    part = module.partition
+    if part is None:
+        return device.id
+    return part.ids, [s is None for s in part.ins], [s is None for s in part.outs]

@@ -1,4 +1,4 @@
-"""Running a call at rest: compiled with what was asked for it."""
+"""The rule of the primitive ``jit`` that evaluates a call."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ from typing import Any
 
 from dovetail_core import ClosedJaxpr, eval_rules
 
-from ..eager import eager_call_as_asked, eager_call_cached
+from ..eager import eager_call
 from ..primitive import jit_p
 
 
 @eval_rules.register(jit_p)
 def _jit_now(
-    *args: Any, jaxpr: ClosedJaxpr, name: str, donated_invars: Any, **asked: Any
+    *args: Any, jaxpr: ClosedJaxpr, name: str, donated_invars: Any, **requested: Any
 ) -> list[Any]:
-    if not asked:
-        return eager_call_cached(jaxpr, name, args)
-    return eager_call_as_asked(jaxpr, name, args, asked)
+    return eager_call(jaxpr, name, args, requested)

@@ -17,25 +17,15 @@ from dovetail_base.plugin_calls import spell
 from dovetail_core import EVAL, RuleTable, axis_names, generation, get_trace, registry
 from dovetail_core.interpret.passes import STAGES, passes_for
 from dovetail_hooks import has_hooks, manager
-from dovetail_jit import Call, Executable, Found
-from dovetail_jit.disk_cache import (
-    NotRecorded,
-    Record,
-    Store,
-    all_options,
-    decode_record,
-    encode_record,
-    environment,
-    facts_of_compiling,
-    load_executable,
-    open_store,
-    program_key,
-)
+from dovetail_jit import Call, Executable, Found, all_options, facts_of_compiling, program_key
 from dovetail_xla.config import context_by_name, trace_context
 
+from ..disk_cache.provider import environment, load_executable
+from ..disk_cache.store import Store, open_store
 from .digest import Digest
 from .kinds import add_foreign_nodes, add_structure, new_digest
 from .libraries import NotSound, installed, is_library, kind_of_file
+from .record import NotRecorded, Record, decode_record, encode_record
 
 _EVENTS = {
     "open": "opens", "os.listdir": "lists", "os.scandir": "lists", "socket.connect": "connects to",

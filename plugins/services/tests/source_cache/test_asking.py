@@ -17,7 +17,8 @@ from dovetail_callbacks import io_callback
 from dovetail_core import config, hookimpl
 from dovetail_hooks import manager
 from dovetail_jit import jit
-from dovetail_jit.disk_cache import cache_dir, cache_mode
+from dovetail_jit.options import cache_mode
+from dovetail_services.disk_cache.options import cache_dir
 from dovetail_services.source_cache import provider
 
 X = np.float32(2)

@@ -22,19 +22,20 @@ from dovetail_backends import devices
 from dovetail_core import config
 from dovetail_jit import jit
 from dovetail_jit.call import request
-from dovetail_jit.disk_cache import (
+from dovetail_jit.serializing import deserialize_and_load, serialize
+from dovetail_services.disk_cache import (
+    folder as folders,
+    provider,
+    trust,
+)
+from dovetail_services.disk_cache.entry import DamagedEntry, decode, encode
+from dovetail_services.disk_cache.options import (
     cache_dir,
     cache_max_size,
     cache_min_bytes,
     cache_min_seconds,
     cache_signed,
-    folder as folders,
-    identity,
-    secret,
-    trust,
 )
-from dovetail_jit.disk_cache.entry import DamagedEntry, decode, encode
-from dovetail_jit.serializing import deserialize_and_load, serialize
 from dovetail_tree.util import tree_leaves
 from dovetail_xla import execution, stripping
 from dovetail_xla.client import device_list
@@ -123,21 +124,21 @@ def test_entries_of_earlier_formats_and_other_processors_are_misses(
     assert not hits(2.0, monkeypatch) and hits(2.0, monkeypatch)
     assert entry.read_bytes()[:17] == whole[:17]
     with monkeypatch.context() as patch:
-        identity.environment.cache_clear()
-        patch.setattr(identity, "_features", lambda: "of another processor")
+        provider.environment.cache_clear()
+        patch.setattr(provider, "_features", lambda: "of another processor")
         assert not hits(2.0, monkeypatch)
         (foreign,) = set(entries(place)) - {entry}
-    identity.environment.cache_clear()
+    provider.environment.cache_clear()
     entry.write_bytes(foreign.read_bytes())  # under the wrong name
     assert not hits(2.0, monkeypatch)
 
 
 def test_what_an_entry_is_for(monkeypatch: pytest.MonkeyPatch) -> None:
     device = jit(lambda x: x)(X).device
-    text = identity.environment(device).decode()
+    text = provider.environment(device).decode()
     for fact in ("jaxlib", "dovetail", "platform", "device_kind", "topology", "processor_features"):
         assert f'"{fact}"' in text
-    assert " ".join(sorted(identity._features().split())) == identity._features()
+    assert " ".join(sorted(provider._features().split())) == provider._features()
 
 
 @pytest.mark.parametrize("key_of", [None, b"secret" * 6])
@@ -165,7 +166,7 @@ def test_bodies_are_unpacked_to_the_stated_length_alone(monkeypatch: pytest.Monk
         b"not packed",
     ):
         with monkeypatch.context() as patch:
-            patch.setattr("dovetail_jit.disk_cache.entry.zlib.compress", lambda *_: packed)  # noqa: B023
+            patch.setattr("dovetail_services.disk_cache.entry.zlib.compress", lambda *_: packed)  # noqa: B023
             whole = encode(KEY, AROUND, BODY, None)
         with pytest.raises(DamagedEntry, match="its body"):
             decode(whole, KEY, AROUND, None)
@@ -510,9 +511,9 @@ def test_a_secret_that_is_none(
 
 
 def test_of_two_that_make_the_secret_one_is_first(own_secret: Path) -> None:
-    first = secret.user_secret()
-    secret._make(own_secret)
-    assert secret.user_secret() == first
+    first = trust.user_secret()
+    trust._make(own_secret)
+    assert trust.user_secret() == first
     assert os.listdir(own_secret.parent) == ["cache_secret"]
 
 

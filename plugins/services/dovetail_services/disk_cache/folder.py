@@ -7,7 +7,6 @@ left behind. A writer evicts when its entry is in place: the last one to look se
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import time
@@ -27,23 +26,9 @@ _TEMPORARY = ".dovetail-entry-"
 _OLD = 3600.0
 
 
-def make_folders(path: str) -> None:
-    """Make a folder and those above it that are missing, for the user alone."""
-    missing: list[str] = []
-    path = os.path.abspath(path)
-    while not os.path.isdir(path) and os.path.dirname(path) != path:
-        missing.append(path)
-        path = os.path.dirname(path)
-    for each in reversed(missing):
-        with suppress(FileExistsError):
-            os.mkdir(each, 0o700)
-    if missing and not os.path.isdir(missing[0]):
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), missing[0])
-
-
 def read_entry(folder: str, name: str, shared: bool) -> bytes:
     """The content of an entry, which counts as used now (see
-    :func:`dovetail_jit.disk_cache.trust`)."""
+    :func:`dovetail_services.disk_cache.trust`)."""
     blob, file = read_file(os.path.join(folder, name), LARGEST, shared=shared)
     try:
         if os.utime in os.supports_fd:

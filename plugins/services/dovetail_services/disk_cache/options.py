@@ -1,4 +1,4 @@
-"""The options of the cache; those that JAX has go by JAX's names."""
+"""The options of the disk cache, with JAX's names for those that JAX has, and its provider."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Any
 
 from dovetail_base.options import as_bool
 from dovetail_core import Option, config
+from dovetail_jit import ExecutableProvider, Request
+from dovetail_xla import fork
 
 
 def _directory(value: Any) -> str | None:
@@ -64,20 +66,15 @@ cache_signed = config.add(
 )
 
 
-def _mode(value: Any) -> str | None:
-    if value in (None, ""):
-        return None
-    if not isinstance(value, str):
-        raise ValueError(f'expected None or a string such as "source", got {value!r}')
-    return value
+def _applies(request: Request) -> bool:
+    # A forked process can neither load nor compile; compiling says so.
+    is_default = request.key.profile == "default"
+    return is_default and cache_dir.value is not None and not fork.forked()
 
 
-cache_mode = config.add(
-    Option(
-        "cache",
-        None,
-        'By what programs are found in the compilation cache before they are traced: "source", by '
-        "the code of their functions; None: they are traced first. Or for one: `jit(cache=...)`.",
-        check=_mode,
-    )
+PROVIDER = ExecutableProvider(
+    "disk_cache",
+    "dovetail_services.disk_cache.provider:get",
+    _applies,
+    before=("equal_modules",),
 )

@@ -7,9 +7,12 @@ may write to is accepted if it is sticky, as /tmp is: nobody can rename what ano
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
 _POSIX = hasattr(os, "geteuid")  # elsewhere modes and owners say nothing
 _FLAGS = (
@@ -19,6 +22,20 @@ _FLAGS = (
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_BINARY", 0)
 )
+
+
+def make_folders(path: str) -> None:
+    """Make a folder and those above it that are missing, for the user alone."""
+    missing: list[str] = []
+    path = os.path.abspath(path)
+    while not os.path.isdir(path) and os.path.dirname(path) != path:
+        missing.append(path)
+        path = os.path.dirname(path)
+    for each in reversed(missing):
+        with suppress(FileExistsError):
+            os.mkdir(each, 0o700)
+    if missing and not os.path.isdir(missing[0]):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), missing[0])
 
 
 class UntrustedFile(Exception):
@@ -109,3 +126,52 @@ def _read(file: int, size: int) -> bytes:
         parts.append(part)
         left -= len(part)
     return b"".join(parts)
+
+
+_LENGTH = 32
+
+
+def secret_path() -> Path:
+    """The file of the secret: ``dovetail/cache_secret`` in the user's folder of configurations."""
+    configured = os.environ.get("XDG_CONFIG_HOME", "")
+    home = Path(configured) if os.path.isabs(configured) else Path.home() / ".config"
+    return home / "dovetail" / "cache_secret"
+
+
+def user_secret() -> bytes:
+    """The user's secret, made at first use.
+
+    Raises:
+        UntrustedFile: others may read or change it. OSError: it can be neither read nor made.
+    """
+    path = secret_path()
+    if not path.exists():
+        _make(path)
+    check_folder(str(path.parent))
+    try:
+        result, file = read_file(str(path), _LENGTH)
+    except UntrustedFile as e:
+        raise UntrustedFile(f"the secret {path} is not safe: {e}") from None
+    try:
+        mode = os.fstat(file).st_mode
+    finally:
+        os.close(file)
+    if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
+        raise UntrustedFile(f"the secret {path} is not safe: others may read it (chmod 600)")
+    if len(result) != _LENGTH:
+        raise UntrustedFile(f"the secret {path} has {len(result)} bytes, not {_LENGTH}: delete it")
+    return result
+
+
+def _make(path: Path) -> None:
+    """Write it aside and link it to its place, so that of two processes one makes it, whole."""
+    make_folders(str(path.parent))
+    aside = path.with_name(f".{path.name}-{os.getpid()}-{os.urandom(4).hex()}")
+    file = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with open(file, "wb") as f:
+            f.write(os.urandom(_LENGTH))
+        with suppress(FileExistsError):  # another process was first
+            os.link(aside, path)
+    finally:
+        os.unlink(aside)

@@ -14,8 +14,7 @@ from dovetail_core import DovetailError
 from .entry import LARGEST, DamagedEntry, Parts, is_old, take_apart
 from .folder import File, delete, entries, remove_left_behind
 from .options import cache_dir, cache_max_size, cache_signed
-from .secret import user_secret
-from .trust import UntrustedFile, check_folder, read_file
+from .trust import UntrustedFile, check_folder, read_file, user_secret
 
 help = "show, check and empty the cache on disk"
 

@@ -13,7 +13,7 @@ import pytest
 import dovetail_lax as lax
 from dovetail_cli import main
 from dovetail_jit import jit
-from dovetail_jit.disk_cache import cache_dir
+from dovetail_services.disk_cache.options import cache_dir
 
 X = np.ones(4, np.float32)
 DAY = 86400

@@ -11,10 +11,19 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from .entry import LARGEST, DamagedEntry, decode, encode
-from .folder import evict, make_folders, read_entry, remove_left_behind, write_entry
-from .options import cache_dir, cache_max_size, cache_min_bytes, cache_signed
-from .secret import user_secret
-from .trust import UntrustedFile, check_folder
+from .folder import evict, read_entry, remove_left_behind, write_entry
+from .options import (
+    cache_dir,
+    cache_max_size,
+    cache_min_bytes,
+    cache_signed,
+)
+from .trust import (
+    UntrustedFile,
+    check_folder,
+    make_folders,
+    user_secret,
+)
 
 T = TypeVar("T")
 

@@ -3,24 +3,55 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import platform as machine
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dovetail_backends import LoweredModule, backend_of
-from dovetail_xla import client as xla_client, execution
+from dovetail_base.caches import cached
+from dovetail_base.entry_points import installed_version
+from dovetail_jit import Request, Runnable, all_options, compile_anew, made_of, program_key
+from dovetail_xla import client, execution
 from dovetail_xla.stripping import is_stripped, strip_hlo
+from dovetail_xla.version import JAXLIB_VERSION
 
-from ..call.digest import program_key
-from ..call.executable import Runnable
-from ..call.providers import Make, made_of, provide
-from ..call.request import Request, all_options, compilation_key, compile_anew
-from .identity import environment
 from .options import cache_min_seconds
 from .store import Store, open_store
 
 
-def get(request: Request, make: Make) -> Runnable | None:
+@cached(permanent="versions and the processor do not change in a process")
+def environment(device: Any) -> bytes:
+    """The versions, the kind of device and the processor, as text."""
+    facts = {
+        "dovetail": installed_version("dovetail-core") or "unknown",
+        "jaxlib": ".".join(map(str, JAXLIB_VERSION)),
+        "platform": device.client.platform,
+        "platform_version": device.client.platform_version,
+        "device_kind": device.device_kind,
+        "topology": client.topology_fingerprint(device),
+        "machine": machine.machine(),
+        "processor_features": hashlib.sha256(_features().encode()).hexdigest(),
+    }
+    return json.dumps(facts, sort_keys=True).encode()
+
+
+def _features() -> str:
+    """The features of the processor, in the order of the alphabet; its name where that is not
+    told."""
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                name, _, value = line.partition(":")
+                if name.strip().lower() in ("flags", "features"):
+                    return " ".join(sorted(value.split()))
+    except OSError:  # not Linux
+        pass
+    return machine.processor()
+
+
+def get(request: Request, make: Callable[[], Runnable]) -> Runnable | None:
     """An executable from the cache, or made and written to it; None where there is no cache."""
     store = open_store()
     if store is None:
@@ -44,26 +75,26 @@ def _write(store: Store, key: bytes, device: Any, module: LoweredModule, loaded:
     light = strip_hlo(body) if module.platform == "cpu" else None
     store.write(key, environment(device), light or body, f"executable {module.name}")
     if light is not None:
-        store.write(_key_of_whole(key), environment(device), body, f"whole {module.name}")
+        store.write(_key_of_complete(key), environment(device), body, f"whole {module.name}")
 
 
-def _key_of_whole(key: bytes) -> bytes:
+def _key_of_complete(key: bytes) -> bytes:
     """The key of the whole executable of which a lighter one is under ``key``."""
     return hashlib.sha256(key + b"whole").digest()
 
 
 def load_executable(store: Store, key: bytes, device: Any, module: LoweredModule) -> Any:
     """The executable under ``key``; None where there is none that can be used."""
-    client = backend_of(device).client
+    runtime = backend_of(device).client
 
     def use(body: bytes) -> Any:
-        devices = module.partition.devices if module.partition else xla_client.device_list([device])
-        return execution.deserialize(client, body, devices, host_callbacks=module.host_callbacks)
+        devices = module.partition.devices if module.partition else client.device_list([device])
+        return execution.deserialize(runtime, body, devices, host_callbacks=module.host_callbacks)
 
     return store.read(key, environment(device), use)
 
 
-def whole_executable(
+def complete_executable(
     module: LoweredModule, device: Any, options: Mapping[str, Any], loaded: Any
 ) -> Any:
     """The executable of a module to look at: ``loaded``, unless that is a lighter one (see
@@ -74,18 +105,6 @@ def whole_executable(
     store = open_store()
     result = None
     if store is not None:
-        key = _key_of_whole(program_key(module, device, given))
+        key = _key_of_complete(program_key(module, device, given))
         result = load_executable(store, key, device, module)
     return compile_anew(module, device, given, "default") if result is None else result
-
-
-def compile_with_cache(
-    module: LoweredModule, device: Any, options: Mapping[str, Any] | None, profile: str = "default"
-) -> tuple[Any, bool]:
-    """The runtime's executable of a module that somebody else has lowered, and whether it came from
-    the cache."""
-    target = device if module.partition is None else module.partition
-    key = compilation_key(target, options=options, profile=profile)
-    made = provide(Request(None, module.name, key, options, is_asked_for=True, module=module))
-    assert made.compiled is not None
-    return made.compiled.loaded, made.compiled.was_loaded
