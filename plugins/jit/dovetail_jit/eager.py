@@ -171,10 +171,10 @@ def _operation(primitive: Primitive, params: dict[str, Any]) -> Any:
 def program_call(program: ClosedJaxpr, name: str, args: Sequence[Any]) -> Any:
     """Run a program at once: provider ``program_caller``. NotImplemented if it holds functions, as
     it would be compiled again at each call then."""
-    return eager_call(program, name, args) if is_self_contained(program) else NotImplemented
+    return evaluate_program(program, name, args) if is_self_contained(program) else NotImplemented
 
 
-def eager_call(
+def evaluate_program(
     program: ClosedJaxpr, name: str, args: Sequence[Any], requested: Mapping[str, Any] | None = None
 ) -> list[Any]:
     """Run a program without constants of its own at once.

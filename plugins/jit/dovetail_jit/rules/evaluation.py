@@ -6,7 +6,7 @@ from typing import Any
 
 from dovetail_core import ClosedJaxpr, eval_rules
 
-from ..eager import eager_call
+from ..eager import evaluate_program
 from ..primitive import jit_p
 
 
@@ -14,4 +14,4 @@ from ..primitive import jit_p
 def _jit_now(
     *args: Any, jaxpr: ClosedJaxpr, name: str, donated_invars: Any, **requested: Any
 ) -> list[Any]:
-    return eager_call(jaxpr, name, args, requested)
+    return evaluate_program(jaxpr, name, args, requested)

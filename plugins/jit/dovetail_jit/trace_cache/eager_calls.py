@@ -22,7 +22,7 @@ from dovetail_tree.util import tree_flatten, tree_unflatten
 from dovetail_xla.arrays import ArrayImpl
 from dovetail_xla.config import trace_context
 
-from ..eager import eager_call
+from ..eager import evaluate_program
 from .fingerprints import KEPT, Results, fingerprint_of
 from .retention import is_self_contained, retains_closures
 
@@ -48,7 +48,7 @@ class _Known(NamedTuple):
         """The call's result."""
         operands = (*self.consts, *leaves)
         if is_self_contained(self.program) and not is_overridden():
-            outs = eager_call(self.program, name, operands)
+            outs = evaluate_program(self.program, name, operands)
         else:
             outs = eval_jaxpr(self.program.jaxpr, [], *operands)
         for at, operand in self.through:
