@@ -63,6 +63,7 @@ ALLOWED = {
     "in_place": "an operation that writes into its operand",
     "install_if_asked": "a function that installed ``.pth`` files call",
     "place": "a function of NumPy's",
+    "place_p": "the primitive that places a value in a memory of its device",
 }
 """Names that are words of the field all the same."""
 

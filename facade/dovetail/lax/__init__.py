@@ -11,7 +11,7 @@ if TYPE_CHECKING:
         custom_linear_solve as custom_linear_solve,
         custom_root as custom_root,
     )
-    from dovetail_custom_rules.linear_solve_lifting import linear_solve_p as linear_solve_p
+    from dovetail_custom_rules.linear_solve import linear_solve_p as linear_solve_p
     from dovetail_jax_names.extending.primitive import (
         after_all_p as after_all_p,
         create_token_p as create_token_p,

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from .linear import LinearTrace as LinearTrace, is_linear as is_linear
     from .public import *  # noqa: F403
     from .pushforwards import (
-        Late as Late,
+        DeferredLinearization as DeferredLinearization,
         define_pushforward as define_pushforward,
-        from_turns as from_turns,
-        in_turns as in_turns,
+        deinterleaved as deinterleaved,
+        interleaved as interleaved,
+        interleaved_types as interleaved_types,
         typed as typed,
-        types_in_turns as types_in_turns,
     )
     from .region_linearization import split_regions as split_regions
     from .split import Split as Split, split_program as split_program

@@ -1,4 +1,4 @@
-"""Checking and taking apart the arguments of derivative functions."""
+"""Checks and flattening of the arguments and results of derivative functions."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from dovetail_core import (
     callable_name,
     here as here,
     is_inexact,
+    is_value,
     typeof,
 )
 from dovetail_tree.util import (
@@ -56,10 +57,10 @@ def check_callable(f: Any, what: str) -> None:
 def flat_function(
     f: Callable[..., Any], in_tree: Any, kwargs: dict[str, Any], has_aux: bool = False
 ) -> tuple[Callable[..., list[Any]], list[Any]]:
-    """``f`` on flat arguments, and a list that receives its output's structure.
+    """``f`` on flat arguments, and a list that receives the structure of its output.
 
-    With ``has_aux``, what is no array in the auxiliary result is part of the structure;
-    :func:`released` takes it out again.
+    With ``has_aux``, leaves of the auxiliary result that are not arrays become part of the
+    structure; :func:`unwrap_static` restores them.
     """
     out_tree: list[Any] = []
 
@@ -67,7 +68,7 @@ def flat_function(
         out = f(*tree_unflatten(in_tree, leaves), **kwargs)
         if has_aux:
             value, aux = split_aux(f, out)
-            out = value, tree_map(_kept, aux)
+            out = value, tree_map(_wrap_static, aux)
         result, tree = tree_flatten(out)
         out_tree[:] = [tree]
         for x in result:
@@ -77,8 +78,8 @@ def flat_function(
     return flat, out_tree
 
 
-class _Kept:
-    """A value that is no array, as a pytree without leaves."""
+class _Static:
+    """A value that is not an array, as a pytree without leaves."""
 
     __slots__ = ("value",)
 
@@ -86,28 +87,28 @@ class _Kept:
         self.value = value
 
 
-register_pytree_node(_Kept, lambda k: ((), k.value), lambda value, _: _Kept(value))
+register_pytree_node(_Static, lambda k: ((), k.value), lambda value, _: _Static(value))
 
 
-def _kept(x: Any) -> Any:
-    try:
-        typeof(x)
-    except TypeError:
-        return _Kept(x)
-    return x
+def _wrap_static(x: Any) -> Any:
+    return x if is_value(x) else _Static(x)
 
 
-def released(aux: Any) -> Any:
-    """An auxiliary result with the values that are no arrays in their places."""
+def unwrap_static(aux: Any) -> Any:
+    """An auxiliary result in which the leaves that are not arrays are restored."""
     return tree_map(
-        lambda x: x.value if isinstance(x, _Kept) else x,
+        lambda x: x.value if isinstance(x, _Static) else x,
         aux,
-        is_leaf=lambda x: isinstance(x, _Kept),
+        is_leaf=lambda x: isinstance(x, _Static),
     )
 
 
 def input_types(tree: Any, leaves: Sequence[Any], what: str) -> tuple[Any, ...]:
-    """Types of arguments; raises TypeError, with its path, for one that is not an array."""
+    """Types of arguments.
+
+    Raises:
+        TypeError: one is not an array; names its path.
+    """
     try:
         return tuple([typeof(x) for x in leaves])
     except TypeError:
@@ -124,7 +125,11 @@ def _at(path: Any) -> str:
 
 
 def split_aux(f: Any, out: Any) -> tuple[Any, Any]:
-    """Value and auxiliary result; raises TypeError unless ``f`` returned a pair."""
+    """Value and auxiliary result of ``f``.
+
+    Raises:
+        TypeError: ``out`` is not a pair.
+    """
     if not (isinstance(out, (tuple, list)) and len(out) == 2):  # type: ignore[arg-type]
         raise TypeError(
             f"with has_aux=True {function_name(f)} must return a pair (value, aux), got "
@@ -134,7 +139,7 @@ def split_aux(f: Any, out: Any) -> tuple[Any, Any]:
 
 
 def check_output(x: Any, f: Any) -> None:
-    """Raise unless a function's result is made of arrays."""
+    """Raise TypeError unless a leaf of a function's result is an array."""
     try:
         aval = typeof(x)
     except TypeError as e:
@@ -146,7 +151,7 @@ def check_output(x: Any, f: Any) -> None:
 
 
 def check_tangents(primals: Any, tangents: Any, what: str) -> None:
-    """Raise unless tangents have their primals' structure, shapes and tangent dtypes."""
+    """Raise unless tangents have the structure, shapes and tangent dtypes of their primals."""
     if tree_structure(primals) != tree_structure(tangents):
         raise TypeError(
             f"{what}: primals and tangents have different structures: "
@@ -211,7 +216,7 @@ def canonical_argnums(argnums: int | Sequence[int], count: int, what: str) -> tu
 
 
 def check_input_dtypes(tree: Any, what: str, holomorphic: bool, allow_int: bool) -> None:
-    """Raise TypeError for inputs that ``grad`` and its like do not differentiate."""
+    """Raise TypeError for inputs that ``grad`` and similar functions do not differentiate."""
     real_only = what == "jacfwd"
     for i, aval in enumerate(input_types(tree, tree_flatten(tree)[0], what)):
         if aval.is_mutable:
@@ -252,7 +257,7 @@ def _refusal(what: str, where: str, is_complex: bool, holomorphic: bool) -> str:
 def check_types(
     what: str, values: Sequence[Any], wanted: Sequence[Any], error: type[Exception] = TypeError
 ) -> None:
-    """Raise ``error`` where a value is not of the type wanted; names its number and both types."""
+    """Raise ``error`` if a value is not of the expected type; names its number and both types."""
     for i, (x, want) in enumerate(zip(values, wanted)):
         got: Any = float0_type(want, x) if is_float0(x) else typeof(x)
         if not same_type(got, want):

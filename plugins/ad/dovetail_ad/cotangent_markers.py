@@ -1,4 +1,4 @@
-"""Where the cotangents go that ``vjp(...)[1].with_refs`` is asked for: ``dovetail.ad``."""
+"""Markers for arguments and results of ``vjp(...)[1].with_refs``: the namespace ``dovetail.ad``."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ __all__ = ["DidntWant", "DontWant", "GradRef", "GradValue"]
 
 @dataclass(frozen=True)
 class GradValue:
-    """In the place of an argument: its cotangent is returned."""
+    """Marks an argument whose cotangent is returned."""
 
 
 @dataclass(frozen=True)
 class DontWant:
-    """In the place of an argument: its cotangent is not wanted."""
+    """Marks an argument whose cotangent is not computed."""
 
 
 @dataclass(frozen=True)
 class GradRef:
-    """In the place of a cotangent: it was added to the reference that was given."""
+    """Returned instead of a cotangent that was added to the given reference."""
 
 
 @dataclass(frozen=True)
 class DidntWant:
-    """In the place of a cotangent: it was not wanted."""
+    """Returned instead of a cotangent that was not requested (see :class:`DontWant`)."""
 
 
 for _class in (GradRef, DidntWant):

@@ -116,14 +116,14 @@ class JvpTrace(LiftTrace[Dual]):
         super().__init__(parent, CARRIER, jvp_rules)
         self.borrows: list[mutable_values.Borrow] = []
         self.wide = enable_x64_state.value
-        """Whether 64-bit types were enabled at first, by which inputs that are numbers are read."""
+        """True if 64-bit types were enabled when the trace was made; numbers have types by this."""
         self.lent: mutable_values.StandIns = {}
 
     def place_of(self, local: Any) -> Any:
         return place_of(self, local)
 
     def read_again(self, local: Any) -> None:
-        mutable_values.read_stand_in(self.lent, local, beneath(self))
+        mutable_values.read_stand_in(self.lent, local, primal_trace(self))
 
     def plain(self, value: Dual) -> Any:
         return value[0]  # Python control flow may look at primals
@@ -151,36 +151,36 @@ class JvpTrace(LiftTrace[Dual]):
             set_trace(self.parent)
             result = rule(primals, tangents, **params)
         except Exception as e:
-            again = partial(_undecided, rule, primitive, primals, tangents, params)
+            again = partial(_with_inferred_shardings, rule, primitive, primals, tangents, params)
             result = jvp_rules.after(e, primals, again, primitive, args, params)
         finally:
             set_trace(outer)
         try:
             out, tangent = result
         except (TypeError, ValueError):
-            out, tangent = self._otherwise(primitive, result, primals, tangents, params)
+            out, tangent = self._by_fallback(primitive, result, primals, tangents, params)
         if primitive.multiple_results:
             check_lists(primitive, primals, params, out, tangent)
             return [p if t is None else self.checked(primitive, p, t) for p, t in zip(out, tangent)]
         return out if tangent is None else self.checked(primitive, out, tangent)
 
     def _as_read(self, value: Dual) -> Dual:
-        """A pair under another mode of 64-bit types than the trace began under."""
+        """A pair, read in the mode of 64-bit types in which the trace was made."""
         return evaluation.array_of_number(value[0], self.wide), evaluation.array_of_number(
             value[1], self.wide
         )
 
-    def _otherwise(
+    def _by_fallback(
         self, primitive: Primitive, result: Any, primals: Any, tangents: Any, params: dict[str, Any]
     ) -> Any:
-        """The derived rule's pair where a rule is not for these operands, else an error."""
+        """The pair of the derived rule if a rule returned NotImplemented; else raise TypeError."""
         if result is not NotImplemented:
             refuse_pair(primitive, result)
         rule = jvp_rules.fallback(primitive)
         return run_under(self.parent, rule, primals, tangents, **params)
 
     def _is_local(self, primitive: Primitive, args: tuple[Any, ...]) -> bool:
-        """Whether an operation is about a mutable value of this trace."""
+        """True if an operation reads or writes a mutable value of this trace."""
         if self.borrows:
             mutable_values.check_borrowed(self.borrows, args, "jvp")
         return mutable_values.uses_local(self, primitive, args)
@@ -207,11 +207,13 @@ class JvpTrace(LiftTrace[Dual]):
         return primal if tangent is None else JvpTracer(self, typeof(primal), (primal, tangent))
 
 
-def _undecided(
+def _with_inferred_shardings(
     rule: JvpRule, primitive: Primitive, primals: Any, tangents: Any, params: dict[str, Any]
 ) -> Any:
-    """What a rule makes of values whose types tell nothing of how they are divided: of an operation
-    that is not ambiguous itself, so that types say it of its results, and their tangents."""
+    """The result of a rule on values without shardings, with those of the operation's result types.
+
+    Used when operations of the rule have ambiguous shardings and the operation itself has not.
+    """
     avals: Any = primitive.infer(tuple([typeof(x) for x in primals]), params).avals
     result, changes = rule(
         type_shardings.without_shardings(primals),
@@ -253,7 +255,7 @@ def jvp_values(
         outs = run_under(trace, f, *[_input(trace, p, t) for p, t in zip(primals, tangents)])
         duals = [trace.lower(x) for x in outs]
         if trace.borrows:
-            give_back(trace)
+            write_back(trace)
     finally:
         trace.ended = True
     return [p for p, _ in duals], [t for _, t in duals]
@@ -266,7 +268,7 @@ def _input(trace: JvpTrace, primal: Any, tangent: Any) -> Any:
 
 
 def borrow(trace: Any, primal: Any, tangent: Any) -> Any:
-    """A mutable primal with its tangent as the function under ``trace`` (a JvpTrace) sees it."""
+    """A mutable primal with its tangent, as one local value under ``trace`` (a JvpTrace)."""
     aval = typeof(primal)
     held = zip(aval.read(primal), typeof(tangent).read(tangent))
     borrow = mutable_values.Borrow(
@@ -277,26 +279,26 @@ def borrow(trace: Any, primal: Any, tangent: Any) -> Any:
 
 
 def place_of(trace: Any, local: mutable_values.LocalValue) -> Any:
-    """The mutable value for which a local one under ``trace`` (a JvpTrace) stands, made if there is
-    none yet; NotImplemented if the local one holds tangents. It holds what that does."""
+    """The outer mutable value that represents a local one of ``trace`` (a JvpTrace), made if there
+    is none yet, with its current contents; NotImplemented if the local one holds tangents."""
     duals = [trace.lower(c) for c in local.contents]
     if any(t is not None for _, t in duals) or any(b.local is local for b in trace.borrows):
         return NotImplemented
     return run_under(
-        beneath(trace), mutable_values.stand_in, trace.lent, local, [p for p, _ in duals]
+        primal_trace(trace), mutable_values.stand_in, trace.lent, local, [p for p, _ in duals]
     )
 
 
-def beneath(trace: Any) -> Any:
-    """The trace that carries out operations on primals."""
+def primal_trace(trace: Any) -> Any:
+    """The nearest enclosing trace that computes or stages operations on primals."""
     result = trace.parent
     while result.is_reverse:
         result = result.parent
     return result
 
 
-def give_back(trace: Any) -> None:
-    """Write what the function has written to borrowed values back to both originals."""
+def write_back(trace: Any) -> None:
+    """Write the contents of borrowed values that have changed back to primals and tangents."""
     for borrow in trace.borrows:
         if borrow.changed:
             primal, tangent = borrow.originals
@@ -310,7 +312,7 @@ def give_back(trace: Any) -> None:
 
 
 def refuse_pair(primitive: Primitive, result: Any) -> NoReturn:
-    """Raise TypeError: a jvp rule returned no pair."""
+    """Raise TypeError: a jvp rule did not return a pair."""
     wanted = "it must return a pair (result, tangent of the result)"
     rule_checks.raise_wrong_result(
         jvp_rules, primitive, rule_checks.describe_result(result), wanted
@@ -320,9 +322,9 @@ def refuse_pair(primitive: Primitive, result: Any) -> NoReturn:
 def check_lists(
     primitive: Primitive, primals: Sequence[Any], params: dict[str, Any], outs: Any, tangents: Any
 ) -> None:
-    """Raise TypeError unless a jvp rule returned all results, and a tangent or None for each."""
+    """Raise TypeError unless a jvp rule returned all results, each with a tangent or None."""
     if primitive.regions is not None or primitive.abstract_eval is None:
-        count = None  # as many as its programs, or what it evaluates to, have
+        count = None  # the type rule would trace its regions or its decomposition
     else:
         count = len(primitive.infer(tuple([typeof(x) for x in primals]), params).avals)
     rule_checks.check_count(jvp_rules, primitive, outs, count, "result")
@@ -330,7 +332,14 @@ def check_lists(
 
 
 def check_tangent(primitive: Primitive, primal: Any, tangent: Any) -> AbstractValue:
-    """The type of a result; raises TypeError unless the tangent is of its tangent type."""
+    """The type of a result.
+
+    Types of arrays are interned, and traces compare addresses first. This is for types that differ
+    but agree: those of high values, which are compared by value, and weakly typed numbers.
+
+    Raises:
+        TypeError: the tangent is not of its tangent type.
+    """
     aval = rule_checks.type_of_result(jvp_rules, primitive, primal, "a result")
     got = rule_checks.type_of_result(jvp_rules, primitive, tangent, "a tangent")
     want = aval.tangent_type()

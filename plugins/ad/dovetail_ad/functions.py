@@ -33,8 +33,8 @@ from .arguments import (
     function_name,
     here,
     input_types,
-    released,
     split_aux,
+    unwrap_static,
 )
 from .forward import JvpTrace, jvp_values
 from .linear import LinearTrace, to_program
@@ -50,8 +50,7 @@ def jvp(
     Args:
         primals: the positional arguments, as a tuple or list; ``tangents``: the same structure,
             shapes and dtypes (``float0`` for integers). The tangent of a reference is a reference
-            to the tangent of what it holds, or None: then only undifferentiated values go
-            through it.
+            to the tangent of its contents, or None if only undifferentiated values go through it.
         has_aux: ``fun`` returns a pair whose second part is passed through.
 
     Returns: ``(value, tangent)``, or ``(value, tangent, aux)``.
@@ -88,27 +87,26 @@ def jvp(
     value, tangent = tree_unflatten(out_tree[0], outs), tree_unflatten(out_tree[0], shown)
     if has_aux:
         value, aux = split_aux(fun, value)
-        return value, tangent[0], released(aux)
+        return value, tangent[0], unwrap_static(aux)
     return value, tangent
 
 
 def _named(f: Callable[..., Any]) -> Callable[..., Any]:
-    """``f``, whose operations' scopes say that it is differentiated."""
+    """``f`` with scopes of its operations that name the transformation."""
     return partial(run_transformed, "jvp", f)
 
 
 class Linearized:
-    """A linear map made of recorded operations: a pytree of its residuals.
+    """A linear map made of recorded operations, a pytree of its residuals.
 
-    It evaluates forward (``apply``) and backward (``transpose``).
+    ``apply`` evaluates it forward, ``transpose`` backward. ``live`` has two tuples of flags: the
+    outputs that the program computes, and the inputs that it takes.
     """
 
     def __init__(self, program: ClosedJaxpr, residuals: Sequence[Any], live: tuple[Any, ...]):
         self.program = program
         self.residuals = list(residuals)
-        self.live = (
-            live  # per output whether the program computes it, per input whether it takes it
-        )
+        self.live = live
 
     def apply(self, tangents: Sequence[Any]) -> list[Any]:
         """Output tangents (None for zeros) of input tangents."""
@@ -122,7 +120,7 @@ class Linearized:
     ) -> list[Any]:
         """Input cotangents (None for zeros) of output cotangents; see ``backward_pass``.
 
-        Outputs beyond those that have a cotangent (auxiliary ones) have none.
+        There may be fewer cotangents than outputs: those of auxiliary outputs are left out.
         """
         out_live, in_live = self.live
         avals = self.program.in_avals[len(self.residuals) :]
@@ -183,7 +181,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     f_jvp = Partial(partial(_apply, in_tree, out_tree[0], in_avals, avals, has_aux), linear)
     if has_aux:
         value, aux = split_aux(fun, value)
-        return value, f_jvp, released(aux)
+        return value, f_jvp, unwrap_static(aux)
     return value, f_jvp
 
 
@@ -225,20 +223,20 @@ def _no_tangent(i: int, tangent: Any, aval: Any) -> Any:
 
 
 def is_mutable(x: Any) -> bool:
-    """Whether ``x`` is a mutable value."""
+    """True if ``x`` is a mutable value."""
     return is_value(x) and typeof(x).is_mutable
 
 
 def flat_with_none(tree: Any) -> tuple[list[Any], Any]:
-    """Leaves and structure of a tree in which None is a leaf: it stands for no tangent."""
+    """Leaves and structure of a tree in which None, for no tangent, is a leaf."""
     return tree_flatten(tree, is_leaf=lambda x: x is None)
 
 
 def tangents_of(primals: Any, tangents: Any, what: str) -> list[Any]:
-    """Tangents of primals some of which are mutable, checked.
+    """Checked tangents of primals some of which are mutable.
 
-    The tangent of a mutable value is another one that holds the tangents of what it holds, or None:
-    then only undifferentiated values go through it.
+    The tangent of a mutable value is a mutable value that holds the tangents of its contents, or
+    None if only undifferentiated values go through it.
 
     Raises:
         TypeError: structures or types do not match. ValueError: a mutable value is given twice.
@@ -269,5 +267,5 @@ def tangents_of(primals: Any, tangents: Any, what: str) -> list[Any]:
 
 
 def plain_leaves(values: Sequence[Any], avals: Sequence[Any]) -> list[tuple[Any, Any]]:
-    """Pairs of a value and its type, without mutable ones."""
+    """Pairs of a value and its type, for types that are not mutable."""
     return [(x, a) for x, a in zip(values, avals) if not a.is_mutable]

@@ -41,7 +41,7 @@ def value_and_grad(
     Args:
         fun: returns a scalar (or, with ``has_aux``, a pair of a scalar and any further values).
         argnums: which positional arguments to differentiate; a sequence gives a tuple of gradients.
-        has_aux: whether ``fun`` returns a pair whose second part is passed through.
+        has_aux: if True, ``fun`` returns a pair whose second part is passed through.
         holomorphic: ``fun`` is holomorphic: inputs and output are complex.
         allow_int: integer inputs are allowed; their gradients have dtype ``float0``.
         reduce_axes: accepted for compatibility; must be empty.
@@ -166,7 +166,7 @@ def grad(
     allow_int: bool = False,
     reduce_axes: Sequence[Any] = (),
 ) -> Callable[..., Any]:
-    """A function that returns ``fun``'s gradient; see :func:`value_and_grad` for the arguments.
+    """A function that returns the gradient of ``fun``; see :func:`value_and_grad` for arguments.
 
     Returns: a function of the same arguments that returns the gradient, or ``(gradient, aux)`` with
     ``has_aux``.

@@ -55,14 +55,14 @@ def jacfwd(
 
 
 def _dense(tangent: Any, value: Any) -> Any:
-    """A derivative of or by integers, zero, as an array of their type in place of float0."""
+    """``tangent``; if it is of dtype float0, zeros of the type of ``value``."""
     if getattr(tangent, "dtype", None) != float0:
         return tangent
     return algebra().full(typeof(value).strong(), 0)
 
 
 def _as_array(x: Any) -> Any:
-    """``x``, or where rows of the basis came back as they went in, an array of them."""
+    """``x``; as an array if it is a NumPy array (rows of the basis, returned unchanged)."""
     return algebra().array(x, typeof(x)) if isinstance(x, np.ndarray) else x
 
 

@@ -36,13 +36,13 @@ def _differentiable(sample: Sample) -> list[int]:
 
 
 def _speaks(sample: Sample) -> bool:
-    """Whether there is something to differentiate, all of it arrays: differences of high values
-    are not defined."""
+    """True if the sample has differentiable operands and no high types, whose differences are not
+    defined."""
     return bool(_differentiable(sample)) and not sample.infer().is_high
 
 
 def _tangents(sample: Sample) -> list[Any]:
-    """A random tangent of each operand that has one, None of the others."""
+    """A random tangent for each differentiable operand, None for the others."""
     inexact = _differentiable(sample)
     return [random_like(a, i) if i in inexact else None for i, a in enumerate(sample.avals)]
 
@@ -89,7 +89,7 @@ def _is_split(sample: Sample) -> bool:
 
 @law("partial_eval", without=("extreme", "random"), applies=_is_split)
 def partial_eval_law(sample: Sample) -> None:
-    """What is known of a derivative is computed as it was; the rest is linear in tangents."""
+    """Known results equal those of evaluation; the linear part, applied, gives the tangents."""
     primals, tangents = list(sample.args), _tangents(sample)
     expected, wanted = jvp_values(sample.flat, primals, tangents)
     trace = LinearTrace(get_trace())

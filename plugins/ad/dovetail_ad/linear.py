@@ -1,8 +1,8 @@
-"""Linear programs: recorded while values are computed, so that linearizing takes one pass.
+"""Linear programs, recorded while values are computed, so that linearization takes one pass.
 
-``LinearTrace`` sits under a ``JvpTrace``. Operations on primals pass through to its parent and are
-computed (or staged) there; operations on tangents, which are linear in them, are recorded. Known
-values stand in the record as themselves: they are the residuals.
+``LinearTrace`` is the parent of a ``JvpTrace``. Operations on primals pass through to its own
+parent and are computed (or staged) there; operations on tangents, which are linear in them, are
+recorded. Known values in the record are the residuals.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ class LinearInput(Tracer["LinearTrace"]):
 
 
 def is_linear(x: Any) -> bool:
-    """Whether an argument of a transposition rule is a linear unknown.
+    """True if an argument of a transposition rule is a linear unknown.
 
-    What is unknown to an enclosing linearization, which is still recording, is known here.
+    Unknowns of an enclosing linearization, which is still recording, are known values here.
     """
     return x.__class__ is LinearInput and x._trace.transposed
 
@@ -71,7 +71,7 @@ class LinearEqn(NamedTuple):
     source: Any
 
 
-_new = tuple.__new__  # one is made for each operation that is recorded
+_new = tuple.__new__  # quicker than the constructor; called for each recorded operation
 
 
 class LinearTrace(Trace):
@@ -88,16 +88,16 @@ class LinearTrace(Trace):
         self.eqns: list[LinearEqn] = []
         self.count = 0
         self.transposed = False
-        """Whether its record has been gone through backward."""
+        """True once the record is being transposed."""
         self.pulls_zeros = False
-        """Whether an operation is recorded that is transposed with cotangents of zero, too."""
+        """True if a recorded operation is also transposed where its cotangents are zero."""
         self.scope = get_scope()
-        """The scope that it is made in."""
+        """The scope in which the trace was made."""
         self.wide = enable_x64_state.value
-        """Whether 64-bit types were enabled at first."""
+        """True if 64-bit types were enabled when the trace was made."""
         self.lent: mutable_values.StandIns = {}
         self.has_local = False
-        """Whether there are mutable values of its own."""
+        """True if mutable values were made under this trace."""
         partial_eval_rules.fill()
 
     def unknown(self, aval: AbstractValue) -> LinearInput:
@@ -140,7 +140,7 @@ class LinearTrace(Trace):
         return result
 
     def place_of(self, local: Any) -> Any:
-        """See :meth:`dovetail_core.Trace.place_of`; what is unknown is in no place."""
+        """See :meth:`dovetail_core.Trace.place_of`; NotImplemented for unknown contents."""
         unknown = any(self.owns(c) for c in local.contents)
         return (
             NotImplemented
@@ -151,24 +151,24 @@ class LinearTrace(Trace):
     def read_again(self, local: Any) -> None:
         mutable_values.read_stand_in(self.lent, local, self.parent)
 
-    def _outlasting(self, x: Any) -> Any:
-        """An operand of an operation that is transposed when the trace has ended."""
-        place = (
+    def _outer_value(self, x: Any) -> Any:
+        """``x``; a local mutable value as one of the parent, which outlives this trace."""
+        outer = (
             run_under(self.parent, self.place_of, x)
             if mutable_values.is_local(self, x)
             else NotImplemented
         )
-        return x if place is NotImplemented else place
+        return x if outer is NotImplemented else outer
 
     def record(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> Any:
         """Record an operation; returns its results as unknowns."""
         args = [frozen(a) if isinstance(a, np.ndarray) else a for a in args]
         if self.has_local:
-            args = [self._outlasting(a) for a in args]
+            args = [self._outer_value(a) for a in args]
         if enable_x64_state.value is not self.wide:
             args = [
                 evaluation.array_of_number(a, not self.wide) for a in args
-            ]  # as they are read now
+            ]  # in the current mode
         avals = primitive.infer(tuple([typeof(a) for a in args]), params).avals
         if primitive.traits.pulls_zeros:
             self.pulls_zeros = True
@@ -177,23 +177,23 @@ class LinearTrace(Trace):
         return outs if primitive.multiple_results else outs[0]
 
     def take(self) -> list[LinearEqn]:
-        """The record, for who reads it: it is read once.
+        """Return the record and clear it.
 
-        It refers to the trace through its unknowns, and would live with it until Python's garbage
-        collector found both, and so would the residuals.
+        The record refers to the trace through its unknowns. If the trace kept it, both and the
+        residuals would live until Python's garbage collector runs.
         """
         result, self.eqns = self.eqns, []
         return result
 
     def owns(self, x: Any) -> bool:
-        """Whether ``x`` is an unknown of this trace."""
+        """True if ``x`` is an unknown of this trace."""
         return x.__class__ is LinearInput and x._trace is self
 
 
 def run_linear(trace: LinearTrace, program: ClosedJaxpr, *args: Any) -> list[Any]:
     """Run a program under ``trace``, which is current.
 
-    As ``eval_jaxpr`` does, but equations that are recorded keep the types that they have.
+    Like ``eval_jaxpr``, but recorded equations keep their types, which are not inferred again.
     """
     jaxpr, consts = evaluation.with_typed_constants(program.jaxpr, program.consts)
     env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts))
@@ -247,7 +247,7 @@ def to_program(
             aval = typeof(x)
             value = x
             if isinstance(x, np.ndarray) and needs_x64(x.dtype):
-                # It is of another type under the other mode of 64-bit types.
+                # Its type depends on the current mode of 64-bit types.
                 value = run_under(EVAL, algebra().array, x, aval)
             result = residuals[id(x)] = Var(aval), value
         return result[0]

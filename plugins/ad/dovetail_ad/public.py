@@ -1,4 +1,4 @@
-"""What ``dovetail`` itself has of the plugin ``ad``."""
+"""The names that ``dovetail`` takes from the plugin ``ad``."""
 
 from typing import TYPE_CHECKING
 

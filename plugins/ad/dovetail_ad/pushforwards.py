@@ -1,10 +1,9 @@
-"""Operations that are linearized late: forward or in reverse shows when they are evaluated.
+"""Pushforward primitives: operations whose derivative rule is chosen when they are evaluated.
 
-The rule of ``ad.jvp`` of an operation with a rule for reverse mode cannot know whether somebody
-will transpose. So it binds the operation's pushforward: a primitive from primals and nonzero
-tangents to results and their tangents. Evaluated, it runs the rule for forward mode; met
-by linear unknowns it is split, into values and a linear function, which may have a transpose of its
-own.
+The ``ad.jvp`` rule of an operation that has a rule for reverse mode cannot know whether its result
+will be transposed. So it binds the operation's pushforward: a primitive from primals and nonzero
+tangents to results and their tangents. On arrays it runs the rule for forward mode. On linear
+unknowns it is split into values and a linear function, which may have its own transpose rule.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from .tangents import has_tangent
 Linear = Callable[..., Sequence[Any]]
 
 
-class Late(Protocol):
-    """An operation that is linearized late. Results are lists, None is a zero tangent."""
+class DeferredLinearization(Protocol):
+    """An operation that is linearized on evaluation. Results are lists, None is a zero tangent."""
 
     def forward(
         self, primals: Sequence[Any], tangents: Sequence[Any], params: dict[str, Any]
@@ -34,48 +33,51 @@ class Late(Protocol):
     ) -> tuple[Sequence[Any], Linear] | None:
         """Values, and the linear function from all tangents to the results' tangents.
 
-        None: what ``forward`` does is split operation by operation.
+        Returns None if the operations of ``forward`` are to be split one by one instead.
         """
         ...
 
 
 def define_pushforward(
-    primitive: Primitive, read: Callable[[dict[str, Any]], tuple[Late, Sequence[bool], Any]]
+    primitive: Primitive,
+    read: Callable[[dict[str, Any]], tuple[DeferredLinearization, Sequence[bool], Any]],
 ) -> None:
-    """Make ``primitive`` a pushforward: set its decomposition and its rule of ``ad.partial_eval``.
+    """Make ``primitive`` a pushforward: set its decomposition and its ``ad.partial_eval`` rule.
 
     Args:
-        read: from the primitive's parameters to the operation, per operand of it whether it has a
-            tangent, and the operation's own parameters.
+        read: maps the primitive's parameters to the operation, a flag per operand that is True
+            where the operand has a tangent, and the operation's own parameters.
     """
 
     def run(*args: Any, **params: Any) -> list[Any]:
-        late, nonzero, own = read(params)
-        outs, tangents = late.forward(*_apart(args, nonzero), own)
-        return in_turns(outs, tangents)
+        operation, nonzero, own = read(params)
+        outs, tangents = operation.forward(*_primals_and_tangents(args, nonzero), own)
+        return interleaved(outs, tangents)
 
     def split(trace: LinearTrace, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
-        late, nonzero, own = read(params)
-        primals, tangents = _apart(args, nonzero)
+        operation, nonzero, own = read(params)
+        primals, tangents = _primals_and_tangents(args, nonzero)
         unknown = any(trace.owns(x) for x in primals)
-        result = None if unknown else late.split(nonzero, primals, own)
+        result = None if unknown else operation.split(nonzero, primals, own)
         if result is None:
             return run_under(trace, run, *args, **params)
         outs, linear = result
-        return in_turns(outs, run_under(trace, linear, *tangents))
+        return interleaved(outs, run_under(trace, linear, *tangents))
 
     primitive.def_decomposition(run)
     primitive.rules = {**(primitive.rules or {}), "ad.partial_eval": split}
 
 
-def _apart(args: Sequence[Any], nonzero: Sequence[bool]) -> tuple[Sequence[Any], list[Any]]:
+def _primals_and_tangents(
+    args: Sequence[Any], nonzero: Sequence[bool]
+) -> tuple[Sequence[Any], list[Any]]:
     n = len(nonzero)
     given = iter(args[n:])
     return args[:n], [next(given) if live else None for live in nonzero]
 
 
-def in_turns(outs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
-    """The results of a pushforward: each value, and behind it its tangent where it has one."""
+def interleaved(outs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
+    """The results of a pushforward: each value, followed by its tangent where it has one."""
     result: list[Any] = []
     for out, t in zip(outs, tangents):
         result.append(out)
@@ -86,8 +88,8 @@ def in_turns(outs: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
     return result
 
 
-def from_turns(results: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """Values and tangents (None where there are none) from the results of a pushforward."""
+def deinterleaved(results: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """Values and tangents (None for values without one) from the results of a pushforward."""
     outs: list[Any] = []
     tangents: list[Any] = []
     rest = iter(results)
@@ -97,11 +99,11 @@ def from_turns(results: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     return outs, tangents
 
 
-def types_in_turns(avals: Sequence[AbstractValue]) -> list[AbstractValue]:
-    """The types of a pushforward's results, where the operation's are of types ``avals``."""
+def interleaved_types(avals: Sequence[AbstractValue]) -> list[AbstractValue]:
+    """The types of a pushforward's results, given the types of the operation's results."""
     return [b for a in avals for b in ((a, a.tangent_type()) if has_tangent(a) else (a,))]
 
 
 def typed(x: Any, want: Any) -> Any:
-    """``x`` at type ``want``, from which it differs at most in being weakly typed."""
+    """``x`` converted to type ``want``, from which its own differs at most in weak typing."""
     return x if typeof(x) == want or want.is_high else algebra().convert(x, want)

@@ -1,10 +1,11 @@
-"""Linearizing what holds sub-programs: a known part that runs now, and a linear rest.
+"""Linearization of primitives with regions: a known part that runs now, and a linear part.
 
-From the regions of a primitive follows its rule of ``ad.partial_eval``. Each region is split in
+The ``ad.partial_eval`` rule of such a primitive follows from its regions. Each region is split in
 two. The primitive is applied to the known parts, which also return the residuals that the linear
-parts need, and once more, recorded, to the linear parts, which take them. A residual of a loop is
-stacked, one slice for each iteration; residuals of branches share places, because only one of them
-runs; those of a call are further results. Constants and slices are residuals as they are.
+parts need. A second application, to the linear parts, takes the residuals and is recorded. A
+residual of a loop is stacked, one slice for each iteration; branches share results for residuals of
+one type, because only one branch runs; residuals of a call are further results. Constants and
+slices are residuals themselves.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def derive_partial_eval(primitive: Primitive) -> Callable[..., list[Any]] | None
     def rule(trace: LinearTrace, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
         interface: RegionInterface = primitive.regions(params)  # type: ignore[misc]
         result = split_regions(interface, [trace.owns(x) for x in args])
-        if result.decide(interface):
+        if result.has_unknown_control(interface):
             if any([typeof(x).is_mutable for x in args]):  # noqa: C419
                 raise not_linear(primitive, interface)
             return trace.record(primitive, args, params)
@@ -63,7 +64,7 @@ def derive_partial_eval(primitive: Primitive) -> Callable[..., list[Any]] | None
 
 
 def not_linear(primitive: Primitive, interface: RegionInterface) -> MissingRule:
-    """The error for an application that unknown values decide (see :meth:`SplitRegions.decide`)."""
+    """The error for an application with :meth:`SplitRegions.has_unknown_control`."""
     return MissingRule(
         f"{interface.title or primitive.name}{describe_source(current_source())} is not linear: "
         "its predicate depends on a value in which the function that is being transposed should "
@@ -76,16 +77,17 @@ class SplitRegions(NamedTuple):
 
     Attributes:
         splits: one for each region.
-        unknown: per operand, whether it is unknown; a loop variable is if it ever becomes so.
-        out_unknown: per result, whether it is.
+        unknown: True for each unknown operand; a loop variable is unknown if any iteration makes
+            it unknown.
+        out_unknown: True for each unknown result.
     """
 
     splits: list[Split]
     unknown: list[bool]
     out_unknown: list[bool]
 
-    def decide(self, interface: RegionInterface) -> bool:
-        """Whether unknown operands decide which region runs, or how often: nothing can run yet."""
+    def has_unknown_control(self, interface: RegionInterface) -> bool:
+        """True if unknown values decide which region runs, or how often: then none can run yet."""
         if interface.control is not None and self.unknown[interface.control]:
             return True
         return any(
@@ -97,9 +99,9 @@ class SplitRegions(NamedTuple):
 def split_regions(interface: RegionInterface, unknown: Sequence[bool]) -> SplitRegions:
     """Split the regions at unknown operands.
 
-    A loop variable is unknown going in exactly if it is coming out, and a result in all regions if
-    it is in one. The value of a loop variable is gone after its iteration, so it cannot stand for a
-    residual; constants and slices can.
+    A loop variable is unknown as an input of the body exactly if it is as an output, and a result
+    is unknown in all regions if it is in one. A loop variable changes in each iteration, so it
+    cannot serve as a residual; constants and slices can.
     """
     ins, force = list(unknown), [False] * len(interface.results)
     while True:
@@ -157,7 +159,7 @@ class _Linearization:
         self.residuals: list[list[Slot]] = []  # per region, in the order of its split
 
     def _share(self) -> None:
-        """Compute beside the loop what all iterations would keep alike."""
+        """Compute residuals that are the same in all iterations outside the loop."""
         for n, (region, split) in enumerate(zip(self.interface.regions, self.splits)):
             known = [self.operands[i] for i in region.operands if not self.unknown[i]]
             result = shared(split, tuple([s.kind is Kind.CONSTANT for s in known]))
@@ -174,12 +176,12 @@ class _Linearization:
         pairs = zip(self.results, self.out_unknown)
         return [linear[s] if is_unknown else known[s] for s, is_unknown in pairs]
 
-    def _some(self, slots: Sequence[Slot], flags: Sequence[bool], wanted: bool) -> list[Slot]:
+    def _filter(self, slots: Sequence[Slot], flags: Sequence[bool], wanted: bool) -> list[Slot]:
         return [s for s, f in zip(slots, flags) if f == wanted]
 
     def _known(self) -> dict[Slot, Any]:
         """Results of the known parts, and residuals."""
-        results = self._some(self.results, self.out_unknown, False)
+        results = self._filter(self.results, self.out_unknown, False)
         residuals, programs = self._residuals()
         parts: list[Part] = []
         for region, program, made in zip(self.interface.regions, programs, residuals):
@@ -189,19 +191,19 @@ class _Linearization:
         slots = dict.fromkeys(s for made in residuals for s in made)
         known = set(results)
         further = [s for s in slots if s not in known]
-        operands = self._some(self.operands, self.unknown, False)
+        operands = self._filter(self.operands, self.unknown, False)
         if not results and not further and not any(p.program.effects for p in parts):
             return {}
         application = assemble(self.interface.rebuild, parts, operands, [*results, *further])
         return application.bind(self.primitive)
 
     def _residuals(self) -> tuple[list[list[Slot]], list[ClosedJaxpr]]:
-        """Per region what it returns behind its results, and the program that does."""
+        """Per region the slots that it returns after its results, and the program that does."""
         if self.interface.is_choice:
-            places = _Places(self.splits)
-            slots = [Slot(Kind.PLAIN) for _ in places.types]
-            self.residuals = [[slots[k] for k in own] for own in places.own]
-            programs = [places.filled(s, own) for s, own in zip(self.splits, places.own)]
+            shared = _SharedResiduals(self.splits)
+            slots = [Slot(Kind.PLAIN) for _ in shared.types]
+            self.residuals = [[slots[k] for k in own] for own in shared.indices]
+            programs = [shared.padded(s, own) for s, own in zip(self.splits, shared.indices)]
             return [slots for _ in programs], programs
         kind = Kind.STACKED if self.interface.is_loop else Kind.PLAIN
         pairs = zip(self.interface.regions, self.splits)
@@ -209,7 +211,7 @@ class _Linearization:
         return self.residuals, [s.known for s in self.splits]
 
     def _forwarded(self, region: Region, split: Split, kind: Kind) -> list[Slot]:
-        """New slots, except where a residual is a result of that kind anyway."""
+        """Slots of the residuals: that of a result of this kind and equal value, or a new one."""
         outvars = split.known.jaxpr.outvars
         known = [self.results[r] for r in region.results if not self.out_unknown[r]]
         same = {v: s for v, s in zip(outvars, known) if s.kind is kind}
@@ -225,7 +227,7 @@ class _Linearization:
         for region, split, returned, invariants in every:
             inputs = [self.operands[i] for i in region.operands]
             unknown = [self.unknown[i] for i in region.operands]
-            given = self._some(inputs, unknown, False) + invariants
+            given = self._filter(inputs, unknown, False) + invariants
             ins: list[Slot] = []
             for direct, i in split.residuals:
                 slot = given[i] if direct else taken.get(returned[i])
@@ -233,39 +235,42 @@ class _Linearization:
                     slot = Slot(kind, known[returned[i]])
                 taken[slot if direct else returned[i]] = slot
                 ins.append(slot)
-            ins += self._some(inputs, unknown, True)
+            ins += self._filter(inputs, unknown, True)
             outs = [self.results[r] for r in region.results if self.out_unknown[r]]
             parts.append(Part(split.linear, ins, outs))
         control = [] if interface.control is None else [self.operands[interface.control]]
-        operands = [*control, *taken.values(), *self._some(self.operands, self.unknown, True)]
-        results = self._some(self.results, self.out_unknown, True)
+        operands = [*control, *taken.values(), *self._filter(self.operands, self.unknown, True)]
+        results = self._filter(self.results, self.out_unknown, True)
         made = assemble(interface.rebuild, parts, operands, results)
         values = [s.value for s in made.operands]
         return dict(zip(made.results, trace.record(self.primitive, values, made.params)))
 
 
-class _Places:
-    """Places for the branches' residuals: branches share places of one type, for only one runs."""
+class _SharedResiduals:
+    """Results for the residuals of branches: those of one type are shared, as one branch runs.
+
+    ``types`` has the type of each, ``indices`` per branch the indices of its own residuals.
+    """
 
     def __init__(self, splits: Sequence[Split]) -> None:
         self.types: list[Any] = []
-        self.own = [self._places(s) for s in splits]
+        self.indices = [self._assign(s) for s in splits]
 
-    def _places(self, split: Split) -> list[int]:
+    def _assign(self, split: Split) -> list[int]:
         free = list(range(len(self.types)))
-        places: list[int] = []
+        indices: list[int] = []
         for aval in split.known.out_avals[split.num_known_outputs :]:
-            place = next((i for i in free if self.types[i] == aval), None)
-            if place is None:
-                place = len(self.types)
+            i = next((i for i in free if self.types[i] == aval), None)
+            if i is None:
+                i = len(self.types)
                 self.types.append(aval)
             else:
-                free.remove(place)
-            places.append(place)
-        return places
+                free.remove(i)
+            indices.append(i)
+        return indices
 
-    def filled(self, split: Split, own: Sequence[int]) -> ClosedJaxpr:
-        """Returns known results, then all places, filled in where another branch's would be."""
+    def padded(self, split: Split, own: Sequence[int]) -> ClosedJaxpr:
+        """A program that returns known results, then all residuals, padded for other branches."""
         if list(own) == list(range(len(self.types))):
             return split.known
         types, n = tuple(self.types), split.num_known_outputs
@@ -273,23 +278,23 @@ class _Places:
         def branch(*args: Any) -> list[Any]:
             outs = eval_jaxpr(split.known.jaxpr, split.known.consts, *args)
             held = dict(zip(own, outs[n:]))
-            return outs[:n] + [held[k] if k in held else _filling(t) for k, t in enumerate(types)]
+            return outs[:n] + [held[k] if k in held else _padding(t) for k, t in enumerate(types)]
 
         return split.known.memo(
-            ("places", types, tuple(own)),
+            ("shared residuals", types, tuple(own)),
             lambda: stage_closed(branch, split.known.in_avals, split.known.jaxpr.name),
         )
 
 
-def _filling(aval: Any) -> Any:
-    """A value for a place that is not used.
+def _padding(aval: Any) -> Any:
+    """A value for a residual of another branch.
 
-    Where the index is mapped all branches run, on fillings too, and zero cotangents meet what the
-    branch makes of them. Linear programs multiply and divide by residuals, so with ones all of that
-    is finite and stays zero; with zeros it would become NaN. Indices stay in range with zeros.
+    If the index is mapped, all branches run, on padding too, and multiply cotangents of zero by
+    what they compute from it. Linear programs multiply and divide by residuals, so with ones all
+    values are finite and products zero; with zeros they would be NaN. Indices are zero, in range.
     """
     if aval.is_high:
-        return high_algebra().make(aval, [_filling(a) for a in aval.lo_ty()])
+        return high_algebra().make(aval, [_padding(a) for a in aval.lo_ty()])
     return (
         algebra().full(aval, 1)
         if is_inexact(getattr(aval, "dtype", None))
@@ -305,10 +310,10 @@ def _run_twice(
     interface: RegionInterface,
     result: SplitRegions,
 ) -> list[Any]:
-    """The known part of a loop of unknown length runs now; the whole loop is recorded.
+    """Run the known part of a loop of unknown length now, and record the complete loop.
 
-    Its residuals cannot be stacked, so the record computes the known values again beside the linear
-    ones. It can be evaluated but not transposed.
+    Its residuals cannot be stacked, so the recorded loop computes the known values again. It can be
+    evaluated but not transposed.
     """
     operands, results = slots_of(interface, args)
     parts: list[Part] = []
@@ -333,7 +338,10 @@ def _run_twice(
 
 
 def _on_snapshots(trace: LinearTrace, args: Sequence[Any]) -> list[Any] | None:
-    """The operands with copies in place of references, so that a second pass has no effects."""
+    """The operands with copies instead of references, so that a second run has no effects.
+
+    Returns None if there are no references.
+    """
     avals = [typeof(x) for x in args]
     if not any(a.is_mutable for a in avals):
         return None

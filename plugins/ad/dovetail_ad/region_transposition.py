@@ -1,9 +1,9 @@
-"""Transposing what holds linear sub-programs: the same with transposed ones, loops backwards.
+"""Transposition of primitives with regions, by transposed regions and loops that run backwards.
 
-A loop variable's cotangent is a loop variable that starts at the other end. Cotangents of stacked
-results come in slice by slice and those of slices go out so. The cotangent of a constant is summed
-over the iterations: in a loop variable of its own, or behind the loop where it has no place for
-one. From the regions of a primitive all of this follows.
+The cotangent of a loop variable is a loop variable of the transposed loop. Cotangents of stacked
+results are slices, and cotangents of slices are stacked results. The cotangent of a constant is
+summed over the iterations: in a further loop variable, or after a loop that cannot have one. All of
+this follows from the regions of a primitive.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _of_regions(primitive: Primitive) -> TransposeRule:
 
 
 class OpenEndedLoop(MissingRule, ValueError):
-    """A loop is differentiated in reverse mode whose iterations are not counted beforehand."""
+    """Reverse-mode differentiation of a loop whose number of iterations is not known."""
 
 
 def _check_transposable(
@@ -70,7 +70,7 @@ def _check_transposable(
     if interface.control is not None and is_linear(args[interface.control]):
         raise not_linear(primitive, interface)
     if interface.is_open_ended:
-        if split_regions(interface, [is_linear(x) for x in args]).decide(interface):
+        if split_regions(interface, [is_linear(x) for x in args]).has_unknown_control(interface):
             raise not_linear(primitive, interface)
         remedy = f" {interface.remedy}" if interface.remedy else ""
         raise OpenEndedLoop(
@@ -87,7 +87,7 @@ def _check_transposable(
 
 
 class _Transposition:
-    """One application; ``linear`` and ``given`` say what has cotangents."""
+    """One application; ``linear`` marks operands that have cotangents, ``given`` such results."""
 
     def __init__(
         self,
@@ -101,8 +101,8 @@ class _Transposition:
         self.interface = interface
         self.args = args
         kinds = interface.operands
-        # Partial evaluation leaves only unknowns among the loop variables. One that starts with a
-        # known value starts with a tangent that is zero, so its cotangent goes nowhere.
+        # After partial evaluation all loop variables are unknowns. One that starts with a known
+        # value starts with a zero tangent, so its cotangent is not needed.
         self.linear = [is_linear(x) or kind.carried for x, kind in zip(args, kinds)]
         self.given = [
             ct is not None or kind.carried for ct, kind in zip(cotangents, interface.results)
@@ -129,7 +129,7 @@ class _Transposition:
         return zeros_like_aval(transposed_type(self.types()[result]))
 
     def _going_out(self, kind: Kind, x: Any) -> tuple[Kind, Any]:
-        """The kind of an operand's cotangent, and where it starts if it is summed up."""
+        """The kind of an operand's cotangent, and its initial value if it is summed up."""
         if kind is Kind.SLICED:
             return Kind.STACKED, None
         if not self.interface.is_loop:
@@ -187,9 +187,9 @@ def _transposed_region(
 ) -> ClosedJaxpr:
     """The transpose of a linear program, with the cotangents of all linear inputs.
 
-    It takes, in ``order``, the other inputs, sums so far for the linear ones marked in ``summed``,
-    and cotangents of the ``given`` outputs; where there is a sum it returns the new one. Remembered
-    with the program.
+    Its inputs, permuted by ``order``, are the other inputs, partial sums of the cotangents of the
+    linear inputs marked in ``summed``, and cotangents of the ``given`` outputs; it returns the new
+    sums instead of those cotangents. Cached with the program.
     """
     key = ("transposed region", linear, given, summed, order, generation.value)
     return program.memo(key, lambda: _transpose_region(program, linear, given, summed, order))

@@ -1,4 +1,4 @@
-"""The functions that ``vjp`` returns: pulling cotangents back, and adding them to references."""
+"""Reverse-mode functions: ``vjp`` and its pullback, ``fwd_and_bwd``, ``linear_transpose``."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ from .arguments import (
     here,
     input_types,
     refuse_reduction,
-    released,
     split_aux,
+    unwrap_static,
 )
 from .cotangent_markers import DidntWant, DontWant, GradRef
 from .functions import _named, linearize_flat
 from .tangents import (
-    each_on_its_own,
     has_tangent,
     is_float0,
     like_primal,
     live_tangent,
     transposed_type,
+    varying_on_unchecked_axes,
 )
 from .transposition import backward_scope, transposed_call
 
 
 class Pull(NamedTuple):
-    """What a pulled back cotangent must look like, and what it becomes; see ``vjp``."""
+    """The types and structures between which a function of ``vjp`` pulls cotangents back."""
 
     name: str
     in_tree: Any
@@ -62,7 +62,7 @@ class Pull(NamedTuple):
     out_avals: tuple[Any, ...]
 
     def __call__(self, linear: Any, cotangent: Any, *, into: Sequence[Any] | None = None) -> Any:
-        """Cotangents of the arguments; ``into`` has a place for each of them."""
+        """Cotangents of the arguments; ``into`` has one target per leaf (see ``VJP.with_refs``)."""
         given, tree = tree_flatten(cotangent)
         if tree != self.out_tree:
             raise ValueError(
@@ -70,19 +70,19 @@ class Pull(NamedTuple):
                 f"{self.out_tree}, got {tree}{here()}"
             )
         wanted = [a.cotangent_type() for a in self.out_avals]
-        given = [_without_meaning(t, a) for t, a in zip(given, self.out_avals)]
+        given = [_float0_of_integers(t, a) for t, a in zip(given, self.out_avals)]
         check_types(f"vjp of {self.name}: the cotangent", given, wanted, ValueError)
         cts = [live_tangent(t, a) for t, a in zip(given, wanted)]
-        takers = None if into is None else [_accumulator(x) for x in into]
-        result = linear.transpose(cts, takers)
+        accumulators = None if into is None else [_accumulator(x) for x in into]
+        result = linear.transpose(cts, accumulators)
         shown = [like_primal(t, a, True) for t, a in zip(result, self.in_avals)]
-        if takers is not None:
-            shown = [_told(x, t) for x, t in zip(into or (), shown)]
+        if into is not None:
+            shown = [_returned(x, t) for x, t in zip(into, shown)]
         return tree_unflatten(self.in_tree, shown)
 
 
-def _without_meaning(t: Any, aval: Any) -> Any:
-    """A cotangent; float0 where it is that of integers, of which only the shape is looked at."""
+def _float0_of_integers(t: Any, aval: Any) -> Any:
+    """The cotangent ``t``, as float0 for results of integers, where only its shape is checked."""
     if is_float0(t) or getattr(aval.cotangent_type(), "dtype", None) != float0:
         return t
     return np.zeros(aval.shape, float0) if np.shape(t) == aval.shape else t
@@ -91,13 +91,13 @@ def _without_meaning(t: Any, aval: Any) -> Any:
 class VJP(Partial):
     """The function that pulls cotangents back, as ``vjp`` returns it: a pytree of its residuals."""
 
-    def with_refs(self, *places: Any) -> Callable[[Any], Any]:
-        """The function with cotangents put elsewhere than in its result.
+    def with_refs(self, *targets: Any) -> Callable[[Any], Any]:
+        """The function with cotangents added to references instead of returned.
 
         Args:
-            places: the structure of the arguments, with at each leaf a reference, to which the
-                cotangent is added (it has its type), ``ad.DontWant()`` or None: the cotangent is
-                not wanted, or anything else, say ``ad.GradValue()``: it is returned.
+            targets: the structure of the arguments. Each leaf is a reference of the cotangent's
+                type, to which the cotangent is added; ``ad.DontWant()`` or None: the cotangent is
+                not computed; or any other value, such as ``ad.GradValue()``: it is returned.
 
         Returns: a function from a cotangent of the value to the tuple of cotangents, with
             ``ad.GradRef()``, ``ad.DidntWant()`` or None for those that are not returned.
@@ -107,14 +107,14 @@ class VJP(Partial):
         """
         pull: Any = self.func
         name, in_tree, in_avals = pull.name, pull.in_tree, pull.in_avals
-        leaves, tree = tree_flatten(tuple(places), is_leaf=_is_place)
+        leaves, tree = tree_flatten(tuple(targets), is_leaf=_is_target)
         if tree != in_tree:
             raise TypeError(
                 f"with_refs of the vjp of {name}: {tree} is not the structure of the arguments, "
                 f"{in_tree}. Give a reference, None (not wanted) or a value for each of them."
             )
         for i, (x, aval) in enumerate(zip(leaves, in_avals)):
-            _check_place(name, i, x, aval)
+            _check_target(name, i, x, aval)
         return partial(pull, *self.args, into=leaves)
 
 
@@ -125,43 +125,43 @@ register_pytree_node(
 )
 
 
-def _is_place(x: Any) -> bool:
+def _is_target(x: Any) -> bool:
     return x is None or hasattr(x, "accum")
 
 
-class _Dropped:
-    """Takes a cotangent that nobody wants."""
+class _Discard:
+    """An accumulator that ignores its cotangents."""
 
     def accum(self, cotangent: Any) -> None:
-        """Forget it."""
+        """Ignore a cotangent."""
 
 
-_DROPPED = _Dropped()
+_DISCARD = _Discard()
 
 
-def _told(place: Any, cotangent: Any) -> Any:
-    """What is returned for an argument."""
-    if hasattr(place, "accum"):
+def _returned(target: Any, cotangent: Any) -> Any:
+    """The result for an argument whose cotangent goes to ``target``."""
+    if hasattr(target, "accum"):
         return GradRef()
-    if isinstance(place, DontWant):
+    if isinstance(target, DontWant):
         return DidntWant()
-    return None if place is None else cotangent
+    return None if target is None else cotangent
 
 
-def _accumulator(place: Any) -> Any:
-    """What collects a cotangent by itself, or None where it is returned."""
-    if place is None or isinstance(place, DontWant):
-        return _DROPPED
-    return place if hasattr(place, "accum") else None
+def _accumulator(target: Any) -> Any:
+    """The accumulator of an argument's cotangent, None if the cotangent is returned."""
+    if target is None or isinstance(target, DontWant):
+        return _DISCARD
+    return target if hasattr(target, "accum") else None
 
 
-def _check_place(name: str, i: int, place: Any, aval: Any) -> None:
-    if place is None or not hasattr(place, "accum"):
+def _check_target(name: str, i: int, target: Any, aval: Any) -> None:
+    if target is None or not hasattr(target, "accum"):
         return
     want: Any = aval.cotangent_type()
-    if place.shape != want.shape or place.dtype != want.dtype:
+    if target.shape != want.shape or target.dtype != want.dtype:
         raise TypeError(
-            f"with_refs of the vjp of {name}: leaf {i}, {place!r}, takes no cotangents of type "
+            f"with_refs of the vjp of {name}: leaf {i}, {target!r}, takes no cotangents of type "
             f"{want.str_short()}. Make it with dovetail.new_ref of zeros of that type."
         )
 
@@ -172,13 +172,13 @@ def fwd_and_bwd(
     has_aux: bool = False,
     jitted: bool = True,
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The forward and the backward pass of ``fun``, which need not run in one compiled function.
+    """The forward and the backward pass of ``fun`` as two functions, each compiled once.
 
     Args:
         argnums: the arguments to differentiate with respect to.
-        has_aux: whether ``fun`` returns a pair of which the second is not differentiated.
-        jitted: whether both are compiled. (The residuals of a forward pass that is not compiled
-            have a structure of their own each time, for which a compiled function is made anew.)
+        has_aux: if True, ``fun`` returns a pair whose second part is not differentiated.
+        jitted: if True, both are compiled. (The residuals of a forward pass that is not compiled
+            have a new structure at each call, for which a compiled ``bwd`` is compiled again.)
 
     Returns:
         ``fwd`` and ``bwd``. ``fwd(*args)`` returns ``(value, residuals)``, or ``(value, residuals,
@@ -259,9 +259,9 @@ def linear_transpose(
 def _shape_type(x: Any) -> Any:
     if hasattr(x, "shape") and hasattr(x, "dtype"):
         divided = typeof(x).divided if is_value(x) else None
-        apart = [a for a, checked in axis_names.manual_axes().items() if not checked]
+        unchecked = [a for a, checked in axis_names.manual_axes().items() if not checked]
         dtype = canonical_dtype(x.dtype)
-        return ShapedArray(x.shape, dtype, sharding=divided, vma=frozenset(apart))
+        return ShapedArray(x.shape, dtype, sharding=divided, vma=frozenset(unchecked))
     return typeof(x)
 
 
@@ -270,11 +270,11 @@ def _check_kinds(inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
     every = (*inputs, *outputs)
     if all(has_tangent(a) for a in every) or all(_is_integer(a) for a in every):
         return
-    took, gave = (", ".join(a.str_short() for a in avals) for avals in (inputs, outputs))
+    types = [", ".join(a.str_short() for a in avals) for avals in (inputs, outputs)]
     raise TypeError(
         "linear_transpose takes functions of floating-point or complex numbers to such, or of "
-        f"integers to integers, got arguments of types {took}"
-        f"{'' if outputs is inputs else f' and results of types {gave}'}{here()}"
+        f"integers to integers, got arguments of types {types[0]}"
+        f"{'' if outputs is inputs else f' and results of types {types[1]}'}{here()}"
     )
 
 
@@ -290,8 +290,8 @@ def vjp(
     Returns: ``(value, f_vjp)`` (``(value, f_vjp, aux)`` with ``has_aux``). ``f_vjp`` takes a
     cotangent of the structure, shapes and dtypes of the value and returns a tuple with one
     cotangent per argument; it is a pytree of the residuals. ``f_vjp.with_refs(...)`` adds
-    cotangents to references (see :class:`VJP`). An argument that is a reference gets None: only
-    undifferentiated values go through it.
+    cotangents to references (see :class:`VJP`). The cotangent of an argument that is a reference is
+    None: only undifferentiated values go through it.
     """
     check_callable(fun, "vjp")
     refuse_reduction(reduce_axes)
@@ -299,14 +299,14 @@ def vjp(
     in_avals = input_types(primals, leaves, f"vjp of {function_name(fun)}")
     flat, out_tree = flat_function(fun, in_tree, {}, has_aux)
     if axis_names.manual_axes():
-        leaves = [each_on_its_own(x) for x in leaves]
+        leaves = [varying_on_unchecked_axes(x) for x in leaves]
     outs, linear = leak_checked(linearize_flat)(_named(flat), leaves)
     value = tree_unflatten(out_tree[0], outs)
     avals = [typeof(x) for x in outs]
     tree, aux = out_tree[0], None
     if has_aux:
         value, aux = split_aux(fun, value)
-        aux = released(aux)
+        aux = unwrap_static(aux)
         n = tree_structure(value).num_leaves
         tree, avals = tree_structure(value), avals[:n]
     f_vjp = VJP(Pull(function_name(fun), in_tree, tree, in_avals, tuple(avals)), linear)

@@ -1,4 +1,9 @@
-"""Splitting a program with linear unknowns into what can be computed now and a linear rest."""
+"""Splitting a program with linear unknowns into a known part and a linear part.
+
+For loops, residuals are shared as well: a residual that the known part computes from constants of
+the loop alone is the same in each iteration. It is computed once, outside the loop, and passed to
+the linear part as a constant, not as a stack. Equal operations on equal values give one residual.
+"""
 
 from __future__ import annotations
 
@@ -31,14 +36,14 @@ from .linear import LinearTrace, checked, run_linear, to_program
 
 
 class Split(NamedTuple):
-    """A program in two.
+    """A program in two parts.
 
     Attributes:
         known: takes the known inputs; returns the known outputs, then residuals.
         linear: takes all residuals, then the unknown inputs; returns the unknown outputs.
-        out_unknown: per output of the program, whether it is unknown.
-        residuals: where each residual of ``linear`` comes from: ``(True, i)`` is the i-th known
-            input as it is, ``(False, j)`` the j-th residual that ``known`` returns.
+        out_unknown: True for each output of the program that is unknown.
+        residuals: the source of each residual of ``linear``: ``(True, i)`` is the i-th known input
+            itself, ``(False, j)`` the j-th residual that ``known`` returns.
     """
 
     known: ClosedJaxpr
@@ -66,13 +71,13 @@ def split_program(
     force: tuple[bool, ...] | None = None,
     direct: tuple[bool, ...] | None = None,
 ) -> Split:
-    """Split ``program`` at linear unknowns; remembered with the program.
+    """Split ``program`` at linear unknowns; cached with the program.
 
     Args:
-        unknown: per input, whether it is a linear unknown.
-        force: per output, whether it must come out of the linear part even if it is known.
-        direct: per input, whether its own value may serve as a residual (by default all may; a
-            loop's carry may not, because it is gone after the iteration).
+        unknown: True for each input that is a linear unknown.
+        force: True for each output that must be an output of the linear part even if it is known.
+        direct: True for each input that may itself be a residual (by default all; a loop variable
+            may not, because it changes in each iteration).
     """
     key = ("split", unknown, force, direct, generation.value)
     no_force = (False,) * len(program.out_avals)
@@ -104,58 +109,58 @@ def _split(
         )
         usable = [d for d, u in zip(direct, unknown) if not u]
         position = {id(x): i for i, (x, d) in enumerate(zip(known, usable)) if d}
-        linear, residuals = without_places(linear, residuals, position)
-        places, returned = _places(residuals, position)
-        parts[:] = [linear, out_unknown, places]
+        linear, residuals = snapshot_mutable_residuals(linear, residuals, position)
+        sources, returned = _residual_sources(residuals, position)
+        parts[:] = [linear, out_unknown, sources]
         return [x for x, u in zip(outs, out_unknown) if not u] + returned
 
     known_avals = [a for a, u in zip(avals, unknown) if not u]
     known = mutable_values.discharge_local(
         stage_closed(known_part, known_avals, program.jaxpr.name)
     )
-    linear, out_unknown, places = parts
+    linear, out_unknown, sources = parts
     checked(known, "splitting")
-    if not known.eqns and len(linear.eqns) == len(program.eqns) and all(d for d, _ in places):
-        linear, places = _itself(program, unknown, out_unknown)
-    return Split(known, checked(linear, "splitting"), out_unknown, places)
+    if not known.eqns and len(linear.eqns) == len(program.eqns) and all(d for d, _ in sources):
+        linear, sources = _rearranged_program(program, unknown, out_unknown)
+    return Split(known, checked(linear, "splitting"), out_unknown, sources)
 
 
-def without_places(
+def snapshot_mutable_residuals(
     linear: ClosedJaxpr, residuals: Sequence[Any], known: Container[int] = ()
 ) -> tuple[ClosedJaxpr, list[Any]]:
-    """A linear program and its residuals, where mutable ones are no longer there when it runs.
+    """A linear program and its residuals, with the contents of mutable residuals in their stead.
 
-    Backward rules use them after all that is known was computed. So what they hold then is a
-    residual, and the linear program begins by making others that hold it.
+    Mutable values made in the known part do not exist any more when the linear program runs. So
+    their final contents are residuals, from which the linear program makes new mutable values.
 
     Args:
         known: the ids of mutable residuals that stay.
     """
-    gone = [typeof(x).is_mutable and id(x) not in known for x in residuals]
-    if not any(gone):
+    replaced = [typeof(x).is_mutable and id(x) not in known for x in residuals]
+    if not any(replaced):
         return linear, list(residuals)
     avals = linear.in_avals
-    types = [a.content_types() if g else (a,) for a, g in zip_longest(avals, gone)]
+    types = [a.content_types() if r else (a,) for a, r in zip_longest(avals, replaced)]
 
     def on_contents(*flat: Any) -> list[Any]:
         given = iter(flat)
         groups = [[next(given) for _ in ts] for ts in types]
-        values = [a.make(xs) if g else xs[0] for a, g, xs in zip_longest(avals, gone, groups)]
+        values = [a.make(xs) if r else xs[0] for a, r, xs in zip_longest(avals, replaced, groups)]
         return list(eval_jaxpr(linear.jaxpr, linear.consts, *values))
 
-    held = [typeof(x).read(x) if g else [x] for x, g in zip(residuals, gone)]
+    contents = [typeof(x).read(x) if r else [x] for x, r in zip(residuals, replaced)]
     made = stage_closed(on_contents, [t for ts in types for t in ts], linear.jaxpr.name)
-    return made, [x for xs in held for x in xs]
+    return made, [x for xs in contents for x in xs]
 
 
-def _itself(
+def _rearranged_program(
     program: ClosedJaxpr, unknown: tuple[bool, ...], out_unknown: tuple[bool, ...]
 ) -> tuple[ClosedJaxpr, tuple[tuple[bool, int], ...]]:
-    """The linear part and its residuals where nothing can be computed before.
+    """The linear part and its residuals if there is nothing to compute in the known part.
 
-    It is the program itself, not another one that is equal: what is remembered with it, and with
-    those it holds, is found again. The transpose of a linear program asks for the linear parts of
-    those in it, and so do their transposes.
+    It is made of the program itself and not of its equal, so that results cached with the program
+    and with nested ones are used again: the transpose of a linear program splits the programs
+    nested in it, and so do their transposes.
     """
     jaxpr = program.jaxpr
     used = {v for e in jaxpr.eqns for v in e.invars} | set(jaxpr.outvars)
@@ -166,29 +171,29 @@ def _itself(
     return rewriting.rearrange(program, tuple(inputs), tuple(outputs)), tuple(residuals)
 
 
-def _places(
+def _residual_sources(
     residuals: Sequence[Any], position: dict[int, int]
 ) -> tuple[tuple[tuple[bool, int], ...], list[Any]]:
-    """Where each residual comes from, and those that the known part must return."""
-    places: list[tuple[bool, int]] = []
+    """The sources of residuals (see :class:`Split`), and those that the known part must return."""
+    sources: list[tuple[bool, int]] = []
     returned: list[Any] = []
     for x in residuals:
         if id(x) in position:
-            places.append((True, position[id(x)]))
+            sources.append((True, position[id(x)]))
         else:
-            places.append((False, len(returned)))
+            sources.append((False, len(returned)))
             returned.append(x)
-    return tuple(places), returned
+    return tuple(sources), returned
 
 
 class Shared(NamedTuple):
     """A split that keeps fewer residuals.
 
     Attributes:
-        split: it takes what ``invariant`` returns behind its known inputs, as they are.
-        invariant: a program without constants of its own: these come first among its inputs.
-        consts: its constants.
-        used: per known input, whether it takes it.
+        split: takes the results of ``invariant`` as residuals, numbered after the known inputs.
+        invariant: a closed program that takes ``consts``, then known inputs.
+        consts: constants of the original program.
+        used: True for each known input that ``invariant`` takes.
     """
 
     split: Split
@@ -197,7 +202,7 @@ class Shared(NamedTuple):
     used: Sequence[bool] = ()
 
     def values(self, known: Sequence[Any]) -> list[Any]:
-        """What is the same in each iteration; only constants among ``known`` are looked at."""
+        """Residuals that are the same in each iteration, computed from constants in ``known``."""
         program = self.invariant
         if program is None:
             return []
@@ -211,10 +216,10 @@ class Shared(NamedTuple):
 
 
 def shared(split: Split, constant: tuple[bool, ...]) -> Shared:
-    """``split`` with fewer residuals; remembered with its known part.
+    """``split`` with fewer residuals; cached with its known part.
 
     Args:
-        constant: per known input, whether it is the same whenever the region runs.
+        constant: True for each known input that is the same in all iterations.
     """
     key = ("shared", constant, split.residuals, split.out_unknown, generation.value)
     return split.known.memo(key, lambda: _shared(split, constant))
@@ -225,21 +230,21 @@ def _shared(split: Split, constant: tuple[bool, ...]) -> Shared:
     same = _representatives(jaxpr.eqns)
     fixed = _fixed(jaxpr, constant)
     outvars = jaxpr.outvars
-    returned: dict[Any, int] = {}  # places by representative
+    returned: dict[Any, int] = {}  # indices by representative
     invariant: dict[Any, int] = {}
     for k, v in enumerate(outvars[n:], n):
         first = same.get(v, v)
         (invariant if v in fixed else returned).setdefault(first, k)
     if len(returned) == len(outvars) - n:
         return Shared(split)
-    at = {v: i for i, v in enumerate(returned)}
-    beside = {v: len(constant) + i for i, v in enumerate(invariant)}
+    sources = {v: (False, i) for i, v in enumerate(returned)}
+    sources.update({v: (True, len(constant) + i) for i, v in enumerate(invariant)})
     residuals = [
-        (direct, i) if direct else _place(same.get(outvars[n + i], outvars[n + i]), at, beside)
+        (direct, i) if direct else sources[same.get(outvars[n + i], outvars[n + i])]
         for direct, i in split.residuals
     ]
     known = _some_outputs(split.known, [*range(n), *returned.values()])
-    linear, left = _taken_once(split.linear, residuals)
+    linear, left = _without_repeated_inputs(split.linear, residuals)
     made = Split(known, linear, split.out_unknown, left)
     if not invariant:
         return Shared(made)
@@ -249,16 +254,12 @@ def _shared(split: Split, constant: tuple[bool, ...]) -> Shared:
 
 
 def _without_effects(program: ClosedJaxpr, outputs: Sequence[int]) -> ClosedJaxpr:
-    """The program with some outputs, without what has an effect, on which they do not depend: that
-    happens in the loop."""
+    """The program with some of its outputs and without equations that have effects, which stay in
+    the loop; the outputs do not depend on these."""
     jaxpr = program.jaxpr
     pure = [e for e in jaxpr.eqns if not e.effects]
     outvars = [jaxpr.outvars[k] for k in outputs]
     return ClosedJaxpr(jaxpr.replace(eqns=pure, outvars=outvars), program.consts)
-
-
-def _place(v: Any, at: dict[Any, int], beside: dict[Any, int]) -> tuple[bool, int]:
-    return (False, at[v]) if v in at else (True, beside[v])
 
 
 def _some_outputs(program: ClosedJaxpr, outputs: Sequence[int]) -> ClosedJaxpr:
@@ -267,7 +268,7 @@ def _some_outputs(program: ClosedJaxpr, outputs: Sequence[int]) -> ClosedJaxpr:
 
 
 def _representatives(eqns: Sequence[Eqn]) -> dict[Any, Any]:
-    """For results of an operation that was there before with equal operands: those of the first."""
+    """Maps results of an equation to those of the first equation that is equal to it."""
     same: dict[Any, Any] = {}
     seen: dict[Any, Eqn] = {}
     for eqn in eqns:
@@ -289,7 +290,7 @@ def _name(x: Any) -> Any:
 
 
 def _fixed(jaxpr: Jaxpr, constant: Sequence[bool]) -> set[Any]:
-    """The results of operations that see constants alone."""
+    """The results of equations that depend on constants only."""
     known: set[Any] = {v for v, c in zip(jaxpr.invars, constant) if c and not v.aval.is_mutable}
     known.update(jaxpr.constvars)
     result: set[Any] = set()
@@ -302,23 +303,23 @@ def _fixed(jaxpr: Jaxpr, constant: Sequence[bool]) -> set[Any]:
     return result
 
 
-def _taken_once(
+def _without_repeated_inputs(
     linear: ClosedJaxpr, residuals: Sequence[tuple[bool, int]]
 ) -> tuple[ClosedJaxpr, tuple[tuple[bool, int], ...]]:
-    """The linear part with one input for equal residuals, and these."""
-    places = list(dict.fromkeys(residuals))
-    if len(places) == len(residuals):
+    """The linear part with one input for equal residuals, and the sources of those inputs."""
+    sources = tuple(dict.fromkeys(residuals))
+    if len(sources) == len(residuals):
         return linear, tuple(residuals)
     jaxpr = linear.jaxpr
     first: dict[Any, Var] = {}
     other: dict[Any, Any] = {}
-    for v, place in zip(jaxpr.invars, residuals):
-        other[v] = first.setdefault(place, v)
+    for v, source in zip(jaxpr.invars, residuals):
+        other[v] = first.setdefault(source, v)
     eqns = [_with_operands(e, [other.get(x, x) for x in e.invars]) for e in jaxpr.eqns]
     invars = [*first.values(), *jaxpr.invars[len(residuals) :]]
     outvars = [other.get(v, v) for v in jaxpr.outvars]
     made = jaxpr.replace(invars=invars, eqns=eqns, outvars=outvars)
-    return checked(ClosedJaxpr(made, linear.consts), "sharing residuals"), tuple(places)
+    return checked(ClosedJaxpr(made, linear.consts), "sharing residuals"), sources
 
 
 def _with_operands(eqn: Eqn, operands: list[Any]) -> Eqn:

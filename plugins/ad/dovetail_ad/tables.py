@@ -1,4 +1,4 @@
-"""The tables of differentiation: what a rule of each looks like."""
+"""The rule tables of differentiation and the signatures of their rules."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any, Protocol
 from dovetail_core import Primitive, RuleTable
 
 Rule = Callable[..., Any]
-"""A rule of any of these tables. What it takes and returns its table's ``signature`` says; its
-parameters are those of its primitive."""
+"""A rule of any of these tables, with the signature that the table gives; its keyword arguments are
+the parameters of its primitive."""
 
 
 class JvpRule(Protocol):
@@ -17,7 +17,8 @@ class JvpRule(Protocol):
 
     ``rule(primals, tangents, **params)`` returns ``(primal_out, tangent_out)``, lists where the
     primitive has multiple results. A tangent is None where it is symbolically zero (at least one
-    is not), and the rule may return None for a tangent. Tangents have the primal's tangent type.
+    is not), and the rule may return None for a tangent. Each tangent has the tangent type of its
+    primal.
     """
 
     def __call__(
@@ -28,10 +29,10 @@ class JvpRule(Protocol):
 class TransposeRule(Protocol):
     """Transpose of an operation that is linear in some of its operands.
 
-    ``rule(cotangent, *args, **params)`` returns one cotangent per argument, None for those that
-    are not linear or get none. Linear operands come as ``LinearInput`` (``is_linear(x)``; they
-    have a type, ``x.aval``, and no value). ``cotangent`` is one value, or a list with None for
-    zeros where the primitive has multiple results.
+    ``rule(cotangent, *args, **params)`` returns one cotangent per argument, None for arguments
+    that are not linear or whose cotangent is zero. Linear operands are ``LinearInput`` objects
+    (``is_linear(x)``), which have a type, ``x.aval``, and no value. ``cotangent`` is one value, or
+    a list with None for zeros where the primitive has multiple results.
     """
 
     def __call__(self, cotangent: Any, *args: Any, **params: Any) -> Sequence[Any]: ...
@@ -40,8 +41,8 @@ class TransposeRule(Protocol):
 class PartialEvalRule(Protocol):
     """Split an operation some of whose operands are linear unknowns.
 
-    ``rule(trace, args, params)`` computes under the parent trace what is known, and records the
-    rest in ``trace`` (a ``LinearTrace``): see ``dovetail_ad.linear``.
+    ``rule(trace, args, params)`` computes the known part under the parent trace, and records the
+    linear part in ``trace`` (a ``LinearTrace``): see ``dovetail_ad.linear``.
     """
 
     def __call__(self, trace: Any, args: Sequence[Any], params: dict[str, Any]) -> Any: ...
@@ -69,10 +70,11 @@ ForwardRule = Callable[[Any, Sequence[Any], dict[str, Any]], Any]
 def via_jvp(
     primitive: Primitive, rule: Callable[[Any, Callable[..., Any], Sequence[Any]], Any]
 ) -> ForwardRule | None:
-    """The rule of a forward-style table for an operation whose derivative somebody wrote.
+    """The rule of a forward-style table for a primitive that has an explicit ``ad.jvp`` rule.
 
-    For a table's deriver, before it looks at what the operation is made of: else the derivative
-    that an author wrote, because it is stable or quick or the only one, would be lost::
+    A table's deriver calls this before it derives a rule from the primitive's decomposition or
+    regions. Otherwise the derivative that an author wrote, because it is stable or fast or the only
+    one, would be ignored::
 
         @taylor_rules.deriver
         def _derive(primitive):
@@ -80,11 +82,11 @@ def via_jvp(
 
     Args:
         rule: ``rule(carrier, f, lifted_args)`` makes the lifted result (a list where the primitive
-            has multiple results) with ``f``, the operation as a function of plain operands. What
-            ``jvp`` says of ``f``, at every order, is what the author wrote. The primitive's traits
-            say in which operands it is linear.
+            has multiple results) with ``f``, the operation as a function of plain operands. ``jvp``
+            of ``f``, at every order, uses the author's rule. The primitive's traits state in which
+            operands it is linear.
 
-    Returns: the rule; None where nobody wrote a rule of ``ad.jvp`` for the primitive.
+    Returns: the rule; None if no ``ad.jvp`` rule is written for the primitive.
     """
     if not jvp_rules.declares(primitive):
         return None

@@ -1,6 +1,7 @@
-"""The symbolic zero: a tangent or cotangent for which nothing is computed, as authors see it.
+"""Types of tangents, symbolic zeros, and conversions between users' tangents and internal ones.
 
-Inside of the engine None stands for it.
+Inside the transformations a zero tangent or cotangent is None. Authors of custom rules see
+:class:`SymbolicZero`, users see arrays.
 """
 
 from __future__ import annotations
@@ -65,40 +66,41 @@ class SymbolicZero:
 
 
 def instantiate_zeros(tangent: Any) -> Any:
-    """A symbolic zero as a value; other values as they are."""
+    """The value of a symbolic zero; other values unchanged."""
     return tangent.instantiate() if tangent.__class__ is SymbolicZero else tangent
 
 
 def transposed_type(aval: AbstractValue) -> AbstractValue:
     """The type of the cotangents of a linear unknown.
 
-    Integers have no derivatives, but a linear function of them is transposed as one of any numbers.
+    Integers have no derivatives, but a linear function of integers can be transposed: its
+    cotangents are integers.
     """
     result = aval.cotangent_type()
     return aval.strong() if getattr(result, "dtype", None) == float0 else result
 
 
 def is_float0(x: Any) -> bool:
-    """Whether a user's tangent is one of an integer: of dtype float0."""
+    """True if ``x`` is an array of dtype float0, a user's tangent of an integer."""
     return isinstance(x, np.ndarray) and x.dtype == float0
 
 
 def float0_type(aval: Any, given: Any) -> Any:
-    """The type of a float0 array, ``given`` for a tangent of type ``aval``."""
+    """The type of ``given``, a float0 array that a user passed for a tangent of type ``aval``."""
     return aval if isinstance(aval, HiType) else aval.update(shape=given.shape, dtype=float0)
 
 
 def same_type(a: Any, b: Any) -> bool:
-    """Whether two types of tangents agree, weak typing and where they are on a mesh aside."""
-    return a is b or _anywhere(a) == _anywhere(b)
+    """True if two types of tangents are equal apart from weak typing and sharding."""
+    return a is b or _unsharded(a) == _unsharded(b)
 
 
-def _anywhere(aval: Any) -> Any:
+def _unsharded(aval: Any) -> Any:
     return aval.strong().with_vma(manual_axis_types.NO_AXES).without_sharding()
 
 
 def has_tangent(aval: Any) -> bool:
-    """Whether values of type ``aval`` can be differentiated with respect to."""
+    """True if functions can be differentiated with respect to values of type ``aval``."""
     if aval.is_mutable:
         return False
     tangent = aval.tangent_type() if aval.is_high else aval
@@ -106,10 +108,10 @@ def has_tangent(aval: Any) -> bool:
 
 
 def live_tangent(x: Any, want: Any) -> Any:
-    """A user's tangent or cotangent as the engine takes it.
+    """The internal form of a user's tangent or cotangent.
 
-    None stands for one of type float0. What is weakly typed becomes strongly typed, as ``want`` is:
-    tangents inside of the engine have the tangent type of their primals, which is never weak.
+    It is None for dtype float0. A weakly typed value becomes strongly typed like ``want``: internal
+    tangents have the tangent type of their primals, which is never weak.
     """
     if is_float0(x):
         return None
@@ -118,8 +120,8 @@ def live_tangent(x: Any, want: Any) -> Any:
 
 
 def user_tangent(tangent: Any, primal_aval: Any, cotangent: bool = False) -> Any:
-    """The engine's tangent as users see it: zeros in place of None, float0 for integers, an array
-    in place of a scalar constant."""
+    """The form that users see of an internal tangent: zeros for None, float0 for integers, an array
+    for a scalar constant."""
     if tangent is None:
         if primal_aval.is_mutable:
             return None
@@ -144,17 +146,21 @@ def like_primal(tangent: Any, primal_aval: Any, cotangent: bool = False) -> Any:
 
 
 def as_primal(x: Any) -> Any:
-    """A user's argument as a primal; NumPy and Python values keep their type."""
+    """A user's argument as a primal; NumPy and Python values keep their type.
+
+    Raises:
+        TypeError: it is not an array.
+    """
     if not isinstance(x, Tracer):
-        typeof(x)  # raises for what is not an array
-    return each_on_its_own(x) if axis_names.manual_axes() else x
+        typeof(x)
+    return varying_on_unchecked_axes(x) if axis_names.manual_axes() else x
 
 
-def each_on_its_own(x: Any) -> Any:
-    """A primal as one of each device, along axes of which it is not known what varies.
+def varying_on_unchecked_axes(x: Any) -> Any:
+    """``x`` typed as varying along the manual axes on which varying types are not checked.
 
-    Else its cotangents were summed over them, as those of a value are that all devices have. Sums
-    along such axes are one result for each device, and so are their cotangents.
+    Otherwise its cotangent would be summed over these axes, as that of a value that all devices
+    share. On unchecked axes each device has its own result of a sum, and its own cotangent.
     """
     aval: Any = typeof(x)
     if not isinstance(aval, ShapedArray) or aval.is_high or not has_tangent(aval):

@@ -61,7 +61,7 @@ def check_grads(
             the function bends too much for that, the third and the square root.
 
     Raises:
-        AssertionError: a derivative is wrong; names the function, the derivative and the place.
+        AssertionError: a derivative is wrong; names the function, the derivative and the leaf.
         TypeError, ValueError: ``args`` is not a sequence, or ``order``, a mode or ``eps`` is none.
     """
     if not isinstance(args, (tuple, list)):
@@ -97,7 +97,7 @@ def check_jvp(
         err_msg: put in front of the error's text.
 
     Raises:
-        AssertionError: value or tangent are wrong; names the place in the result.
+        AssertionError: value or tangent are wrong; names the leaf of the result.
         ValueError: ``eps`` is not a positive number.
     """
     point = _Point(f, args, err_msg or f"check_jvp of {function_name(f)}")

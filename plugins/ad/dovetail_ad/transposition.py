@@ -1,4 +1,9 @@
-"""Transposition: running a linear program backwards, from results' cotangents to inputs'."""
+"""Transposition: running a linear program backwards, from cotangents of results to those of inputs.
+
+Devices of a mesh may have cotangents in part. The cotangent of a broadcast result is larger than
+that of the operand, so devices do not exchange the former: each computes the latter from its own
+part, and these are summed (:class:`DeferredSums`).
+"""
 
 from __future__ import annotations
 
@@ -30,35 +35,35 @@ from .tables import TransposeRule, transpose_rules
 from .tangents import same_type, transposed_type
 
 
-class Pending:
-    """What waits, in one backward pass.
+class DeferredSums:
+    """Cotangents of one backward pass whose sum over devices is deferred.
 
     Args:
         record: the equations that are still to be transposed.
     """
 
-    __slots__ = ("_broadcast", "_record", "waiting")
+    __slots__ = ("_broadcast", "_record", "deferred")
 
     def __init__(self, record: Sequence[Any]) -> None:
         self._record = record
         self._broadcast: set[int] | None = None
-        self.waiting: set[int] = set()
+        self.deferred: set[int] = set()
 
-    def collected(self, ct: Any, x: LinearInput, cts: Sequence[Any]) -> Any:
-        """A cotangent of ``x`` of its type; as it is, where an equation can take that later."""
+    def match_cotangent(self, ct: Any, x: LinearInput, cts: Sequence[Any]) -> Any:
+        """A cotangent of the type of ``x``; unchanged if its sum over devices can be deferred."""
         aval: Any = x.aval
-        if not aval.is_high and cts[x.index] is None and self._waits(typeof(ct), aval, x.index):
-            self.waiting.add(x.index)
+        if not aval.is_high and cts[x.index] is None and self._can_defer(typeof(ct), aval, x.index):
+            self.deferred.add(x.index)
             return ct
         return match_cotangent(ct, aval)
 
     def settle(self, x: LinearInput, cts: list[Any]) -> None:
-        """Give a cotangent that waits its type: another is to be added to it."""
-        if x.index in self.waiting:
-            self.waiting.discard(x.index)
+        """Convert a deferred cotangent to its type, before another is added to it."""
+        if x.index in self.deferred:
+            self.deferred.discard(x.index)
             cts[x.index] = match_cotangent(cts[x.index], x.aval)
 
-    def _waits(self, now: Any, aval: Any, index: int) -> bool:
+    def _can_defer(self, now: Any, aval: Any, index: int) -> bool:
         if not now.vma - aval.vma and now.divided is aval.divided:
             return False
         if any(d.spec.unreduced or d.spec.reduced for d in (now.divided, aval.divided) if d):
@@ -91,15 +96,15 @@ def backward_pass(
     """Cotangents of ``inputs`` given those of ``outputs``; None stands for zero on both sides.
 
     Args:
-        accumulators: per input None, or what takes its cotangent, piece by piece as it is found;
-            the result has None in its place.
-        scope: the scope of the operations, by default those of the ones that are transposed.
+        accumulators: per input None, or an accumulator to which the terms of its cotangent are
+            added as they are computed; the result has None for such an input.
+        scope: the scope of the operations, by default those of the transposed ones.
     """
     cts: list[Any] = [None] * trace.count
     trace.transposed = True
     for x, accumulator in zip(inputs, accumulators or ()):
         if accumulator is not None:
-            cts[x.index] = _Elsewhere(accumulator)
+            cts[x.index] = _Accumulated(accumulator)
     for x, ct in zip(outputs, cotangents):
         if ct is not None and trace.owns(x):
             _accumulate(cts, x.index, match_cotangent(ct, x.aval))
@@ -111,11 +116,13 @@ def backward_pass(
     scopes = ("", "") if scope is None else (trace.scope, scope)
     run_at(get_override(), _transpose, trace, cts, {x.index for x in inputs}, reached, scopes)
     result = [cts[x.index] for x in inputs]
-    return [None if ct.__class__ is _Elsewhere else ct for ct in result] if accumulators else result
+    return (
+        [None if ct.__class__ is _Accumulated else ct for ct in result] if accumulators else result
+    )
 
 
 def backward_scope() -> str:
-    """The scope of operations of a backward pass that a user asks for here."""
+    """The scope of operations of a backward pass that is requested in the current scope."""
     return transformed(get_scope(), "transpose")
 
 
@@ -126,15 +133,15 @@ def _transpose(
     reached: set[int],
     scopes: tuple[str, str],
 ) -> None:
-    """Transpose the equations from the last to the first, each at its own line.
+    """Transpose the equations from the last to the first, each at its own source line.
 
-    What was in the first of ``scopes`` is in the second.
-    ``reached`` are values on which outputs depend, where an equation asks for that.
+    The first of ``scopes`` is replaced by the second. ``reached`` collects the unknowns on which
+    outputs depend; it is empty unless an equation has the trait ``pulls_zeros``.
     """
     rules, record = transpose_rules.rules, trace.take()
-    pending = Pending(record)
+    sums = DeferredSums(record)
     while record:
-        primitive, args, params, outs, source = record.pop()  # and its residuals may go
+        primitive, args, params, outs, source = record.pop()  # which frees its residuals
         if primitive.multiple_results:
             given: Any = [_take(cts, t.index, kept) for t in outs]
             if all(ct is None for ct in given) and not (
@@ -155,8 +162,8 @@ def _transpose(
             try:
                 result = rule(given, *args, **params)
             except Exception as e:
-                result = _undecided(e, rule, given, args, params)
-            _give(cts, trace, primitive, args, result, pending)
+                result = _retry_ambiguous(e, rule, given, args, params)
+            _accumulate_results(cts, trace, primitive, args, result, sums)
         except Exception as e:
             transpose_rules.blame(primitive, args, params, e)
             raise
@@ -169,23 +176,25 @@ def _reach(trace: LinearTrace, args: Sequence[Any], reached: set[int]) -> None:
 def _pulls_zeros(
     trace: LinearTrace, primitive: Primitive, args: Any, outs: Any, reached: set[int]
 ) -> bool:
-    """Whether an equation is transposed although all its cotangents are zero."""
+    """True if an equation is transposed although all its cotangents are zero."""
     if not any(t.index in reached for t in outs):
         return False
     _reach(trace, args, reached)
     return primitive.traits.pulls_zeros
 
 
-def _undecided(
+def _retry_ambiguous(
     error: Exception, rule: TransposeRule, given: Any, args: Sequence[Any], params: dict[str, Any]
 ) -> Any:
-    """What a rule makes of cotangents whose types tell nothing of how they are divided: those that
-    it returns are divided as types say of what they are for."""
+    """Apply a rule again after an error about ambiguous shardings, without shardings of values.
+
+    The cotangents that it returns get the shardings of their operands' types.
+    """
     many = isinstance(given, list)
     known = [x for x in args if not is_linear(x)]
     if not type_shardings.is_ambiguous(error, [*known, *(given if many else [given])]):
         raise error
-    if left := _sums(error, args):
+    if left := _unreduced_axes(error, args):
         with suppress(ShardingTypeError):
             return type_shardings.sharding_provider().leaving(left, rule, given, *args, **params)
     cotangents = (
@@ -197,24 +206,24 @@ def _undecided(
     return rule(cotangents, *rest, **params)
 
 
-def _sums(error: Exception, args: Sequence[Any]) -> Set[Any]:
-    """The axes along which cotangents are sums over devices that are left to be done, where it is
-    such a sum that is ambiguous."""
+def _unreduced_axes(error: Exception, args: Sequence[Any]) -> Set[Any]:
+    """The axes over which cotangents of ``args`` are not reduced; empty unless the ambiguity that
+    ``error`` reports is about a sum along these."""
     along: frozenset[Any] = getattr(error, "along", frozenset())
     wanted = [type_shardings.unreduced_axes(x.aval.cotangent_type()) for x in args if is_linear(x)]
     left = frozenset().union(*wanted)
     return left if left <= along else frozenset()
 
 
-def _give(
+def _accumulate_results(
     cts: list[Any],
     trace: LinearTrace,
     primitive: Primitive,
     args: Sequence[Any],
     results: Any,
-    pending: Pending,
+    sums: DeferredSums,
 ) -> None:
-    """Add what a rule returned to the cotangents of its operands, checked against their types."""
+    """Add the results of a rule to the cotangents of its operands, checked against their types."""
     if results.__class__ is not list or len(results) != len(args):
         rule_checks.check_count(transpose_rules, primitive, results, len(args), "operand")
     for x, ct in zip(args, results):
@@ -226,13 +235,13 @@ def _give(
                 fits = False
             if not fits:
                 check_cotangent(primitive, args, x, ct)
-                ct = pending.collected(ct, x, cts)
+                ct = sums.match_cotangent(ct, x, cts)
             before = cts[x.index]
             if before is None:
                 cts[x.index] = ct
             else:
-                if pending.waiting:
-                    pending.settle(x, cts)
+                if sums.deferred:
+                    sums.settle(x, cts)
                 _accumulate(cts, x.index, ct)
 
 
@@ -247,26 +256,26 @@ def transposed_call(
     """The transpose of a linear function, applied: see :func:`backward_pass`.
 
     Args:
-        f: takes one value per type in ``avals`` and returns a sequence of results, in which None is
-            a zero. It is called once, on linear unknowns.
+        f: takes one value per type in ``avals`` and returns a sequence of results, with None for
+            zeros. It is called once, on linear unknowns.
     """
     trace = LinearTrace(get_trace())
     unknown = [trace.unknown(a) for a in avals]
     outs = run_under(trace, f, *unknown)
-    trace.ended = True  # what is not linear in the unknowns meets them again, and is noticed
+    trace.ended = True  # a rule that is not linear uses the unknowns again, which raises
     return backward_pass(trace, unknown, outs, cotangents, accumulators, scope)
 
 
 def at_own_lines(f: Callable[..., Any], *args: Any) -> Any:
-    """``f(*args)``, in which a program's operations are of its own lines.
+    """``f(*args)``, where operations of a program keep their own source lines.
 
-    Else they were of the line of the operation that is being transposed, and holds the program.
+    Otherwise they would have the line of the operation that holds the program.
     """
     return run_at(None, f, *args)
 
 
-class _Elsewhere:
-    """Stands in the place of a cotangent that an accumulator collects."""
+class _Accumulated:
+    """Marks, in the list of cotangents, one that an accumulator collects."""
 
     __slots__ = ("accumulator",)
 
@@ -283,7 +292,7 @@ def _take(cts: list[Any], index: int, kept: set[int]) -> Any:
 
 def _accumulate(cts: list[Any], index: int, ct: Any) -> None:
     before = cts[index]
-    if before.__class__ is _Elsewhere:
+    if before.__class__ is _Accumulated:
         before.accumulator.accum(ct)
     else:
         cts[index] = ct if before is None else add_tangents(before, ct)
@@ -332,8 +341,8 @@ def transpose_program(
     """The transpose of a program that is linear in the inputs marked in ``linear``.
 
     The transposed program takes the other inputs, then a cotangent for each output marked in
-    ``given``, and returns the nonzero cotangents of the linear inputs; the second result says
-    which linear inputs have one. Remembered with the program.
+    ``given``, and returns the nonzero cotangents of the linear inputs; the second result marks the
+    linear inputs that have one. Cached with the program.
     """
     key = ("transpose", linear, given, generation.value)
     return program.memo(key, lambda: _transpose_program(program, linear, given))

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     )
     from .tables import (
         BatchRule as BatchRule,
-        asked_always as asked_always,
+        axis_primitives as axis_primitives,
         batch_rules as batch_rules,
     )
     from .trace import (

@@ -24,17 +24,14 @@ from dovetail_core import (
 )
 from dovetail_core.dispatch.leaks import leak_checked
 from dovetail_tree.util import (
-    keystr,
     tree_flatten,
-    tree_flatten_with_path,
-    tree_structure,
     tree_unflatten,
 )
 
 from .axes import check_axes, common_size, input_dims, is_spec, leaf_names, spread_over
-from .summing import summed
-from .trace import Axis, Batched, batch_values, carrier_of
-from .vmappable import classes, elements, is_vmappable, whole
+from .out_axes import DependsOnAxis, missing_out_axis, with_out_axes, with_out_axis
+from .trace import Axis, Batched, batch_values
+from .vmappable import classes, elements, is_vmappable, unbatched_result
 
 
 def vmap(
@@ -53,12 +50,13 @@ def vmap(
             are integers, None (not mapped) or pytrees of them that are prefixes of the argument;
             for a value of a high type a spec that its type understands.
             Keyword arguments are mapped over axis 0.
-        out_axes: where the mapped axis goes in the result: an integer, None, or a prefix pytree.
+        out_axes: the position of the mapped axis in the result: an integer, None, or a prefix
+            pytree.
         axis_name: a name by which collectives such as ``psum`` refer to the axis.
         axis_size: the length of the axis; needed only if no argument is mapped.
         spmd_axis_name: mesh axes that the mapped axis is sharded over, kept with the axis.
-        sum_match: where ``out_axes`` is None, results that depend on the mapped axis are summed
-            over it, as ``numpy.sum`` does; otherwise they are an error.
+        sum_match: if True, results whose ``out_axes`` are None and that depend on the mapped axis
+            are summed over it, as ``numpy.sum`` does; otherwise they are an error.
 
     Raises:
         TypeError, ValueError: ``in_axes`` does not fit the arguments, or mapped axes differ in
@@ -88,9 +86,9 @@ def vmap(
         _check_mutable(name, args, kwargs, leaves)
         out_tree: list[Any] = []
         axis = _axis(name, Axis(size, axis_name, _as_tuple(spmd_axis_name)), leaves, dims)
-        place = partial(_place, name, axis, sum_match=sum_match)
+        move = partial(with_out_axis, name, axis, sum_match=sum_match)
         if classes:
-            return _mapped_by_classes(name, fun, axis, (leaves, in_tree, dims), out_axes, place)
+            return _map_with_classes(name, fun, axis, (leaves, in_tree, dims), out_axes, move)
 
         def flat(*xs: Any) -> list[Any]:
             a, k = tree_unflatten(in_tree, xs)
@@ -103,7 +101,7 @@ def vmap(
         results = leak_checked(batch_values)(flat, axis, leaves, dims)
         tree = tree_unflatten(out_tree[0], [x for x, _ in results])
         out_dims = spread_over(f"vmap of {name}: out_axes", out_axes, tree)
-        return tree_unflatten(out_tree[0], _placed(place, tree, results, out_dims))
+        return tree_unflatten(out_tree[0], with_out_axes(move, tree, results, out_dims))
 
     return mapped
 
@@ -111,8 +109,8 @@ def vmap(
 def mapped_arguments(
     name: str, in_axes: Any, axis_size: int | None, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[list[Any], Any, list[int | None], int]:
-    """What is mapped of a call: leaves and structure of the arguments, for each leaf its mapped
-    axis or None, and the axes' length.
+    """The leaves and structure of a call's arguments, for each leaf its mapped axis or None, and
+    the common length of these axes.
 
     Raises:
         TypeError, ValueError: as :func:`vmap`.
@@ -123,7 +121,7 @@ def mapped_arguments(
 
 
 def mapped_results(name: str, out_axes: Any, result: Any) -> list[int | None]:
-    """The place of the mapped axis, or None, for each leaf of a result.
+    """The position of the mapped axis, or None, for each leaf of a result.
 
     Raises:
         TypeError, ValueError: as :func:`vmap`.
@@ -132,14 +130,14 @@ def mapped_results(name: str, out_axes: Any, result: Any) -> list[int | None]:
 
 
 class MixedAxes(ShardingTypeError, ValueError):
-    """Mapped axes are divided in different ways: within a rule, what that does not know of."""
+    """Mapped axes are sharded differently; in a rule, this makes a sharding ambiguous."""
 
 
 def _axis(name: str, axis: Axis, leaves: Sequence[Any], dims: Sequence[Any]) -> Axis:
-    """With the axes of a mesh that types say the mapped dimensions are divided along.
+    """``axis`` with the mesh axes over which the types of arguments are sharded along it.
 
     Raises:
-        ValueError: arguments differ in them; ``spmd_axis_name`` is given, too.
+        ValueError: arguments differ in these, or ``spmd_axis_name`` names others.
     """
     given = [(x, d) for x, d in zip(leaves, dims) if d is not None and not is_vmappable(x)]
     if not any(a.divided is not None for a in [typeof(x) for x, _ in given]):
@@ -171,11 +169,11 @@ def _as_tuple(name: Any) -> Any:
     return name if name is None or isinstance(name, tuple) else (name,)
 
 
-def _mapped_by_classes(
+def _map_with_classes(
     name: str, fun: Callable[..., Any], axis: Axis, given: tuple[Any, Any, Any], out_axes: Any,
-    place: Callable[[Batched, Any], Any],
+    move: Callable[[Batched, Any], Any],
 ) -> Any:  # fmt: skip
-    """A mapped call where arguments and results may be of classes that say how they are mapped."""
+    """The result of a mapped call with arguments or results of registered classes."""
     leaves, in_tree, dims = given
     plain, plain_dims, fill = elements(axis, leaves, dims)
     results: list[Any] = []
@@ -188,14 +186,14 @@ def _mapped_by_classes(
         trace: Any = get_trace()
         for i, (y, d) in enumerate(zip(result, out_dims)):
             if is_vmappable(y):
-                results.append(whole(axis, y, d, place))
+                results.append(unbatched_result(axis, y, d, move))
                 continue
             _check_result(name, y, tree)
             value = trace.lower(y)
             try:
-                results.append(run_under(trace.parent, place, value, d))
-            except _Dependent as e:
-                raise _without_place(e, tree, i, value[1]) from None
+                results.append(run_under(trace.parent, move, value, d))
+            except DependsOnAxis as e:
+                raise missing_out_axis(e, tree, i, value[1]) from None
         results.append(tree)
         return []
 
@@ -222,62 +220,3 @@ def _check_result(name: str, y: Any, tree: Any) -> None:
         ) from None
     if aval.is_mutable:
         refuse_mutable_result(aval, f"vmap of {name}: it")
-
-
-class _Dependent(ValueError):
-    """A result that depends on the mapped axis, for which ``out_axes`` has no place."""
-
-
-def _placed(
-    place: Callable[..., Any], tree: Any, results: Sequence[Batched], out_dims: Sequence[Any]
-) -> list[Any]:
-    """The leaves of the result ``tree``, with their axes where they are wanted.
-
-    Raises:
-        ValueError: ``place`` cannot; says where in the result.
-    """
-    try:
-        return [place(v, d) for v, d in zip(results, out_dims)]
-    except _Dependent as e:
-        at = [d is None and v[1] is not None for v, d in zip(results, out_dims)].index(True)
-        raise _without_place(e, tree_structure(tree), at, results[at][1]) from None
-
-
-def _without_place(error: _Dependent, tree: Any, at: int, dim: Any) -> ValueError:
-    path = tree_flatten_with_path(tree_unflatten(tree, range(tree.num_leaves)))[0][at][0]
-    spec = f"got axis spec None but output was batched on axis {dim}"
-    return ValueError(f"at vmap out_axes{keystr(path)}, {spec}: {error}")
-
-
-def _place(name: str, axis: Axis, value: Batched, wanted: int | None, sum_match: bool) -> Any:
-    from dovetail_core import algebra, type_shardings
-
-    x, dim = value
-    aval: Any = typeof(x)
-    if wanted is None:
-        if dim is not None and sum_match:
-            return summed(name, x, dim)
-        if dim is not None:
-            raise _Dependent(
-                f"vmap of {name}: out_axes is None for a result that depends on the mapped axis "
-                f"(its type is {aval.str_short()}){here()}. Give the axis a place, or reduce over "
-                "it (sum_match=True sums)."
-            )
-        return x
-    if isinstance(aval, HiType):
-        element: Any = carrier_of(axis).aval(value)
-        return element.remap(x, axis.size, dim, wanted)
-    ndim = aval.ndim + (dim is None)
-    if not -ndim <= wanted < ndim:
-        raise ValueError(
-            f"vmap of {name}: out_axes={wanted} is out of range for a result of {ndim} "
-            f"axes{here()}. Use one from {-ndim} to {ndim - 1}, or None."
-        )
-    place: int = wanted % ndim
-    if dim is None:
-        result = algebra().broadcast(x, axis.size, place)
-        if axis.explicit_mesh_axis is None:
-            return result
-        whole = aval.with_dimension(place, axis.size, axis.explicit_mesh_axis)
-        return type_shardings.like_type(result, whole, typeof(result))
-    return x if dim == place else algebra().move_axis(x, dim, place)

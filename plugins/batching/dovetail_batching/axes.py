@@ -1,4 +1,4 @@
-"""Which axes of a call are mapped: ``in_axes`` and ``out_axes`` over trees, and their length."""
+"""The mapped axes of a call: ``in_axes`` and ``out_axes`` over trees, and their common length."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from .vmappable import check_spec, classes, is_vmappable, length_of
 
 
 def check_axes(**axes: Any) -> None:
-    """Raise TypeError for leaves that are numbers or arrays and say no axis.
+    """Raise TypeError for leaves that are numbers or arrays and not integers.
 
-    What else there is, as names and specs, the types of arguments must understand.
+    Other leaves, such as names and specs, are interpreted by the types of the arguments.
     """
     for what, tree in axes.items():
         for x in tree_leaves(tree, is_leaf=is_spec):
@@ -42,12 +42,12 @@ def _is_axis(x: Any) -> bool:
 
 
 def is_spec(x: Any) -> bool:
-    """Whether ``x`` says how a value of a registered class is mapped."""
+    """True if ``x`` is a spec of a registered class (see ``register_vmappable``)."""
     return bool(classes) and any(isinstance(x, known.spec_type) for known in classes.values())
 
 
 def spread_over(what: str, axes: Any, tree: Any) -> list[int | None]:
-    """``axes``, an integer, None or a prefix of ``tree``, spread over the leaves of ``tree``."""
+    """``axes``, an integer, None or a prefix of ``tree``, broadcast to the leaves of ``tree``."""
     spread: list[int | None] = []
 
     def walk(prefix: Any, subtree: Any, path: str) -> None:
@@ -59,7 +59,7 @@ def spread_over(what: str, axes: Any, tree: Any) -> list[int | None]:
             spread.append(prefix)  # a spec, which the type understands
             return
         if prefix is None or _is_axis(prefix):
-            if classes:  # one of them may be in there
+            if classes:  # the subtree may have values of these
                 leaves = tree_leaves(subtree, is_leaf=is_vmappable)
                 for x in leaves:
                     if is_vmappable(x):
@@ -106,10 +106,10 @@ def _child_paths(tree: Any) -> list[str]:
 def input_dims(
     name: str, in_axes: Any, args: tuple[Any, ...], kwargs: dict[str, Any], leaves: list[Any]
 ) -> list[int | None]:
-    """For each leaf of a call's arguments its mapped axis, or None.
+    """The mapped axis, or None, of each leaf of a call's arguments.
 
     Raises:
-        TypeError, ValueError: ``in_axes`` does not fit the arguments; says where.
+        TypeError, ValueError: ``in_axes`` does not fit the arguments; names the leaf.
     """
     if isinstance(in_axes, tuple) and len(in_axes) != len(args):  # type: ignore[arg-type]
         raise ValueError(
@@ -131,8 +131,8 @@ def input_dims(
                 continue
             if aval.has_mutable_type:
                 raise TypeError(
-                    f"what {aval.str_short()} holds has no one axis. Use None in in_axes for it, "
-                    "and map over what it holds."
+                    f"the contents of {aval.str_short()} have no common axis. Use None in in_axes "
+                    "for it, and map over its contents."
                 )
             ndim = aval.ndim
         except TypeError as e:
@@ -150,7 +150,7 @@ def input_dims(
 
 
 def leaf_names(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
-    """Where in a call's arguments each leaf is: ``args[0]['w']``."""
+    """The path of each leaf of a call's arguments: ``args[0]['w']``."""
     result = [
         [f"{what}{keystr(p)}" for p, _ in tree_flatten_with_path(tree, is_leaf=is_vmappable)[0]]
         for what, tree in (("args", args), ("kwargs", kwargs))
@@ -166,7 +166,7 @@ def common_size(
     leaves: list[Any],
     dims: Sequence[int | None],
 ) -> int:
-    """The length of the mapped axes; ``given`` is what the caller says of it.
+    """The common length of the mapped axes; ``given`` is ``axis_size``.
 
     Raises:
         ValueError: they have several lengths, or none is mapped and none given.
@@ -188,12 +188,12 @@ def common_size(
         for n, x, d, s in zip(names, leaves, dims, sizes)
         if s is not None
     ]
-    asked = f"\n  axis_size={given} was given" if given is not None else ""
+    last = f"\n  axis_size={given} was given" if given is not None else ""
     raise ValueError(
         f"vmap got inconsistent sizes for array axes to be mapped of {name}{here()}; mapped axes "
         "must have one length:\n"
         + "\n".join(lines)
-        + asked
+        + last
         + "\nSlice or broadcast them to one length, or pass in_axes with None for those not mapped."
     )
 

@@ -1,9 +1,9 @@
-"""Branches that some elements of a mapped axis take, while they run on all of them.
+"""Branches of a mapped predicate, which run on all elements and are selected from afterwards.
 
-Of an element that does not take a branch no cotangent comes out of it, whatever derivatives are
-there: what the branch takes is ``taken`` (see ``Algebra``). What all elements share, closed-over
-weights say, stays as it is, and so the zero must hold as early as where an operation puts it
-together with what is mapped: later, cotangents are sums over elements.
+The cotangents that leave a branch must be zero for elements that do not take it, whatever its
+derivatives are: its operands go through ``taken`` (see ``Algebra``). Values shared by all elements,
+such as closed-over weights, stay unmapped. Their cotangents are sums over elements, so ``taken``
+must be applied earlier: to the operands of each operation that combines shared and mapped values.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from dovetail_core import (
 )
 
 operation_p = Primitive("branch_operation", multiple_results=True, unlisted=True)
-"""branch_operation(*indices, *operands): one operation, a program of itself, in branches within
-each other that are taken where each index is its case of ``cases``. It is there from when a branch
-is looked at until it is batched."""
+"""branch_operation(*indices, *operands): one operation, as a program of one equation, in nested
+branches that are taken where each index equals its entry of ``cases``. It exists only while a
+branch is batched."""
 
 
 @operation_p.def_effectful_abstract_eval
@@ -55,26 +55,26 @@ def _operation(*args: Any, program: ClosedJaxpr, cases: tuple[int, ...]) -> list
     return jaxpr_as_fun(program)(*args[len(cases) :])
 
 
-_around: ContextVar[Sequence[tuple[tuple[Any, Any], int]]] = ContextVar(
-    "dovetail_branches_around", default=()
+_enclosing: ContextVar[Sequence[tuple[tuple[Any, Any], int]]] = ContextVar(
+    "dovetail_enclosing_branches", default=()
 )
-"""The branches, each an index as a batched value and its case, in which one is that is batched."""
+"""The branches that enclose the one being batched: for each its index, batched, and its case."""
 
 
 def run_branch(program: ClosedJaxpr, case: int, index: Any, *args: Any) -> Sequence[Any]:
-    """The results of a branch that is taken where ``index``, which is mapped, is ``case``, and so
-    are the branches around it."""
-    around, trace, tracer = _around.get(), index._trace, index.__class__
-    for outer, its_case in around:
+    """The results of a branch, taken where ``index``, which is mapped, equals ``case`` and the
+    enclosing branches are taken."""
+    enclosing, trace, tracer = _enclosing.get(), index._trace, index.__class__
+    for outer, its_case in enclosing:
         index = algebra().within(trace.lift(outer), its_case, index)
     given = algebra().taken(index, args, case, False)
     mapped = [x.__class__ is tracer and x._trace is trace for x in given]
     if program.effects or any(_may_vary(x) and not m for x, m in zip(given, mapped)):
-        apart = _apart(program, case, typeof(index))
-        if apart is not None:
-            program, given = apart, [index, *given]
-    if around:
-        return run_with(_around, (), eval_jaxpr, program.jaxpr, program.consts, *given)
+        wrapped = _with_branch_operations(program, case, typeof(index))
+        if wrapped is not None:
+            program, given = wrapped, [index, *given]
+    if enclosing:
+        return run_with(_enclosing, (), eval_jaxpr, program.jaxpr, program.consts, *given)
     return eval_jaxpr(program.jaxpr, program.consts, *given)
 
 
@@ -90,9 +90,11 @@ def _varies(v: Any) -> bool:
     return _is_inexact(v.aval)
 
 
-def _apart(program: ClosedJaxpr, case: int, index: AbstractValue) -> ClosedJaxpr | None:
-    """The program of an index and the inputs, with its operations as :data:`operation_p`; None
-    where it has none that need that. Remembered with it."""
+def _with_branch_operations(
+    program: ClosedJaxpr, case: int, index: AbstractValue
+) -> ClosedJaxpr | None:
+    """The program of an index and the inputs, with its operations wrapped in :data:`operation_p`;
+    None if no operation needs it. Cached with the program."""
 
     def make() -> ClosedJaxpr | None:
         changes: list[bool] = []
@@ -110,8 +112,8 @@ def _apart(program: ClosedJaxpr, case: int, index: AbstractValue) -> ClosedJaxpr
 
 
 class _Operations(Interpreter):
-    """Wraps operations that may put together what elements share with what they do not, and says of
-    what is read that a branch takes it."""
+    """Wraps operations that may combine shared and mapped values in :data:`operation_p`, and
+    applies ``taken`` to values read from references."""
 
     def __init__(self, index: Any, case: int) -> None:
         super().__init__()
@@ -124,12 +126,12 @@ class _Operations(Interpreter):
             self.changes = True
             cases = (self.case, *eqn.params["cases"])
             return primitive.bind(index, *args, program=eqn.params["program"], cases=cases)
-        if _is_lifted_whole(eqn):
+        if _has_own_rules(eqn):
             pass
         elif primitive.regions is not None:
             interface: RegionInterface = primitive.regions(eqn.params)
-            if eqn.effects or not _decides(interface):
-                return self.within(primitive, interface, args, eqn.params)
+            if eqn.effects or not _is_choice(interface):
+                return self.wrap_regions(primitive, interface, args, eqn.params)
         elif primitive.stateful:
             self.changes = True
             outs = _bound(primitive, args, eqn.params)
@@ -144,17 +146,18 @@ class _Operations(Interpreter):
         operands = [values[v] for v in inputs]
         return operation_p.bind(index, *operands, program=program, cases=(self.case,))
 
-    def within(
+    def wrap_regions(
         self, primitive: Primitive, interface: RegionInterface, args: list[Any], params: Any
     ) -> list[Any]:
-        """An application whose regions are so changed; the index is one more constant of it."""
+        """Apply a primitive to regions with wrapped operations, the index as one more constant."""
         operands, results = slots_of(interface, args)
         index = Slot(Kind.CONSTANT, self.index)
         parts: list[Part] = []
         result: list[bool] = []
         for r in interface.regions:
-            predicate = CONTROL in r.results  # which has no cotangents
-            made = None if predicate else _apart(r.program, self.case, typeof(self.index))
+            made = None
+            if CONTROL not in r.results:  # a predicate has no cotangents
+                made = _with_branch_operations(r.program, self.case, typeof(self.index))
             ins = [operands[i] for i in r.operands]
             outs = [k if k == CONTROL else results[k] for k in r.results]
             parts.append(Part(made or r.program, [index, *ins] if made else ins, outs))
@@ -171,8 +174,8 @@ def _bound(primitive: Primitive, args: Sequence[Any], params: Any) -> list[Any]:
     return out if primitive.multiple_results else [out]
 
 
-def _decides(interface: RegionInterface) -> bool:
-    """Whether its first operand says which of its regions runs."""
+def _is_choice(interface: RegionInterface) -> bool:
+    """True if the first operand selects the region that runs."""
     return bool(interface.operands) and interface.operands[0] is Kind.CONTROL
 
 
@@ -183,35 +186,35 @@ def _batch_choice(
     args: Sequence[Any],
     dims: Sequence[int | None],
 ) -> list[Any]:
-    """The batched results of a choice among regions in branches.
+    """The batched results of a choice among regions, nested in branches.
 
-    If it is made element by element its regions are branches in turn, around which these are: then
-    they have one index for all. Else what they hold is put apart.
+    If its index is mapped, its regions are branches that these enclose: then all have one index.
+    Otherwise the operations of its regions are wrapped in :data:`operation_p`.
     """
     n, pairs = len(cases), list(zip(args, dims))
     (eqn,) = program.eqns
     index: Any = eqn.invars[0]
     if index.__class__ is not Literal and dims[n + program.jaxpr.invars.index(index)] is not None:
-        around, f = tuple(zip(pairs[:n], cases)), jaxpr_as_fun(program)
+        enclosing, f = tuple(zip(pairs[:n], cases)), jaxpr_as_fun(program)
 
         def run(*xs: Any) -> list[Any]:
-            outs = run_with(_around, around, f, *xs[n:])
+            outs = run_with(_enclosing, enclosing, f, *xs[n:])
             for outer, case in zip(xs, cases):
                 outs = algebra().taken(outer, outs, case, False)
             return list(outs)
 
         return lift_call(carrier, run, pairs)
-    entered = _entered(program, cases, [carrier.aval(p) for p in pairs[:n]])
-    return lift_call(carrier, jaxpr_as_fun(entered), pairs)
+    wrapped = _with_wrapped_regions(program, cases, [carrier.aval(p) for p in pairs[:n]])
+    return lift_call(carrier, jaxpr_as_fun(wrapped), pairs)
 
 
-def _entered(
+def _with_wrapped_regions(
     program: ClosedJaxpr, cases: Sequence[int], indices: Sequence[AbstractValue]
 ) -> ClosedJaxpr:
-    """The program of indices and the inputs, its one equation with the operations of its regions
-    as :data:`operation_p`; remembered with it."""
+    """The program of indices and the inputs, with the operations in the regions of its one equation
+    wrapped in :data:`operation_p`; cached with the program."""
     if len(cases) > 1:
-        program = _entered(program, cases[1:], indices[1:])
+        program = _with_wrapped_regions(program, cases[1:], indices[1:])
 
     def run(index: Any, *inputs: Any) -> list[Any]:
         (eqn,) = program.eqns
@@ -219,16 +222,17 @@ def _entered(
         args = [v.val if isinstance(v, Literal) else values[v] for v in eqn.invars]
         assert eqn.primitive.regions is not None
         interface: RegionInterface = eqn.primitive.regions(eqn.params)
-        return _Operations(index, cases[0]).within(eqn.primitive, interface, args, eqn.params)
+        wrapper = _Operations(index, cases[0])
+        return wrapper.wrap_regions(eqn.primitive, interface, args, eqn.params)
 
     def make() -> ClosedJaxpr:
         return stage_closed(run, [indices[0], *program.in_avals], program.jaxpr.name)
 
-    return program.memo(("entered", cases[0], indices[0]), make)
+    return program.memo(("wrapped regions", cases[0], indices[0]), make)
 
 
-def _is_lifted_whole(eqn: Eqn) -> bool:
-    """Whether it is a function with rules of its own, which is not entered."""
+def _has_own_rules(eqn: Eqn) -> bool:
+    """True for a call of a function with rules of its own, whose operations are not wrapped."""
     primitive = eqn.primitive
     if primitive.anonymous:
         return True
@@ -238,12 +242,12 @@ def _is_lifted_whole(eqn: Eqn) -> bool:
 
 
 def _kind(program: ClosedJaxpr, dims: Sequence[int | None]) -> str:
-    """What is to be done that no cotangent of an operand that is shared, and so a sum over all
-    elements, has a part of those that do not take the branch, given where operands are mapped.
+    """The way to keep terms of elements that do not take the branch out of cotangents of shared
+    operands, which are sums over all elements, given the mapped axes of operands.
 
-    Returns: ``"linear"``: nothing but to ``taken`` results, if the derivative does not depend on
-        values. ``"multilinear"``: mapped operands that are zero make it zero. ``""``: what is
-        shared must be spread over the elements.
+    Returns: ``"linear"``: apply ``taken`` to results only, as the derivative does not depend on
+        values. ``"multilinear"``: make mapped operands zero, which makes the cotangents zero.
+        ``""``: broadcast shared operands over the elements.
     """
     (eqn,) = program.eqns
     at: dict[Any, int] = {v: i for i, v in enumerate(program.jaxpr.invars)}
@@ -256,7 +260,7 @@ def _kind(program: ClosedJaxpr, dims: Sequence[int | None]) -> str:
     is_mapped = [i is not None and dims[i] is not None for i in inputs]
     mapped = [k for k in varying if is_mapped[k]]
     others = any(m and not x for m, x in zip(is_mapped, inexact))
-    # What is elementwise spreads operands in any case: so do it where its slope is infinite.
+    # An elementwise operation broadcasts its operands anyway, and its slope may be infinite at 0.
     needed = varying if others or traits.elementwise else mapped
     multilinear = bool(mapped) and traits.multilinear_in(needed, count, params) is not None
     return "multilinear" if multilinear else ""
@@ -269,12 +273,12 @@ def batch_operation(
     args: Sequence[Any],
     dims: Sequence[int | None],
 ) -> list[Any]:
-    """The batched results of an operation in branches."""
+    """The batched results of an operation nested in branches."""
     n = len(cases)
     indices, operands, own = list(zip(args[:n], dims)), list(args[n:]), list(dims[n:])
     shared = [i for i, (x, d) in enumerate(zip(operands, own)) if d is None and _may_vary(x)]
     f = jaxpr_as_fun(program)
-    if program.eqns[0].primitive.regions is not None and not _is_lifted_whole(program.eqns[0]):
+    if program.eqns[0].primitive.regions is not None and not _has_own_rules(program.eqns[0]):
         return _batch_choice(carrier, program, cases, args, dims)
     if not shared or all(d is None for d in own):
         return lift_call(carrier, f, list(zip(operands, own)))

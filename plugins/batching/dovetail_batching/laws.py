@@ -21,8 +21,8 @@ Dims = tuple[Any, ...]
 def batch_law(sample: Sample) -> None:
     """A batched operation agrees with a loop, for every choice of mapped operands and axes.
 
-    Not so one that is tagged ``"pooled"``: what is drawn for a whole axis at once. Where the axis
-    has no element, results have the types that the type rule says.
+    Samples tagged ``"pooled"``, which draw for a complete axis at once, are excluded. On an axis
+    without elements, results have the types that the type rule gives.
     """
     choices = _choices(sample)
     for dims in choices:
@@ -48,7 +48,7 @@ def _against_loop(sample: Sample, dims: Dims) -> None:
 
 
 def _typed(sample: Sample, axis: Axis, args: list[Any], dims: Dims) -> list[Any]:
-    """The batched results, whose elements are of the types that the type rule says."""
+    """The batched results, after a check that their elements have the types of the type rule."""
     result = batch_values(sample.flat, axis, args, dims)
     elements = [carrier_of(axis).aval(value) for value in zip(args, dims)]
     for value, want in zip(result, sample.infer(elements).avals, strict=True):
@@ -61,7 +61,7 @@ def _typed(sample: Sample, axis: Axis, args: list[Any], dims: Dims) -> list[Any]
 
 
 def _in_front(value: Any) -> tuple[list[Any], list[int | None]]:
-    """The arrays of a value whose mapped axis comes first, and where it is in each of them."""
+    """The arrays of a value whose mapped axis comes first, and its position in each of them."""
     aval = typeof(value)
     arrays = arrays_of([value])
     if isinstance(aval, HiType):
@@ -70,27 +70,27 @@ def _in_front(value: Any) -> tuple[list[Any], list[int | None]]:
 
 
 def _choices(sample: Sample) -> list[Dims]:
-    """Each operand alone, all in front, in the middle, at the end; every combination of places in
-    front and at the end where operands are few."""
-    places = [_places(typeof(x)) for x in sample.args]
-    n = len(places)
+    """Mapped axes of operands: each operand alone; all first, all in the middle, all last; and, of
+    few operands, every combination of first and last."""
+    axes = [_axes(typeof(x)) for x in sample.args]
+    n = len(axes)
     result: list[Dims] = []
     if n <= 2:
-        result += product(*[(None, p[0], p[-1]) for p in places])
-    result += [tuple(p[0] if i == j else None for i, p in enumerate(places)) for j in range(n)]
-    result += [tuple(p[k] for p in places) for k in (0, 1, 2)]
+        result += product(*[(None, a[0], a[-1]) for a in axes])
+    result += [tuple(a[0] if i == j else None for i, a in enumerate(axes)) for j in range(n)]
+    result += [tuple(a[k] for a in axes) for k in (0, 1, 2)]
     return [d for d in dict.fromkeys(result) if any(p is not None for p in d)]
 
 
-def _places(aval: Any) -> list[Any]:
-    """In front; in the middle, where there is one; at the end."""
+def _axes(aval: Any) -> list[Any]:
+    """The first position of a mapped axis, one in the middle, and the last."""
     if isinstance(aval, HiType):
         return [aval.leading_spec()] * 3
     return [0, min(1, aval.ndim), aval.ndim]
 
 
 def _element(x: Any, dim: Any, k: int) -> Any:
-    """The k-th element: the same numbers in another order, so still valid; a high value itself."""
+    """The k-th element: the values of ``x`` in another order; a high value itself."""
     aval: Any = typeof(x)
     if dim is None or isinstance(aval, HiType):
         return x
@@ -112,11 +112,11 @@ def _stacked(x: Any, dim: Any, size: int) -> Any:
     if not aval.is_high:
         elements = [_element(x, dim, k) for k in range(max(1, size))]
         return np.stack(elements, axis=dim).take(range(size), axis=dim)
-    whole: Any = aval.unmapped(size, dim)
-    pairs = zip(map(np.asarray, _arrays(x)), whole.lo_axes(dim))
+    mapped: Any = aval.unmapped(size, dim)
+    pairs = zip(map(np.asarray, _arrays(x)), mapped.lo_axes(dim))
     stacked = [y if d is None else np.expand_dims(y, d).repeat(size, d) for y, d in pairs]
-    return whole.raise_val(*stacked)
+    return mapped.raise_val(*stacked)
 
 
 def _arrays(x: Any) -> list[Any]:
-    return lower_values([x], "asked for by the law of batching")
+    return lower_values([x], "requested by the law of batching")

@@ -1,4 +1,4 @@
-"""The table of batching: what a rule looks like."""
+"""The rule table of batching and the signature of its rules."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dovetail_core import Primitive, RuleTable
 
 
 class BatchRule(Protocol):
-    """One operation on operands of which some have an extra, mapped axis.
+    """One operation on operands some of which have an additional, mapped axis.
 
     ``rule(axis, args, dims, **params)`` returns ``(out, out_dim)``, lists where the primitive has
     multiple results. ``dims[i]`` is the position of the mapped axis in ``args[i]`` (never
-    negative), or None where it has none (at least one has one). ``axis.size`` is its length and
-    ``axis.name`` its name or None. The first three are passed by position.
+    negative), or None if it has none (at least one operand has one). ``axis.size`` is the length of
+    the axis and ``axis.name`` its name or None. The first three are passed by position.
 
-    Operations across a named axis have parameters ``axes`` (its names) and ``axis_sizes``; their
-    rules are called for the axes that they name even where no operand is mapped.
+    Operations across named axes have parameters ``axes`` (the names) and ``axis_sizes``; their
+    rules are called for each axis that they name even if no operand is mapped.
     """
 
     def __call__(
@@ -29,6 +29,6 @@ batch_rules: RuleTable[Callable[..., Any]] = RuleTable(
     "batching.batch", signature=BatchRule, law="batch"
 )
 
-asked_always: set[Primitive] = set()
-"""Operations whose rules are called under every ``vmap``, even where no operand is mapped: they
-look at the axis, its name or its length."""
+axis_primitives: set[Primitive] = set()
+"""Primitives whose rules are called under every ``vmap``, even if no operand is mapped: they depend
+on the axis, its name or its length."""

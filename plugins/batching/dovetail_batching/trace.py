@@ -1,4 +1,4 @@
-"""Batching: values with a mapped axis carried through a function."""
+"""The trace of ``vmap``: operations on values with a mapped axis."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ from dovetail_core import (
 )
 from dovetail_xla.config import enable_x64_state
 
+from .borrowing import borrow, outer_reference, read_again, settle
 from .branches import batch_operation, operation_p, run_branch
-from .lending import borrowed, original, read_again, settle
-from .tables import BatchRule, asked_always, batch_rules
+from .tables import BatchRule, axis_primitives, batch_rules
 
 Batched = tuple[Any, Any]
-"""A value and the position of its mapped axis; None where it has none. Of a value of a high type
-the position is a spec that its type understands."""
+"""A value and the position of its mapped axis, or None. For a value of a high type the position is
+a spec that its type interprets."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A mapped axis: its length, its name (None: no collective can refer to it), its mesh axes (and
-    the one of them that types show)."""
+    """A mapped axis: its length, its name (None: no collective can refer to it), its mesh axes, and
+    the mesh axis over which types are sharded along it."""
 
     size: int
     name: Hashable = None
@@ -57,12 +57,12 @@ class Axis:
 
 _carriers: Cache[Axis, BatchCarrier] = Cache()
 trace_makers: list[Callable[[Trace, BatchCarrier], BatchTrace | None]] = []
-"""Asked for each function that is mapped: a trace that does more than :class:`BatchTrace` (notes
-where results have the mapped axis, say), or None."""
+"""Called for each mapped function: return a trace that extends :class:`BatchTrace` (and records the
+mapped axes of results, say), or None."""
 
 
 def carrier_of(axis: Axis) -> BatchCarrier:
-    """The carrier of an axis (one object per axis, so that lifted programs are found again)."""
+    """The carrier of an axis: one object per axis, so that cached lifted programs are reused."""
     result = _carriers.get(axis)
     if result is None:
         result = _carriers[axis] = BatchCarrier(axis)
@@ -70,17 +70,16 @@ def carrier_of(axis: Axis) -> BatchCarrier:
 
 
 class MappedAt(NamedTuple):
-    """The structure of a mutable value that is mapped along another axis than the first: no axis of
-    it can be moved."""
+    """The structure of a mutable value that is not mapped along its first axis, which cannot be
+    moved."""
 
     dim: int
 
 
 class BatchCarrier(Carrier[Batched, Any]):
-    """Lifted values are arrays with a mapped axis; their structure is whether they have one.
+    """Lifted values are arrays with a mapped axis; their structure is True if they have one.
 
-    Where a sub-program takes a batched value, the mapped axis comes first; ``depth`` loop axes go
-    before it.
+    The mapped axis of an operand of a sub-program comes first, after ``depth`` loop axes.
     """
 
     has_instances = True
@@ -164,9 +163,9 @@ class BatchCarrier(Carrier[Batched, Any]):
         return x, _leading(aval, depth) if isinstance(aval, HiType) else depth
 
     def branch(self, program: ClosedJaxpr, case: int) -> Callable[..., Sequence[Any]]:
-        """The branch, of which no cotangent comes out for elements that do not take it; unless its
-        results depend on those, too, by collectives."""
-        if _concern(axes_of(program, meeting=True), self.axis.name):
+        """The branch, with zero cotangents for elements that do not take it, unless collectives
+        make its results depend on these elements."""
+        if _concern(axes_of(program, combining=True), self.axis.name):
             return super().branch(program, case)
         return partial(run_branch, program, case)
 
@@ -182,21 +181,21 @@ class BatchCarrier(Carrier[Batched, Any]):
 
     def select(self, index: Batched, cases: Sequence[Batched]) -> Batched:
         """Elementwise over the mapped axis, which is moved to the front of the cases."""
-        which = self.arrays(index, True, 0)[0]
+        chosen = self.arrays(index, True, 0)[0]
         arrays = [self.arrays(c, True, 0)[0] for c in cases]
         aval: Any = typeof(arrays[0])
         if isinstance(aval, HiType):
-            return high_algebra().pick(which, arrays), _leading(aval, 0)
-        return algebra().pick(which, arrays), 0
+            return high_algebra().pick(chosen, arrays), _leading(aval, 0)
+        return algebra().pick(chosen, arrays), 0
 
 
 def _leading(aval: Any, depth: int) -> Any:
-    """The spec of a mapped axis that comes first, behind ``depth`` loop axes."""
+    """The spec of a mapped axis that comes first, after ``depth`` loop axes."""
     return aval.leading_spec(depth) if depth else aval.leading_spec()
 
 
 class BatchTracer(LiftTracer):
-    """A value with a mapped axis, seen without it."""
+    """A value with a mapped axis, whose type is that of one element."""
 
     __slots__ = ()
 
@@ -230,21 +229,21 @@ class BatchTrace(LiftTrace[Batched]):
         if dim is None:
             return x
         aval = self.carrier.aval(value)
-        return borrowed(self, x, dim) if aval.is_mutable else BatchTracer(self, aval, value)
+        return borrow(self, x, dim) if aval.is_mutable else BatchTracer(self, aval, value)
 
     def lower(self, x: Any) -> Batched:
         if x.__class__ is BatchTracer and x._trace is self:
             return x.value
-        return original(self, x) if mutable_values.is_local(self, x) else (x, None)
+        return outer_reference(self, x) if mutable_values.is_local(self, x) else (x, None)
 
     def place_of(self, local: Any) -> BatchTracer:
-        return BatchTracer(self, local.aval, original(self, local))
+        return BatchTracer(self, local.aval, outer_reference(self, local))
 
     def read_again(self, local: Any) -> None:
         read_again(self, local)
 
     def give_back(self) -> None:
-        """Write what local values hold to the values of the parent for which they stand."""
+        """Write the contents of local values to the values of the parent that they represent."""
         for b, dim in zip(self.borrows, self.borrow_dims):
             settle(self, b, dim)
 
@@ -269,14 +268,14 @@ class BatchTrace(LiftTrace[Batched]):
             set_trace(self.parent)
             result = rule(self.axis, values, dims, **params)
         except Exception as e:
-            again = partial(self._undecided, rule, primitive, values, dims, params)
+            again = partial(self._with_inferred_shardings, rule, primitive, values, dims, params)
             result = batch_rules.after(e, values, again, primitive, args, params)
         finally:
             set_trace(outer)
         try:
             out, dim = result
         except (TypeError, ValueError):
-            out, dim = self._otherwise(primitive, result, values, dims, params)
+            out, dim = self._by_fallback(primitive, result, values, dims, params)
         if primitive.multiple_results:
             rule_checks.check_count(batch_rules, primitive, out, None, "result")
             rule_checks.check_count(batch_rules, primitive, dim, len(out), "result")
@@ -284,16 +283,19 @@ class BatchTrace(LiftTrace[Batched]):
         return out if dim is None else self.checked(primitive, out, dim)
 
     def _is_local(self, primitive: Primitive, args: tuple[Any, ...]) -> bool:
-        """Whether an operation is about a mutable value of this trace."""
+        """True if an operation reads or writes a mutable value of this trace."""
         if self.borrows:
             mutable_values.check_borrowed(self.borrows, args, "vmap")
         return mutable_values.uses_local(self, primitive, args)
 
-    def _undecided(
+    def _with_inferred_shardings(
         self, rule: BatchRule, primitive: Primitive, values: Any, dims: Any, params: dict[str, Any]
     ) -> Any:
-        """What a rule makes of values whose types tell nothing of how they are divided: of an
-        operation that is not ambiguous for an element, so that types say it of its results."""
+        """The result of a rule on values without shardings, with those of the operation's types.
+
+        Used when operations of the rule have ambiguous shardings and the operation on one element
+        has not.
+        """
         elements = tuple([self.carrier.aval(v) for v in zip(values, dims)])
         avals: Any = primitive.infer(elements, params).avals
         result, axes = rule(self.axis, type_shardings.without_shardings(values), dims, **params)
@@ -306,12 +308,12 @@ class BatchTrace(LiftTrace[Batched]):
             outs.append(type_shardings.like_type(x, wanted, typeof(x)))
         return (outs, axes) if primitive.multiple_results else (outs[0], axes[0])
 
-    def _otherwise(
+    def _by_fallback(
         self, primitive: Primitive, result: Any, values: Any, dims: Any, params: dict[str, Any]
     ) -> Any:
-        """The derived rule's pair where a rule is not for these operands, else an error."""
+        """The pair of the derived rule if a rule returned NotImplemented; else raise TypeError."""
         if result is not NotImplemented:
-            refuse_pair(primitive, result)
+            refuse_result_pair(primitive, result)
         rule = batch_rules.fallback(primitive)
         return run_under(self.parent, rule, self.axis, values, dims, **params)
 
@@ -325,7 +327,7 @@ class BatchTrace(LiftTrace[Batched]):
         try:
             aval: Any = typeof(x)
             fits = isinstance(aval, HiType) or (dim >= 0 and aval.shape[dim] == size)
-        except (TypeError, IndexError):  # one of them is something else
+        except (TypeError, IndexError):  # x is not a value, or dim not an integer
             fits = False
         if not fits:
             refuse_axis(primitive, x, dim, size)
@@ -339,21 +341,21 @@ class BatchTrace(LiftTrace[Batched]):
         return BatchTracer(self, element, (x, dim))
 
     def _concerns_axis(self, primitive: Primitive, params: dict[str, Any]) -> bool:
-        """Whether an operation is about this axis even if no operand is batched, as collectives
-        over it are."""
-        if primitive in asked_always:
+        """True if an operation depends on this axis even if no operand is batched, as collectives
+        over it do."""
+        if primitive in axis_primitives:
             return True
         name = self.axis.name
         named = primitive.traits.names_axes
         if named is not None:
             return name is not None and name in named(params)
-        if name is None and not asked_always:
+        if name is None and not axis_primitives:
             return False
         return any(_concern(axes_of(p), name) for p in programs_of(params))
 
 
-def refuse_pair(primitive: Primitive, result: Any) -> NoReturn:
-    """Raise TypeError: a batch rule returned no pair."""
+def refuse_result_pair(primitive: Primitive, result: Any) -> NoReturn:
+    """Raise TypeError: a batch rule did not return a pair."""
     wanted = "it must return a pair (result, position of its mapped axis)"
     rule_checks.raise_wrong_result(
         batch_rules, primitive, rule_checks.describe_result(result), wanted
@@ -361,7 +363,7 @@ def refuse_pair(primitive: Primitive, result: Any) -> NoReturn:
 
 
 def refuse_axis(primitive: Primitive, x: Any, dim: Any, size: int) -> NoReturn:
-    """Raise TypeError: a batch rule returned a value that is not mapped where it says."""
+    """Raise TypeError: a batch rule returned a value without a mapped axis at ``dim``."""
     got = rule_checks.type_of_result(batch_rules, primitive, x, "a result").str_short()
     wanted = f"that must be the position, from the front, of an axis of length {size}, or None"
     rule_checks.raise_wrong_result(
@@ -375,28 +377,30 @@ def programs_of(params: dict[str, Any]) -> list[ClosedJaxpr]:
     return [p for p in result if isinstance(p, ClosedJaxpr)]
 
 
-def axes_of(program: ClosedJaxpr, meeting: bool = False) -> frozenset[Hashable]:
-    """Names of the axes that the collectives in a program are about, and the primitives in it that
-    are about any axis; only where elements meet, if ``meeting``, and not where each asks for its
-    index. Remembered with the program."""
-    key = "axes", len(asked_always), meeting
-    return program.memo(key, lambda: frozenset(_axes_in(program, meeting)))
+def axes_of(program: ClosedJaxpr, combining: bool = False) -> frozenset[Hashable]:
+    """The names of axes in collectives of a program, and its :data:`axis_primitives`.
+
+    With ``combining`` only those of operations that combine elements, not of ``axis_index``. Cached
+    with the program.
+    """
+    key = "axes", len(axis_primitives), combining
+    return program.memo(key, lambda: frozenset(_axes_in(program, combining)))
 
 
 def _concern(axes: frozenset[Hashable], name: Hashable) -> bool:
-    return (name is not None and name in axes) or not asked_always.isdisjoint(axes)
+    return (name is not None and name in axes) or not axis_primitives.isdisjoint(axes)
 
 
-def _axes_in(program: ClosedJaxpr, meeting: bool) -> Iterator[Hashable]:
+def _axes_in(program: ClosedJaxpr, combining: bool) -> Iterator[Hashable]:
     for eqn in program.eqns:
         named = eqn.primitive.traits.names_axes
         if named is not None:
-            yield from named(eqn.params) if eqn.invars or not meeting else ()
-        elif eqn.primitive in asked_always:
+            yield from named(eqn.params) if eqn.invars or not combining else ()
+        elif eqn.primitive in axis_primitives:
             yield eqn.primitive
         else:
             for inner in programs_of(eqn.params):
-                yield from axes_of(inner, meeting)
+                yield from axes_of(inner, combining)
 
 
 @batch_rules.register(operation_p)
@@ -444,7 +448,7 @@ def batch_values(
 
 
 def _read(x: Any, dim: Any) -> Any:
-    """A mapped argument: NumPy's keep their types in parts under another mode of 64-bit types."""
-    if dim is None or typeof(x).is_mutable:  # without an axis it may be anything
+    """A mapped argument, typed by the current mode of 64-bit types."""
+    if dim is None or typeof(x).is_mutable:  # an argument that is not mapped may be any value
         return x
     return evaluation.array_of_number(x, enable_x64_state.value)

@@ -1,4 +1,4 @@
-"""Values whose class says itself how a function is mapped over them, whatever their pytree is."""
+"""Classes registered by ``register_vmappable``, which define how ``vmap`` maps their values."""
 
 from __future__ import annotations
 
@@ -11,18 +11,19 @@ from dovetail_core import algebra, get_trace, here, run_under, typeof
 
 from .trace import Axis, Batched, BatchTrace
 
-Place = Callable[[Batched, Any], Any]
+MoveAxis = Callable[[Batched, Any], Any]
 
 
 class Vmappable(NamedTuple):
-    """How one class is mapped over.
+    """The functions by which values of a class are mapped over.
 
     Attributes:
-        spec_type: of the entries of ``in_axes`` and ``out_axes`` for its values.
-        axis_size_type: of lengths of mapped axes.
-        to_elt: ``to_elt(cont, get_index, value, spec)`` makes the value that the mapped function
-            sees, by ``cont(part, spec)`` of its parts; ``get_index()`` is the index of the element.
-        from_elt: ``from_elt(cont, axis_size, element, spec)`` makes the result of an element that
+        spec_type: the type of entries of ``in_axes`` and ``out_axes`` for its values.
+        axis_size_type: the type of lengths of mapped axes.
+        to_elt: ``to_elt(cont, get_index, value, spec)`` makes the argument of the mapped function,
+            by ``cont(part, spec)`` of the parts of the value; ``get_index()`` is the index of the
+            element.
+        from_elt: ``from_elt(cont, axis_size, element, spec)`` makes the result from an element that
             the function returned, by ``cont(axis_size, part, spec)``.
         make_iota: ``make_iota(axis_size)`` makes the indices of all elements, or None.
     """
@@ -45,26 +46,26 @@ def register_vmappable(
     from_elt: Callable[..., Any],
     make_iota: Callable[..., Any] | None,
 ) -> None:
-    """Say how ``vmap`` maps over values of a class: see :class:`Vmappable`.
+    """Register the functions by which ``vmap`` maps over values of a class: see :class:`Vmappable`.
 
-    A value that has a ``shape`` has a part in the length of the mapped axis, where its spec is an
-    integer; others are mapped over an axis that other arguments have, or ``axis_size`` says.
+    If a value has a ``shape`` and its spec is an integer, they give the length of the mapped axis;
+    otherwise other arguments or ``axis_size`` do.
     """
     classes[data_type] = Vmappable(spec_type, axis_size_type, to_elt, from_elt, make_iota)
 
 
 def unregister_vmappable(data_type: type) -> None:
-    """Let values of a class be pytrees or leaves again; also if they were never anything else."""
+    """Undo :func:`register_vmappable`; nothing happens if the class is not registered."""
     classes.pop(data_type, None)
 
 
 def is_vmappable(x: Any) -> bool:
-    """Whether the class of a value says how it is mapped over."""
+    """True if the class of a value is registered."""
     return x.__class__ in classes
 
 
 def check_spec(what: str, x: Any, spec: Any) -> None:
-    """Raise TypeError unless ``spec`` is None or what the class of ``x`` wants."""
+    """Raise TypeError unless ``spec`` is None or of the spec type of the class of ``x``."""
     wanted = classes[x.__class__].spec_type
     if spec is not None and not isinstance(spec, wanted):
         raise TypeError(
@@ -74,13 +75,13 @@ def check_spec(what: str, x: Any, spec: Any) -> None:
 
 
 def length_of(x: Any, spec: Any) -> int | None:
-    """The length of the mapped axis of a value, where it says it by a ``shape``."""
+    """The length of the mapped axis of a value that has a ``shape``, else None."""
     shape = getattr(x, "shape", None)
     return shape[spec] if isinstance(shape, tuple) and isinstance(spec, int) else None  # type: ignore[index]
 
 
 def element(axis: Axis, x: Any, spec: Any) -> Any:
-    """A value as the mapped function sees it, under the trace of the mapping."""
+    """The argument of the mapped function for a value, under the trace of the mapping."""
     trace = get_trace()
     known = classes.get(x.__class__)
     assert isinstance(trace, BatchTrace)
@@ -103,11 +104,11 @@ def _index(trace: BatchTrace, axis: Axis, known: Vmappable) -> Any:
     return trace.lift((run_under(trace.parent, made), 0))
 
 
-def whole(axis: Axis, x: Any, spec: Any, place: Place) -> Any:
-    """The result of an element that the function returned; called under the trace of the mapping.
+def unbatched_result(axis: Axis, x: Any, spec: Any, move: MoveAxis) -> Any:
+    """The result from an element that the function returned; called under the trace of the mapping.
 
     Args:
-        place: ``place((array, position of its mapped axis), where it goes)``.
+        move: ``move((array, position of its mapped axis), new position)`` returns the array.
     """
     trace = get_trace()
     assert isinstance(trace, BatchTrace)
@@ -116,7 +117,7 @@ def whole(axis: Axis, x: Any, spec: Any, place: Place) -> Any:
         inner = classes.get(part.__class__)
         if inner is not None:
             return inner.from_elt(cont, axis.size, part, s)
-        return place(trace.lower(part), s)
+        return move(trace.lower(part), s)
 
     from_elt = classes[x.__class__].from_elt
     return run_under(trace.parent, from_elt, cont, axis.size, x, spec)
@@ -125,7 +126,8 @@ def whole(axis: Axis, x: Any, spec: Any, place: Place) -> Any:
 def elements(
     axis: Axis, leaves: Sequence[Any], dims: Sequence[Any]
 ) -> tuple[list[Any], list[Any], Callable[[Sequence[Any]], list[Any]]]:
-    """Arguments without what their classes say, and the function that puts that in."""
+    """Arguments without values of registered classes, their axes, and the function that inserts
+    the elements of these values."""
     own = [i for i, x in enumerate(leaves) if is_vmappable(x)]
     plain = [0 if i in own else x for i, x in enumerate(leaves)]
     plain_dims = [None if i in own else d for i, d in enumerate(dims)]

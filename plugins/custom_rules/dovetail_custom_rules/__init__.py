@@ -1,4 +1,4 @@
-"""Custom rules: functions whose authors say how transformations treat them."""
+"""Custom rules: functions for which their authors define rules of transformations."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Checks of what rules return, with errors that name all concerned, and the zeros that they see."""
+"""Checks of the results of rules, and conversions between zeros of rules and internal ones."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ _NAMED = "names_rule"
 
 
 def closed_over(text: str) -> UnexpectedTracerError:
-    """The error that a rule, or a function with derivative rules, closes over a traced value."""
+    """The error for a rule or a function with rules that closes over a traced value."""
     error = UnexpectedTracerError(text)
     setattr(error, _NAMED, True)
     return error
 
 
 def names_rule(error: Exception) -> bool:
-    """Whether an error is from :func:`closed_over`, so that nothing is to be added to it."""
+    """True if an error is from :func:`closed_over`, so that nothing needs to be added to it."""
     return hasattr(error, _NAMED)
 
 
@@ -57,7 +57,7 @@ def check_value(x: Any, what: str) -> Any:
 
 
 def differences(expected: Any, result: Any) -> str:
-    """How two tree structures differ, with both of them."""
+    """A description of the differences of two tree structures, with both of them."""
     a = tree_unflatten(expected, list(range(expected.num_leaves)))
     b = tree_unflatten(result, list(range(result.num_leaves)))
     lines = "; ".join(tree_differences(a, b))
@@ -65,17 +65,16 @@ def differences(expected: Any, result: Any) -> str:
 
 
 def leaves_with_zeros(tree: Any, result: Any, repeated: bool = False) -> list[Any] | None:
-    """The leaves of ``found``, in which None may stand for any part of ``tree``: None for each of
-    that part's leaves. Any leaf may where they are ``repeated``. None where ``found`` has another
-    structure.
+    """The leaves of ``result``, in which None may replace any subtree of ``tree``, for which the
+    result has None for each leaf. If ``repeated``, any leaf may. None if the structures differ.
 
-    Only structures are compared: no container of ``tree`` is made, because a class may accept or
-    normalise what it is made of, and what would be filled in for leaves is none of that.
+    Only structures are compared. No container of ``tree`` is made, because a class may check or
+    normalise its contents, and placeholders for leaves would not pass.
     """
     leaves, prefix = tree_flatten(result, is_leaf=lambda x: x is None)
     try:
         parts = _parts_at_leaves(prefix, tree)
-    except (ValueError, TypeError):  # what classes say of their structure cannot be compared
+    except (ValueError, TypeError):  # node data of user classes that cannot be compared
         return None
     if parts is None:
         return None
@@ -85,7 +84,7 @@ def leaves_with_zeros(tree: Any, result: Any, repeated: bool = False) -> list[An
 
 
 def _parts_at_leaves(prefix: Any, tree: Any) -> list[Any] | None:
-    """The part of ``tree`` that each leaf of ``prefix`` stands for; None if it is no prefix."""
+    """The subtree of ``tree`` at each leaf of ``prefix``; None if it is not a prefix."""
     if _is_leaf(prefix):
         return [tree]
     inner, outer = treedef_children(prefix), treedef_children(tree)
@@ -105,7 +104,7 @@ def _is_leaf(tree: Any) -> bool:
 
 
 def path_of(tree: Any, index: int) -> str:
-    """The path of leaf number ``index``, or "" where it is the whole tree."""
+    """The path of leaf number ``index``, or "" if it is the complete tree."""
     paths = tree_flatten_with_path(tree_unflatten(tree, list(range(tree.num_leaves))))[0]
     return keystr(paths[index][0])
 
@@ -116,7 +115,7 @@ def check_type(
 ) -> None:  # fmt: skip
     """Raise unless ``x`` has the shape and element type ``want``.
 
-    The message says ``what`` returned which type at which path, and what ``reference`` says.
+    The message has ``what``, the type that it returned, the path, and ``reference`` with its type.
     """
     check_aval(check_value(x, what), want, what, tree, index, reference, error)
 
@@ -125,7 +124,7 @@ def check_aval(
     got: Any, want: Any, what: str, tree: Any, index: int, reference: str,
     error: Callable[[str], Exception] = TypeError,
 ) -> None:  # fmt: skip
-    """:func:`check_type` of a type."""
+    """:func:`check_type` for a type instead of a value."""
     same = got == want
     if not same and not want.is_high and not got.is_high:
         same = got.shape == want.shape and got.dtype == want.dtype
@@ -149,7 +148,7 @@ class CustomVJPPrimal:
     """A leaf of a forward rule's arguments under ``symbolic_zeros``.
 
     Attributes:
-        value: the argument. perturbed: whether it is differentiated with respect to.
+        value: the argument. perturbed: True if the function is differentiated with respect to it.
     """
 
     value: Any
@@ -181,8 +180,8 @@ def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
 
 
 def shown_zero(tangent_aval: Any, symbolic: bool) -> Any:
-    """A zero of a tangent or cotangent type, as rules see it: None of a mutable value, for which
-    ``jvp`` takes it, too."""
+    """The zero of a tangent or cotangent type that rules take: None for a mutable value, as in
+    ``jvp``."""
     if tangent_aval.is_mutable:
         return None
     if symbolic:
@@ -193,12 +192,12 @@ def shown_zero(tangent_aval: Any, symbolic: bool) -> Any:
 
 
 def is_zero(x: Any) -> bool:
-    """Whether a rule returned a zero without a value: None, symbolic, or of dtype float0."""
+    """True for a zero without a value: None, a symbolic zero, or one of dtype float0."""
     return x is None or isinstance(x, SymbolicZero) or getattr(x, "dtype", None) == float0
 
 
 def arrayed(x: Any) -> Any:
-    """A Python or NumPy value as an array, so that rules may use an array's methods."""
+    """A Python or NumPy value as an array, so that rules may use methods of arrays."""
     if x.__class__ in _PLAIN or isinstance(x, _NUMPY):
         return algebra().array(x, typeof(x))
     return x

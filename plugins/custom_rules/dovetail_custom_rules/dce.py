@@ -22,7 +22,8 @@ from dovetail_core import (
 from dovetail_tree.util import flatten_one_level, tree_structure, tree_unflatten
 
 from .checks import arrayed, check_type, differences, name_of, path_of
-from .frame import Backward, Flags, FlatRules, Frame, body_of, pick, spread
+from .flat_rules import Backward, Flags, FlatRules, body_of, pick, spread
+from .frame import Frame
 from .primitive import program_primitive
 
 Reduced = tuple[list[bool], Eqn | None]
@@ -53,8 +54,8 @@ def selected(primitive: Primitive, used: Flags) -> Primitive:
         variables = spread(eqn.outvars, used)
         types = infer(*[x.aval for x in eqn.invars], **eqn.params)[0]
         every = [Var(a) if v is None else v for v, a in zip(variables, types)]
-        asked = [bool(u) for u in spread(used_now, used)]
-        return rules["dce"](asked, eqn.replace(primitive=primitive, outvars=every))
+        requested = [bool(u) for u in spread(used_now, used)]
+        return rules["dce"](requested, eqn.replace(primitive=primitive, outvars=every))
 
     made.rules = {
         "ad.partial_eval": partial_eval,
@@ -160,7 +161,7 @@ def _walk(full: Any, out: Any, leaves: list[Any]) -> bool:
 
 DceRule = Callable[[list[bool], Eqn], Reduced]
 
-# The rules that are being run, with the results asked for: a rule may call the function itself.
+# The rules that are being run, with the results requested for: a rule may call the function itself.
 _running: ContextVar[frozenset[Any]] = ContextVar("dovetail_running_dce", default=frozenset())
 
 
@@ -229,9 +230,9 @@ def _made(
     def again(used_now: Flags) -> Callable[..., list[Any]]:
         """Of what remains: the rule again where its operands suffice, else plain elimination."""
         rest = iter(used_now)
-        whole = tuple(u and next(rest) for u in used)
-        asked = _stage_rule(rules.name, reduce(whole), program)
-        result, wants = dce_closed(asked, [True] * sum(whole))
+        still_used = tuple(u and next(rest) for u in used)
+        staged = _stage_rule(rules.name, reduce(still_used), program)
+        result, wants = dce_closed(staged, [True] * sum(still_used))
         if any(w and not n for w, n in zip(wants, needed)):
             return lambda *args: pick(jaxpr_as_fun(smaller)(*args), used_now)
         return lambda *args: jaxpr_as_fun(result)(*pick(args, pick(wants, needed)))

@@ -1,22 +1,22 @@
-"""One call of a custom function: its arguments taken apart, and its rules on flat lists."""
+"""One call of a custom function: its flattened arguments, and the checks of its results."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast
+from functools import partial
+from gc import get_referents
+from types import FunctionType, MethodType, ModuleType
+from typing import Any, cast
 from weakref import ref
 
 from dovetail_core import (
-    Cache,
     Tracer,
     UnexpectedTracerError,
     axis_env,
     axis_names,
     bound_axis,
     is_value,
-    trace_key,
     typeof,
 )
 from dovetail_custom_rules.replacing import run_replacing
@@ -29,144 +29,52 @@ from dovetail_tree.util import (
     treedef_children,
 )
 
-from .cells import reachable
 from .checks import arrayed, check_type, check_value, closed_over, differences, name_of, names_rule
 
-T = TypeVar("T")
-Values = Sequence[Any]
-Flags = tuple[bool, ...]
+MOST = 2000
+"""The greatest number of objects that are inspected; beyond it all ``wanted`` ones are returned."""
 
 
-@dataclass(frozen=True, eq=False)
-class Backward:
-    """A rule of reverse mode in two parts.
-
-    Attributes:
-        fwd: from operands, and per operand whether it is perturbed, to results, residuals and a
-            token that ``bwd`` needs to make sense of the residuals.
-        bwd: from token, residuals and cotangents of the results (None for zeros) to one cotangent
-            per operand (None for zeros).
-        name: of the backward function, for messages.
-    """
-
-    fwd: Callable[[Values, Flags], tuple[list[Any], list[Any], Any]]
-    bwd: Callable[[Any, Values, Values], list[Any]]
-    name: str
-    lean: bool = False  # where the residuals turn out unused, the function itself stands in
-
-
-def varying_beyond(avals: Iterable[Any]) -> Callable[[frozenset[Any], Any], frozenset[Any]]:
-    """Over which axes results vary besides those that their types name (``Traits.varies``).
-
-    Args:
-        avals: the operands' types that these types were found with; they need not follow operands
-            in what varies: the function may have summed.
-    """
-    known: frozenset[Any] = frozenset().union(*[a.vma for a in avals])
-    return lambda vma, _: vma - known
+def reachable(f: Any, wanted: Mapping[int, int]) -> set[int]:
+    """The numbers of those objects, given by their ids, that a function closes over, directly or
+    through other objects."""
+    result: set[int] = set()
+    todo, seen = [f], set[int]()
+    while todo and len(result) < len(wanted):
+        x = todo.pop()
+        if id(x) in seen:
+            continue
+        if len(seen) >= MOST:
+            return set(wanted.values())
+        seen.add(id(x))
+        if id(x) in wanted:
+            result.add(wanted[id(x)])
+        else:
+            todo += _within(x)
+    return result
 
 
-@dataclass(frozen=True, eq=False)
-class Transposed:
-    """A rule of transposition.
-
-    Attributes:
-        linear: per operand, whether the function is linear in it.
-        apply: from operands (None in linear places) and cotangents of the results (None for zeros)
-            to one cotangent per operand (None for zeros and other places).
-    """
-
-    linear: Flags
-    apply: Callable[[Values, Values], list[Any]]
-
-
-@dataclass(frozen=True, eq=False)
-class FlatRules:
-    """What is known of one function beside its body; absent rules are None.
-
-    Attributes:
-        name: of the function.
-        origin: the author's rules that these come from, one object however they were lifted.
-        fixed: per operand "", or what it is that derivative rules know nothing of.
-        jvp: from operands and tangents (None for zeros) to results and tangents.
-        vjp: see :class:`Backward`. transpose: see :class:`Transposed`.
-        reduce: from which results are used to a function of the operands that returns those.
-        batch: ``(axis, operands, dims)`` to results and their dims.
-        table_rules: rules of any tables, as their tables want them.
-        made: primitives derived from the primitive with these rules, by what they are for.
-        closed: how many operands are values that the function closes over; they come first.
-        symbolic_zeros: whether derivative rules are shown zeros as such.
-    """
-
-    name: str
-    origin: Any
-    fixed: tuple[str, ...]
-    jvp: Callable[[Values, Values], tuple[list[Any], list[Any]]] | None = None
-    vjp: Backward | None = None
-    transpose: Transposed | None = None
-    reduce: Callable[[Flags], Callable[..., list[Any]]] | None = None
-    batch: Callable[[Any, Values, Sequence[int | None]], tuple[list[Any], list[Any]]] | None = None
-    table_rules: dict[str, Callable[..., Any]] = field(
-        default_factory=dict[str, Callable[..., Any]]
-    )
-    made: Cache[Any, Any] = field(default_factory=Cache[Any, Any])
-    closed: int = 0
-    symbolic_zeros: bool = False
-
-    def derived(self, program: Any, key: Any, make: Callable[[], T]) -> T:
-        """What ``make`` makes for ``key`` of the primitive with the body ``program``; remembered.
-
-        The program is kept, so that its identity stays its own.
-        """
-        full = id(program), trace_key(), key
-        result = self.made.get(full)
-        if result is None:
-            result = self.made[full] = program, make()
-        return result[1]
-
-    @property
-    def differentiates(self) -> bool:
-        """Whether there is a derivative rule."""
-        return self.jvp is not None or self.vjp is not None
-
-    @property
-    def only_differentiates(self) -> bool:
-        """Whether there is one derivative rule and nothing else."""
-        others = self.transpose, self.reduce, self.batch
-        one = (self.jvp is None) != (self.vjp is None)
-        return one and not self.table_rules and others == (None, None, None)
-
-
-def body_name(params: dict[str, Any]) -> str:
-    """The name of the parameter that is the body of a call: JAX's where JAX has the primitive."""
-    return "call_jaxpr" if "call_jaxpr" in params else "program"
-
-
-def body_of(params: dict[str, Any]) -> Any:
-    """The body of a call, None where it was not traced."""
-    return params.get("program") or params.get("call_jaxpr")
-
-
-def pick(values: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
-    """The values whose flag is set."""
-    return [x for x, f in zip(values, flags) if f]
-
-
-def spread(values: Sequence[Any], flags: Sequence[bool]) -> list[Any]:
-    """The values in the places whose flag is set, None elsewhere."""
-    rest = iter(values)
-    return [next(rest) if f else None for f in flags]
+def _within(x: Any) -> list[Any]:
+    if isinstance(x, FunctionType):
+        return [*(x.__closure__ or ()), *(x.__defaults__ or ()), x.__kwdefaults__]
+    if isinstance(x, MethodType):
+        return [x.__self__, x.__func__]
+    if isinstance(x, partial):
+        return [x.func, x.args, x.keywords]
+    if isinstance(x, (type, ModuleType, Tracer)):
+        return []
+    return get_referents(x)
 
 
 class Frame:
-    """Which arguments of a call are operands, and how operands and results form pytrees.
+    """The structure of one call: its operands among the arguments, and the trees of both.
 
     Attributes:
-        name: of the function.
+        name: the name of the function.
         statics: values of arguments that are not operands, by position.
         dynamic: positions of the others, whose leaves are the operands, after ``closed`` constants.
         inert: positions that derivative rules do not differentiate (static or not).
-        out_tree, out_avals: of the function's result, where they are known yet.
+        out_tree, out_avals: structure and types of the function's result, once they are known.
     """
 
     __slots__ = (
@@ -193,23 +101,23 @@ class Frame:
         self.tracers: list[tuple[int, ref[Any]]] = []
 
     def close(self, consts: Sequence[Any]) -> None:
-        """Say which values the function closes over: the call has them as its first operands."""
+        """Set the values that the function closes over: the first operands of the call."""
         self.closed = len(consts)
         self.tracers = [(i, ref(x)) for i, x in enumerate(consts) if _is_named(x)]
 
     def closed_over_by(self, rule: Callable[..., Any]) -> list[int]:
-        """The operands, among those that the function closes over, that a rule closes over, too."""
+        """The operands that both the function and a rule close over, by index."""
         if not self.tracers:
             return []
         result = reachable(rule, {id(x): i for i, r in self.tracers if (x := r()) is not None})
         return sorted(result)
 
     def run(self, closed: Mapping[int, Any], rule: Callable[..., Any], *args: Any) -> Any:
-        """``rule(*args)`` with the mapped axes in scope that were in scope where it was called.
+        """``rule(*args)`` with the mapped axes in scope that were in scope at the call.
 
         Args:
-            closed: values of the operands that the function closes over, as far as there are any,
-                by position. Where the rule closes over the same, it gets these.
+            closed: values of operands that the function closes over, by position. They replace
+                those that the rule closes over.
 
         Raises:
             UnexpectedTracerError: it uses a traced value that is not an argument; names the rule.
@@ -245,7 +153,7 @@ class Frame:
         return {i: operands[i] for i, _ in self.tracers}
 
     def check_leaves(self) -> None:
-        """Raise TypeError, with the argument's path, for one that is not an array."""
+        """Raise TypeError for a leaf that is not an array; names its path."""
         for x in self.leaves:
             if not is_value(x):
                 self._refuse_leaf()
@@ -263,7 +171,7 @@ class Frame:
                 ) from None
 
     def owners(self) -> list[int]:
-        """Per operand after the constants, the position of its argument."""
+        """The position of the argument of each operand after the constants."""
         children = treedef_children(self.in_tree)
         return [i for i, c in zip(self.dynamic, children) for _ in range(c.num_leaves)]
 
@@ -291,10 +199,10 @@ class Frame:
         )
 
     def results(self, out: Any, rule: str) -> list[Any]:
-        """The leaves of a result that a rule made, checked against the function's own.
+        """The leaves of the result of a rule, checked against the function's own result.
 
         Raises:
-            TypeError: it differs from the function's result; names rule, function, path and both.
+            TypeError: it differs from that; names rule, function, path and both types.
         """
         leaves, tree = tree_flatten(out)
         if self.out_tree is None:
@@ -313,7 +221,7 @@ class Frame:
 
 
 def _is_named(x: Any) -> bool:
-    """Whether rules that use ``x`` mean the operand: a value that is traced, or a mutable one."""
+    """True if ``x`` is traced or mutable, so that rules that use it refer to the operand."""
     return isinstance(x, Tracer) or typeof(x).is_mutable
 
 

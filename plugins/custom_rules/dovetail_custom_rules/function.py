@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from dovetail_ad import JvpTrace, LinearTrace
 from dovetail_core import (
     EVAL,
+    AbstractValue,
+    MissingRule,
+    Primitive,
+    ShapedArray,
     Tracer,
     UnexpectedTracerError,
     consts_to_inputs,
@@ -20,28 +24,86 @@ from dovetail_core import (
 )
 from dovetail_tree.util import tree_flatten, tree_unflatten
 
-from .calls import (
+from .checks import check_value, closed_over, names_rule
+from .derivative_calls import (
     by_functions,
+    call_functions,
     custom_jvp_call_p as custom_jvp_call_p,
     custom_vjp_call_p as custom_vjp_call_p,
     program_call,
 )
-from .checks import check_value, closed_over, names_rule
 from .frame import Frame
 from .primitive import python_primitive, saved_primitive
 from .rules import Rules, Staged, flat_rules
-from .subfunctions import call_functions
-from .untraced import untraced
+
+_TABLES = {
+    "ad.jvp": "def_jvp or def_vjp",
+    "ad.transpose": "def_transpose",
+    "backends.reference": "def_rule('backends.reference', ...)",
+    "backends.stablehlo": "def_lower",
+    "batching.batch": "def_vmap",
+}
 
 
-def looks_through(trace: Any, leaves: Any) -> bool:
+def untraced(
+    name: str,
+    type_rule: Callable[..., Any],
+    fill: Callable[[Sequence[Any]], Any],
+    xs: Sequence[Any],
+) -> Any:
+    """The result of a function on leaves ``xs`` of its arguments, known by its type.
+
+    Args:
+        name: of the function.
+        type_rule: from arguments with types in place of arrays to the result with such.
+        fill: puts leaves into the arguments.
+
+    Raises:
+        TypeError: the rule returned a leaf that is no type; names the function.
+    """
+    leaves, tree = tree_flatten(type_rule(*fill([typeof(x) for x in xs])))
+    types = tuple([_type(name, x) for x in leaves])
+    return tree_unflatten(tree, _primitive(name).bind(*xs, types=types))
+
+
+def _type(name: str, x: Any) -> AbstractValue:
+    if isinstance(x, AbstractValue):
+        return x
+    try:
+        return ShapedArray(tuple(x.shape), x.dtype)
+    except (AttributeError, TypeError):
+        raise TypeError(
+            f"the type rule of {name} returned {x!r}{here()}, which is no type of an array: return "
+            "something with shape and dtype for each."
+        ) from None
+
+
+def _primitive(name: str) -> Primitive:
+    primitive = Primitive(f"{name}_untraced", multiple_results=True, anonymous=True)
+    primitive.def_abstract_eval(lambda *avals, types: list(types))
+    primitive.rules = {table: _refusing(name, table, how) for table, how in _TABLES.items()}
+    return primitive
+
+
+def _refusing(name: str, table: str, how: str) -> Callable[..., NoReturn]:
+    def rule(*args: Any, **params: Any) -> NoReturn:
+        raise MissingRule(
+            f"{name} has no rule for {table!r}, which is asked for{here()}, and none follows from "
+            f"its body, which is not traced since its type is said (def_abstract_eval). Give it "
+            f"one: {name}.{how}."
+        )
+
+    return rule
+
+
+def is_only_differentiated(trace: Any, leaves: Any) -> bool:
     """Whether all that happens to the arguments is differentiation of values known now."""
     while isinstance(trace, (JvpTrace, LinearTrace)):
         trace = trace.parent
     if trace is EVAL or not trace.computes:
         return trace is EVAL
     known = all(not isinstance(x, Tracer) or x.concrete() is not None for x in leaves)
-    return known or looks_through(trace.parent, leaves)
+    return known or is_only_differentiated(trace.parent, leaves)
 
 
 def call_python(rules: Rules, frame: Frame) -> Any:
@@ -263,7 +325,7 @@ class custom:  # lower case: used as a decorator
     def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
         """Set the rule of forward mode as a sum: one function ``jvp(tangent, result, *args)`` per
         argument, or None where the tangent does not depend on it."""
-        from .jvp_rules import sum_of_jvps
+        from .derivative_rules import sum_of_jvps
 
         self.rules.set("jvp", (sum_of_jvps(self.rules.name, self, jvps), False))
 
@@ -278,7 +340,7 @@ class custom:  # lower case: used as a decorator
         ):  # fmt: skip
             return rules.fun(*frame.fill(frame.leaves))
         frame.check_leaves()
-        if rules.differentiates and rules.python and looks_through(trace, frame.leaves):
+        if rules.differentiates and rules.python and is_only_differentiated(trace, frame.leaves):
             return call_python(rules, frame)
         leaves = frame.leaves
         staged = staged_call(rules, frame)

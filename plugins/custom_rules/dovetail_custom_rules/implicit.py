@@ -27,10 +27,9 @@ from .checks import (
     zero_from_primal,
 )
 from .closures import Converted, closure_convert
-from .frame import pick
-from .function import custom, looks_through
-from .linear_solve import LinearSolveTuple
-from .linear_solve_lifting import linear_solve_p
+from .flat_rules import pick
+from .function import custom, is_only_differentiated
+from .linear_solve import LinearSolveTuple, linear_solve_p
 
 
 @reword_errors
@@ -83,7 +82,7 @@ def custom_root(
     if get_trace() is EVAL:
         return root(converted.consts, guess)
     change = _converted_tangent(converted, guess, tangent_solve)
-    if looks_through(get_trace(), tree_leaves((converted.consts, guess))):
+    if is_only_differentiated(get_trace(), tree_leaves((converted.consts, guess))):
         try:
             made = _differentiable(root, converted, change, has_aux)
             return made(change.consts, converted.consts, guess)
@@ -119,7 +118,7 @@ def _differentiable(
     """``root(consts, guess, *values)`` with the values that ``change`` closes over in front,
     differentiable with respect to ``consts`` alone."""
 
-    def whole(_: Any, *args: Any) -> Any:
+    def root_with_values(_: Any, *args: Any) -> Any:
         return root(*args)
 
     def root_jvp(primals: Any, tangents: Any) -> tuple[Any, Any]:
@@ -138,8 +137,8 @@ def _differentiable(
         dx = change(values, (consts, x, tree_map(lambda t: algebra().neg(t), df)))
         return result, (dx, tree_map(zero_from_primal, result[1])) if has_aux else dx
 
-    whole.__name__ = root.__name__
-    made = custom(whole)
+    root_with_values.__name__ = root.__name__
+    made = custom(root_with_values)
     made.rules.ignores_closure = True
     made.def_jvp(root_jvp, symbolic_zeros=True)
     return made
@@ -224,18 +223,18 @@ def _unflattened(result: Converted) -> Any:
     return tree_unflatten(result.out_tree, result.jaxpr.outvars)
 
 
-class MisfitError(TypeError, ValueError):
+class MismatchError(TypeError, ValueError):
     """A function's result does not have the structure and types that its place needs."""
 
 
 def _check(what: str, tree: Any, types: Any, want: Any, avals: Any, reference: str) -> None:
     if tree != want:
-        raise MisfitError(
+        raise MismatchError(
             f"{what} must return the structure of {reference}{here()}: {differences(want, tree)}"
         )
     for i, (x, a) in enumerate(zip(types, avals)):
-        check_aval(x, a, f"{what} returned", want, i, f"{reference} has", _misfit)
+        check_aval(x, a, f"{what} returned", want, i, f"{reference} has", _mismatch)
 
 
-def _misfit(text: str) -> Exception:
-    return MisfitError(f"{text}{here()}")
+def _mismatch(text: str) -> Exception:
+    return MismatchError(f"{text}{here()}")

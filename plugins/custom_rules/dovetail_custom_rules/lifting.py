@@ -17,8 +17,8 @@ from dovetail_core import (
 )
 from dovetail_high.lowering import LowCarrier
 
-from .calls import define_lift, program_call
-from .frame import Backward, Flags, FlatRules, Transposed, body_of, pick, spread
+from .derivative_calls import define_lift, program_call
+from .flat_rules import Backward, Flags, FlatRules, Transposed, body_of, pick, spread
 
 
 class Lifting:

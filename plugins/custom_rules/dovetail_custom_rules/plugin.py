@@ -1,4 +1,4 @@
-"""Manifest of the plugin ``custom_rules``: functions whose authors say how they are transformed."""
+"""Manifest of the plugin ``custom_rules``: functions with rules of their authors."""
 
 from dovetail_core import Manifest, names_of
 

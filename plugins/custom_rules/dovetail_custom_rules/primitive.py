@@ -16,7 +16,7 @@ from dovetail_core import (
     run_under,
 )
 
-from .frame import FlatRules, body_name, body_of
+from .flat_rules import FlatRules, body_name, body_of
 
 Rules = dict[str, Callable[..., Any]]
 Maker = Callable[[Primitive, FlatRules], Rules]

@@ -1,4 +1,4 @@
-"""What ``dovetail`` itself has of the plugin ``custom_rules``."""
+"""The names that ``dovetail`` takes from the plugin ``custom_rules``."""
 
 from typing import TYPE_CHECKING
 

@@ -14,11 +14,12 @@ from weakref import ref
 
 from dovetail_ad import (
     define_pushforward,
-    from_turns,
+    deinterleaved,
     has_tangent,
+    interleaved,
+    interleaved_types,
     jvp_values,
     typed,
-    types_in_turns,
 )
 from dovetail_base.options import traced_under
 from dovetail_core import (
@@ -32,15 +33,106 @@ from dovetail_core import (
     Var,
     effects,
     get_trace,
+    lift_call,
+    stage_closed,
     typeof,
 )
 
-from .calls import define
 from .dce import Reduced, dce_rule, lean_lowering, reduction, selected
-from .frame import Backward, Flags, FlatRules, body_of, pick, spread, varying_beyond
-from .pullback import reducible_linear
-from .pushforward_lifting import lift_pushed
-from .reverse import forward_primitive, linear_primitive, tangents_by_transposition
+from .derivative_calls import define
+from .flat_rules import Backward, Flags, FlatRules, body_of, pick, spread, varying_beyond
+from .lifting import lift_primitive
+from .primitive import program_primitive
+from .reverse import (
+    forward_primitive,
+    linear_primitive,
+    reducible_linear,
+    tangents_by_transposition,
+)
+
+
+def lift_pushed(
+    push: Primitive, primitive: Primitive, rules: FlatRules, carrier: Any, mask: Flags,
+    args: Sequence[Any], params: dict[str, Any],
+) -> list[Any]:  # fmt: skip
+    """Apply a pushforward to lifted operands.
+
+    Where tangents are lifted like their primals, and are lifted tangents, it is the pushforward of
+    the lifted primitive. Else what it does is lifted: so primals that are not lifted, as under
+    ``jacfwd``, are computed once.
+    """
+    n = len(mask)
+    ins = [carrier.structure(v, 0) for v in args]
+    tangents = spread(ins[n:], mask)
+    alike = all(t is None or carrier.join_structures(p, t) == p for p, t in zip(ins, tangents))
+    if carrier.has_instances and alike:
+        return _pushforward_of_lifted(primitive, carrier, mask, args, params)
+    if rules.differentiates or rules.reduce is None or body_of(params) is None:
+        run: Any = push.decomposition
+        return lift_call(carrier, run, args)
+    return _lift_as_primitive(push, rules, carrier, mask, args, params)
+
+
+def _pushforward_of_lifted(
+    primitive: Primitive, carrier: Any, mask: Flags, args: Sequence[Any], params: dict[str, Any]
+) -> list[Any]:
+    n = len(mask)
+    tangents = spread(args[n:], mask)
+    ins = [carrier.structure(p, 0) for p in args[:n]]
+    outs: list[Any] = []
+
+    def of_arrays(*arrays: Any) -> list[Any]:
+        values = [carrier.value([x], s, 0) for x, s in zip(arrays, ins)]
+        # Through the carrier's trace: a primitive may have a rule of its own in its table.
+        result = lift_call(carrier, lambda *xs: primitive.bind(*xs, **params), values)
+        outs[:] = [carrier.structure(v, 0) for v in result]
+        return [carrier.arrays(v, s, 0)[0] for v, s in zip(result, outs)]
+
+    primals = [carrier.arrays(v, s, 0)[0] for v, s in zip(args, ins)]
+    dots = [None if t is None else carrier.arrays(t, s, 0)[0] for t, s in zip(tangents, ins)]
+    results, result = jvp_values(of_arrays, primals, dots)
+    joined = interleaved(results, result)
+    each = [s for s, x in zip(outs, results) for _ in range(1 + has_tangent(typeof(x)))]
+    return [carrier.value([x], s, 0) for x, s in zip(joined, each)]
+
+
+def _lift_as_primitive(
+    push: Primitive, rules: FlatRules, carrier: Any, mask: Flags, args: Sequence[Any],
+    params: dict[str, Any],
+) -> list[Any]:  # fmt: skip
+    """A pushforward of a body that its author says how to reduce, as a primitive with that rule."""
+
+    def make() -> tuple[Primitive, FlatRules, Any]:
+        run: Any = push.decomposition
+        program = stage_closed(run, [carrier.aval(v) for v in args], push.name)
+        reduce = _pushed_reduce(rules, mask, body_of(params).out_avals)
+        own = FlatRules(push.name, rules.origin, ("",) * len(args), reduce=reduce)
+        return program_primitive(own), own, program
+
+    primitive, own, program = rules.derived(body_of(params), ("lifted pushforward", mask), make)
+    return lift_primitive(primitive, own, carrier, args, {"program": program})
+
+
+def _pushed_reduce(
+    rules: FlatRules, mask: Flags, avals: Sequence[Any]
+) -> Callable[[Flags], Callable[..., list[Any]]]:
+    reduce: Any = rules.reduce
+    n = len(mask)
+
+    def reduced(used: Flags) -> Callable[..., list[Any]]:
+        rest = iter(used)
+        each = [[next(rest) for _ in range(1 + has_tangent(a))] for a in avals]
+        wanted = tuple(any(flags) for flags in each)
+        f = reduce(wanted)
+
+        def run(*args: Any) -> list[Any]:
+            outs, tangents = jvp_values(f, args[:n], spread(args[n:], mask))
+            result = interleaved([typed(x, a) for x, a in zip(outs, pick(avals, wanted))], tangents)
+            return pick(result, [u for flags in pick(each, wanted) for u in flags])
+
+        return run
+
+    return reduced
 
 
 def pushforward(
@@ -58,15 +150,15 @@ def _pushforward(
     primitive: Primitive, rules: FlatRules, mask: Flags, params: dict[str, Any]
 ) -> Primitive:
     push = Primitive(f"{rules.name}_pushforward", multiple_results=True, anonymous=True)
-    late = _Late(primitive, rules, mask, params)
-    define_pushforward(push, lambda _: (late, mask, params))
+    linearization = _Linearization(primitive, rules, mask, params)
+    define_pushforward(push, lambda _: (linearization, mask, params))
     program: Any = body_of(params)
     if program is not None:
-        types = types_in_turns(program.out_avals)
+        types = interleaved_types(program.out_avals)
         push.def_effectful_abstract_eval(lambda *_: (types, program.effects))
         push.traits = Traits(varies=varying_beyond(program.in_avals))
     this: Any = ref(push)
-    push.lift = lambda carrier, args, _: late.under.run(
+    push.lift = lambda carrier, args, _: linearization.under.run(
         lift_pushed, this(), primitive, rules, carrier, mask, args, params
     )
     push.rules = {
@@ -78,7 +170,7 @@ def _pushforward(
     return push
 
 
-class _Late:
+class _Linearization:
     """How a custom function is linearized late: see ``dovetail_ad.pushforwards``.
 
     It was differentiated when this was made: its rules run under the options and user contexts of
@@ -137,7 +229,7 @@ class _Late:
             linear = linear_primitive(rules, token, len(residuals), self.mask, avals, own)
             # A rule of forward mode evaluates the linear map, if that is done, at the primals.
             known = [*residuals, *([] if rules.jvp is None else primals)]
-        elif rules.jvp is None and body_of(params) is not None and self.is_kept_whole():
+        elif rules.jvp is None and body_of(params) is not None and self.keeps_call():
             outs = self.primitive.bind(*primals, **params)
             avals = [typeof(x) for x in outs]
             linear = reducible_linear(self.primitive, rules, self.mask, params)
@@ -151,7 +243,7 @@ class _Late:
 
         return outs, on_tangents
 
-    def is_kept_whole(self) -> bool:
+    def keeps_call(self) -> bool:
         """Whether rules of dead code or of batching may still be used for the linear part."""
         trace = get_trace()
         return is_staged(trace) or (self.rules.batch is not None and _is_mapped(trace))
@@ -198,8 +290,8 @@ def pushed_dce_rule(
         if eqn.effects:
             return [True] * len(eqn.invars), eqn
         avals = program.out_avals
-        outs, tangents = _apart(avals, used)
-        result_vars, tangent_vars = _apart(avals, eqn.outvars)
+        outs, tangents = _split_interleaved(avals, used)
+        result_vars, tangent_vars = _split_interleaved(avals, eqn.outvars)
         n = len(mask)
         if not any(tangents):
             plain = eqn.replace(
@@ -228,7 +320,7 @@ def pushed_dce_rule(
     return rule
 
 
-def _apart(avals: Sequence[Any], values: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+def _split_interleaved(avals: Sequence[Any], values: Sequence[Any]) -> tuple[list[Any], list[Any]]:
     """What stands for results and for their tangents (None for integers) among values in turns."""
     rest = iter(values)
     pairs = [(next(rest), next(rest) if has_tangent(a) else None) for a in avals]
@@ -255,7 +347,7 @@ def _differentiated(
         return rules.jvp(primals, tangents)
     mask = tuple([t is not None for t in tangents])
     pushed = pushforward(primitive, rules, mask, params)
-    return from_turns(pushed.bind(*primals, *(t for t in tangents if t is not None)))
+    return deinterleaved(pushed.bind(*primals, *(t for t in tangents if t is not None)))
 
 
 def _jvp_of_call(primitive: Any) -> Callable[..., Any]:

@@ -19,16 +19,16 @@ from dovetail_core import (
     registry,
 )
 
+from .batching import batching_rules, flat_vmap
 from .checks import name_of
 from .dce import dce_rules, flat_dce
-from .frame import FlatRules, Frame
-from .jvp_rules import flat_jvp, flat_lin
+from .derivative_rules import flat_jvp, flat_lin, flat_transpose, flat_vjp
+from .flat_rules import FlatRules
+from .frame import Frame
 from .lifting import lifting_rules
 from .primitive import makers
 from .pushforward import differentiation_rules
 from .reverse import transposition_rules
-from .vjp_rules import flat_transpose, flat_vjp
-from .vmap import batching_rules, flat_vmap
 
 makers += (
     dce_rules,

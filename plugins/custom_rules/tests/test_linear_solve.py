@@ -12,7 +12,7 @@ import dovetail.lax as lax
 import dovetail.numpy as dnp
 from dovetail.experimental import checkify
 from dovetail_core import eval_jaxpr, parse_ir, print_ir, printed_constants
-from dovetail_custom_rules.linear_solve_lifting import linear_solve_p
+from dovetail_custom_rules.linear_solve import linear_solve_p
 
 A = np.array([[2.0, 1.0], [0.5, 3.0]], np.float32)
 B = np.array([1.0, 2.0], np.float32)

@@ -12,25 +12,22 @@ if TYPE_CHECKING:
     )
     from dovetail_hijax.box import (
         Box as Box,
-        MutableHiType as MutableHiType,
         box_get as box_get,
         box_set as box_set,
         new_box as new_box,
     )
     from dovetail_hijax.classes import VJPHiPrimitive as VJPHiPrimitive
     from dovetail_hijax.primitive import HiPrimitive as HiPrimitive
+    from dovetail_hijax.rule_results import Zero as Zero, is_undefined_primal as is_undefined_primal
     from dovetail_hijax.states import (
         AvalMutableQDD as AvalMutableQDD,
         AvalQDD as AvalQDD,
         cur_qdd as cur_qdd,
         register_hitype as register_hitype,
     )
-    from dovetail_hijax.structures import (
-        Zero as Zero,
-        is_undefined_primal as is_undefined_primal,
-    )
     from dovetail_hijax.types import (
         HiPspec as HiPspec,
+        MutableHiType as MutableHiType,
         aval_method as aval_method,
         aval_property as aval_property,
     )

@@ -117,9 +117,9 @@ class Remap(HiPrimitive):
     def abstract_eval(
         self, x: Any, *, type: HiType, size: int, source: Any, destination: Any
     ) -> Any:
-        out = _whole(type, size, destination)
-        places = _places(x, source, out, destination)
-        if any(s is not None and d is None for s, d in places):
+        out = _with_axis(type, size, destination)
+        axes = _axes(x, source, out, destination)
+        if any(s is not None and d is None for s, d in axes):
             raise ValueError(
                 f"a value of type {x.str_short()} is mapped as {source!r}"
                 f"{describe_source(current_source())}, so that it cannot be as {destination!r}: "
@@ -145,8 +145,8 @@ class Remap(HiPrimitive):
         destination: Any,
     ) -> Any:  # fmt: skip
         """The outer axis comes first, so that the inner one is behind it everywhere."""
-        whole: Any = _whole(type, size, source)
-        x = whole.remap(args[0], axis.size, dims[0], whole.leading_spec())
+        outer: Any = _with_axis(type, size, source)
+        x = outer.remap(args[0], axis.size, dims[0], outer.leading_spec())
         inner: Any = type.unmapped(axis.size, type.leading_spec())
         moved = self.bind(
             x, type=inner, size=size, source=_behind(source), destination=_behind(destination)
@@ -160,7 +160,7 @@ class Collect(Remap):
     def abstract_eval(
         self, x: Any, *, type: HiType, size: int, source: Any, destination: Any
     ) -> Any:
-        return _whole(type, size, destination)
+        return _with_axis(type, size, destination)
 
     def transpose(
         self, cotangent: Any, x: Any, *, type: HiType, size: int, source: Any, destination: Any
@@ -204,7 +204,7 @@ class Pick(HiPrimitive):
         return result
 
 
-def _whole(aval: HiType, size: int, spec: Any) -> Any:
+def _with_axis(aval: HiType, size: int, spec: Any) -> Any:
     return aval if spec is None else aval.unmapped(size, spec)
 
 
@@ -213,7 +213,7 @@ def _element(x: Any, size: int, spec: Any) -> Any:
     return aval if spec is None else aval.mapped(size, spec)
 
 
-def _places(aval: Any, source: Any, out: Any, destination: Any) -> list[tuple[Any, Any]]:
+def _axes(aval: Any, source: Any, out: Any, destination: Any) -> list[tuple[Any, Any]]:
     """Per array the axis that is mapped before and after."""
     n = len(aval.lo_ty())
     before = [None] * n if source is None else aval.lo_axes(source)
@@ -229,9 +229,9 @@ def _behind(spec: Any) -> Any:
 
 def _moved(x: Any, type: HiType, size: int, source: Any, destination: Any) -> Any:
     aval: Any = typeof(x)
-    out = _whole(type, size, destination)
-    places = _places(aval, source, out, destination)
-    return out.raise_val(*[_move(a, size, s, d) for a, (s, d) in zip(aval.lower_val(x), places)])
+    out = _with_axis(type, size, destination)
+    axes = _axes(aval, source, out, destination)
+    return out.raise_val(*[_move(a, size, s, d) for a, (s, d) in zip(aval.lower_val(x), axes)])
 
 
 def _move(x: Any, size: int, source: int | None, destination: int | None) -> Any:

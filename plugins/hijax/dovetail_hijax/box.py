@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from dovetail_core import (
     AbstractValue,
@@ -25,58 +25,9 @@ from dovetail_core import (
     typeof,
     zeros_like_aval,
 )
-from dovetail_high.types import missing
 from dovetail_tree.util import tree_flatten, tree_structure, tree_unflatten
 
-from .states import cur_qdd
-from .types import aval_method
-
-
-class MutableHiType(AbstractValue):
-    """A type of places whose contents, and their types, operations change. Subclass it.
-
-    Either the type says what a place holds (``content_types``, ``take``, ``put``), and operations
-    on such places are primitives with ``stateful=True`` and a rule in the table ``refs.discharge``.
-    Or it says how contents follow from a *state*, which is ``value.cur_qdd()`` of a value
-    (``lo_ty_qdd``, ``new_from_loval``, ``read_loval``, ``update_from_loval``): then operations are
-    subclasses of ``HiPrimitive``, whose ``to_lo`` reads and changes a value of the user's class.
-    """
-
-    __slots__ = ()
-    is_mutable: ClassVar[bool] = True
-    has_mutable_type: ClassVar[bool] = True
-    owns_contents: ClassVar[bool] = False
-    has_qdd: bool = False
-    """Whether values have a state."""
-    type_state = aval_method(cur_qdd)
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        if "lo_ty_qdd" in cls.__dict__:  # without its state a type describes no place
-            cls.is_mutable, cls.has_mutable_type, cls.is_high = False, False, True
-            if "has_qdd" not in cls.__dict__:
-                cls.has_qdd = True
-
-    def content_types(self) -> tuple[AbstractValue, ...]:
-        missing(self, "content_types(self)", "to know what a place holds")
-
-    def take(self, value: Any) -> Sequence[Any]:
-        missing(self, "take(self, value)", "to pass what a place holds to a compiled program")
-
-    def put(self, value: Any, contents: Sequence[Any]) -> None:
-        missing(self, "put(self, value, contents)", "to update a place after a compiled program")
-
-    def new_from_loval(self, state: Any, /, *contents: Any) -> Any:
-        """A value in ``state`` that holds these arrays."""
-        missing(self, "new_from_loval(self, state, *contents)", "to trace what is done to a place")
-
-    def read_loval(self, state: Any, value: Any, /) -> Sequence[Any]:
-        """The arrays that a value in ``state`` holds."""
-        missing(self, "read_loval(self, state, value)", "to pass what a place holds to a program")
-
-    def update_from_loval(self, state: Any, value: Any, /, *contents: Any) -> None:
-        """Put a value into ``state``, holding these arrays."""
-        missing(self, "update_from_loval(self, state, value, *contents)", "to update a place")
+from .types import MutableHiType
 
 
 @dataclass(frozen=True)

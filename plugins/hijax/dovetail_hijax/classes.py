@@ -11,7 +11,7 @@ from dovetail_core import Eqn, Primitive, cached, with_leading
 from dovetail_tree.util import tree_flatten, tree_structure, tree_unflatten
 
 from .operations import HiOperation
-from .structures import checked
+from .rule_results import checked
 
 DERIVATIVES = ("jvp", "lin", "vjp_fwd")
 
@@ -33,7 +33,7 @@ def primitive_of(cls: type[HiOperation]) -> Primitive:
     if has("batch"):
         rules["batching.batch"] = _batch
     elif has(*DERIVATIVES, "dce"):
-        rules["batching.batch"] = _batch_whole
+        rules["batching.batch"] = _batch_as_mapped
     if has("remat"):
         rules["remat.keep"] = _keep
     if has("dce"):
@@ -48,8 +48,8 @@ def _batch(axis: Any, args: Sequence[Any], dims: Sequence[Any], /, op: HiOperati
     leaves, tree = tree_flatten(out)
     if tree != op.out_tree:
         checked(rule, out, op.out_aval)  # raises
-    places = _spread(out_dims, op.out_aval)
-    return leaves, places
+    dims_of_leaves = _spread(out_dims, op.out_aval)
+    return leaves, dims_of_leaves
 
 
 def _spread(dims: Any, tree: Any) -> list[Any]:
@@ -61,11 +61,13 @@ def _spread(dims: Any, tree: Any) -> list[Any]:
     return leaves if len(leaves) == n else [dims] * n
 
 
-def _batch_whole(axis: Any, args: Sequence[Any], dims: Sequence[Any], /, op: HiOperation) -> Any:
+def _batch_as_mapped(
+    axis: Any, args: Sequence[Any], dims: Sequence[Any], /, op: HiOperation
+) -> Any:
     """The operation over an axis is one again, whose rules are those of this one, mapped."""
-    whole = mapped(op, axis)
+    over = mapped(op, axis)
     operands = [to_front(axis, x, d) for x, d in zip(args, dims)]
-    outs = whole.primitive.bind(*operands, op=whole)
+    outs = over.primitive.bind(*operands, op=over)
     return outs, [_front(a) for a in op.out_flat]
 
 

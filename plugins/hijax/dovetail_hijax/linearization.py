@@ -13,22 +13,22 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from dovetail_ad import (
-    Late,
+    DeferredLinearization,
     SymbolicZero as Zero,
     define_pushforward,
-    from_turns,
+    deinterleaved,
     has_tangent,
+    interleaved_types,
     is_linear,
     transposed_call,
-    types_in_turns,
 )
 from dovetail_core import MissingRule, Primitive, add_tangents, zeros_like_aval
 from dovetail_tree.util import tree_flatten, tree_unflatten
 
-from .structures import checked, plain
+from .rule_results import checked, plain
 
 
-class LateOperation(Late, Protocol):
+class SplittableOperation(DeferredLinearization, Protocol):
     """An operation that is linearized late; hashable."""
 
     @property
@@ -42,8 +42,11 @@ hi_jvp_p.is_high = lambda **params: True
 define_pushforward(hi_jvp_p, lambda p: (p["rule"], p["nonzero"], dict(p["params"])))
 
 
-def apply_late(
-    rule: LateOperation, primals: Sequence[Any], tangents: Sequence[Any], params: dict[str, Any]
+def bind_pushforward(
+    rule: SplittableOperation,
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    params: dict[str, Any],
 ) -> tuple[Any, Any]:
     """The rule of ``ad.jvp`` of an operation that can be split."""
     nonzero = tuple(t is not None for t in tangents)
@@ -51,14 +54,16 @@ def apply_late(
     result = hi_jvp_p.bind(
         *primals, *given, rule=rule, nonzero=nonzero, params=tuple(params.items())
     )
-    outs, ts = from_turns(result)
+    outs, ts = deinterleaved(result)
     return (outs, ts) if rule.primitive.multiple_results else (outs[0], ts[0])
 
 
 @hi_jvp_p.def_effectful_abstract_eval
-def _jvp_type(*avals: Any, rule: LateOperation, nonzero: tuple[bool, ...], params: Any) -> Any:
+def _jvp_type(
+    *avals: Any, rule: SplittableOperation, nonzero: tuple[bool, ...], params: Any
+) -> Any:
     result = rule.primitive.infer(avals[: len(nonzero)], dict(params))
-    return types_in_turns(result.avals), result.effects
+    return interleaved_types(result.avals), result.effects
 
 
 class Operation(Protocol):

@@ -10,8 +10,8 @@ from dovetail_core import NO_EFFECTS, Effect, Primitive, current_source, describ
 from dovetail_core.interpret.carrier import missing
 from dovetail_tree.util import tree_flatten, tree_unflatten
 
-from .linearization import apply_late, pull_back, tangent_of
-from .structures import checked, plain, symbolic
+from .linearization import bind_pushforward, pull_back, tangent_of
+from .rule_results import checked, plain, symbolic
 
 
 class HiOperation:
@@ -55,7 +55,7 @@ class HiOperation:
         Raises:
             TypeError: they are of others; names the argument's path and both types.
         """
-        leaves = checked(repr(self), args, self.in_avals, said=("was applied to", "argument"))
+        leaves = checked(repr(self), args, self.in_avals, wording=("was applied to", "argument"))
         return tree_unflatten(self.out_tree, self.primitive.bind(*leaves, op=self))
 
     # What a subclass defines.
@@ -154,7 +154,7 @@ class HiOperation:
         """The rule of ``ad.jvp``."""
         if self.has("lin", "vjp_fwd"):
             rule: Any = self
-            return apply_late(rule, primals, tangents, {"op": self})
+            return bind_pushforward(rule, primals, tangents, {"op": self})
         return self.forward(primals, tangents, {})
 
     def _tangents(self, primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, ...]:

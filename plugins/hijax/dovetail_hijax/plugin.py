@@ -2,7 +2,7 @@
 
 from dovetail_core import Manifest
 
-_BOX_RULES = "dovetail_hijax.box_rules"
+_RULES = "dovetail_hijax.rules"
 
 MANIFEST = Manifest(
     "hijax",
@@ -12,10 +12,10 @@ MANIFEST = Manifest(
     providers={"high_algebra": "dovetail_hijax.algebra:ALGEBRA"},
     primitives=("dovetail_hijax.algebra", "dovetail_hijax.linearization", "dovetail_hijax.box"),
     contributes={
-        "eval": (f"{_BOX_RULES}.evaluation",),
-        "refs.discharge": (f"{_BOX_RULES}.discharge",),
-        "ad.jvp": (f"{_BOX_RULES}.jvp",),
-        "batching.batch": (f"{_BOX_RULES}.batch",),
+        "eval": (f"{_RULES}.evaluation",),
+        "refs.discharge": (f"{_RULES}.discharge",),
+        "ad.jvp": (f"{_RULES}.jvp",),
+        "batching.batch": (f"{_RULES}.batch",),
     },
-    own_rules=tuple(f"{_BOX_RULES}.{t}" for t in ("evaluation", "discharge", "jvp", "batch")),
+    own_rules=tuple(f"{_RULES}.{t}" for t in ("evaluation", "discharge", "jvp", "batch")),
 )

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 from dovetail_core import EVAL, AbstractValue, Eqn, Primitive, get_trace, typeof
 from dovetail_core.interpret.carrier import missing
 
-from .linearization import apply_late
+from .linearization import bind_pushforward
+from .rule_results import plain, symbolic
 from .states import Stated, discharge_with_states, infer_with_states
-from .structures import plain, symbolic
 
 
 class HiPrimitive:
@@ -112,7 +112,7 @@ class HiPrimitive:
         return out, [plain(t) for t in tangent] if self.multiple_results else plain(tangent)
 
     def _linearized_jvp(self, primals: Any, tangents: Any, **params: Any) -> Any:
-        return apply_late(self, primals, tangents, params)
+        return bind_pushforward(self, primals, tangents, params)
 
     def forward(
         self, primals: Sequence[Any], tangents: Sequence[Any], params: dict[str, Any]

@@ -184,12 +184,12 @@ def infer_with_states(
     result = rule(*given, **params)
     effects: set[Effect] = set()
     if isinstance(result, tuple) and len(result) == 2 and isinstance(result[1], (set, frozenset)):
-        result, said = result
-        effects.update(said)
+        result, declared = result
+        effects.update(declared)
     many = isinstance(result, (list, tuple))
     outs = [with_state(a.aval, a.qdd) if isinstance(a, AvalQDD) else a for a in _all(result, many)]
     if any(a.is_mutable for a in (*avals, *outs)):
-        effects = _on_places(avals, states, bool(effects))
+        effects = _effects_by_operand(avals, states, bool(effects))
     return (outs if many else outs[0]), effects
 
 
@@ -197,7 +197,9 @@ def _all(result: Any, many: bool) -> Sequence[Any]:
     return result if many else [result]
 
 
-def _on_places(avals: Sequence[Any], states: dict[int, MutableState], acts: bool) -> set[Effect]:
+def _effects_by_operand(
+    avals: Sequence[Any], states: dict[int, MutableState], acts: bool
+) -> set[Effect]:
     """Effects by operand; they say more than those that the author's rule gives."""
     # What an operation does to a reference nobody says; it may be anything.
     effects: set[Effect] = {
@@ -210,7 +212,7 @@ def _on_places(avals: Sequence[Any], states: dict[int, MutableState], acts: bool
     return effects
 
 
-class Inside(Trace):
+class StateTrace(Trace):
     """Runs operations on values of the users' classes by their ``to_lo``; passes others on."""
 
     __slots__ = ()
@@ -219,12 +221,12 @@ class Inside(Trace):
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         to_lo = (primitive.rules or {}).get("to_lo")
-        if to_lo is not None and any(map(_is_place, args)):
+        if to_lo is not None and any(map(_is_mutable_value, args)):
             return to_lo(*args, **params)
         return self.parent.process(primitive, args, params)
 
 
-def _is_place(x: Any) -> bool:
+def _is_mutable_value(x: Any) -> bool:
     return not isinstance(x, Tracer) and isinstance(typeof(x), Stated)
 
 
@@ -232,8 +234,8 @@ def discharge_with_states(
     to_lo: Callable[..., Any], trace: Trace, args: Sequence[Any], params: dict[str, Any]
 ) -> Any:
     """An operation on local values of ``trace``, by ``to_lo`` on values of the user's class."""
-    inside = Inside(get_trace())
-    places = {
+    state_trace = StateTrace(get_trace())
+    mutable = {
         i: x
         for i, x in enumerate(args)
         if mutable_values.is_local(trace, x) and isinstance(x.aval, Stated)
@@ -241,32 +243,32 @@ def discharge_with_states(
 
     def run() -> Any:
         values: list[Any] = list(args)
-        for i, place in places.items():
-            aval: Any = place.aval
-            values[i] = aval.plain.new_from_loval(aval.state, *place.contents)
+        for i, local in mutable.items():
+            aval: Any = local.aval
+            values[i] = aval.plain.new_from_loval(aval.state, *local.contents)
         result = to_lo(*values, **params)
-        for i, place in places.items():
-            _update(place, values[i])
+        for i, local in mutable.items():
+            _update(local, values[i])
         return result
 
-    result = run_under(inside, run)
+    result = run_under(state_trace, run)
     if isinstance(result, (list, tuple)):
-        return [_result(trace, inside, x) for x in result]
-    return _result(trace, inside, result)
+        return [_result(trace, state_trace, x) for x in result]
+    return _result(trace, state_trace, result)
 
 
-def _update(place: mutable_values.LocalValue, value: Any) -> None:
+def _update(local: mutable_values.LocalValue, value: Any) -> None:
     """Give a place what a value of the user's class holds."""
     aval: Any = typeof(value)
-    place.aval = aval
-    place.contents[:] = aval.take(value)
+    local.aval = aval
+    local.contents[:] = aval.take(value)
 
 
-def _result(trace: Trace, inside: Trace, x: Any) -> Any:
+def _result(trace: Trace, state_trace: Trace, x: Any) -> Any:
     """A result of ``to_lo`` as the trace has it: places and high values are not the user's own."""
     if isinstance(x, Tracer):
         return x
     aval: Any = typeof(x)
     if isinstance(aval, Stated):
-        return mutable_values.LocalValue(trace, aval, run_under(inside, aval.take, x))
+        return mutable_values.LocalValue(trace, aval, run_under(state_trace, aval.take, x))
     return high_algebra().make(aval, aval.lower_val(x)) if aval.is_high else x

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
+from dovetail_core import (
+    AbstractValue,
+)
 from dovetail_core.interpret.carrier import missing
+
+from .states import cur_qdd
 
 
 class aval_method:  # lower case: used as a decorator
@@ -61,3 +66,50 @@ class HiPspec:
     def device_set(self) -> set[Any]:
         """The devices that hold part of the value."""
         return {d for s in self.to_lo() for d in getattr(s, "device_set", {s})}
+
+
+class MutableHiType(AbstractValue):
+    """A type of places whose contents, and their types, operations change. Subclass it.
+
+    Either the type says what a place holds (``content_types``, ``take``, ``put``), and operations
+    on such places are primitives with ``stateful=True`` and a rule in the table ``refs.discharge``.
+    Or it says how contents follow from a *state*, which is ``value.cur_qdd()`` of a value
+    (``lo_ty_qdd``, ``new_from_loval``, ``read_loval``, ``update_from_loval``): then operations are
+    subclasses of ``HiPrimitive``, whose ``to_lo`` reads and changes a value of the user's class.
+    """
+
+    __slots__ = ()
+    is_mutable: ClassVar[bool] = True
+    has_mutable_type: ClassVar[bool] = True
+    owns_contents: ClassVar[bool] = False
+    has_qdd: bool = False
+    """Whether values have a state."""
+    type_state = aval_method(cur_qdd)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "lo_ty_qdd" in cls.__dict__:  # without its state a type describes no place
+            cls.is_mutable, cls.has_mutable_type, cls.is_high = False, False, True
+            if "has_qdd" not in cls.__dict__:
+                cls.has_qdd = True
+
+    def content_types(self) -> tuple[AbstractValue, ...]:
+        missing(self, "content_types(self)", "to know what a place holds")
+
+    def take(self, value: Any) -> Sequence[Any]:
+        missing(self, "take(self, value)", "to pass what a place holds to a compiled program")
+
+    def put(self, value: Any, contents: Sequence[Any]) -> None:
+        missing(self, "put(self, value, contents)", "to update a place after a compiled program")
+
+    def new_from_loval(self, state: Any, /, *contents: Any) -> Any:
+        """A value in ``state`` that holds these arrays."""
+        missing(self, "new_from_loval(self, state, *contents)", "to trace what is done to a place")
+
+    def read_loval(self, state: Any, value: Any, /) -> Sequence[Any]:
+        """The arrays that a value in ``state`` holds."""
+        missing(self, "read_loval(self, state, value)", "to pass what a place holds to a program")
+
+    def update_from_loval(self, state: Any, value: Any, /, *contents: Any) -> None:
+        """Put a value into ``state``, holding these arrays."""
+        missing(self, "update_from_loval(self, state, value, *contents)", "to update a place")

@@ -64,7 +64,7 @@ MANIFEST = Manifest(
     names={
         "lax.after_all_p": "dovetail_jax_names.extending.primitive:after_all_p",
         "lax.create_token_p": "dovetail_jax_names.extending.primitive:create_token_p",
-        "lax.linear_solve_p": "dovetail_custom_rules.linear_solve_lifting:linear_solve_p",
+        "lax.linear_solve_p": "dovetail_custom_rules.linear_solve:linear_solve_p",
         "lax.select_and_scatter_p": "dovetail_jax_names.extending.primitive:select_and_scatter_p",
     },
     surfaces={"jax": "dovetail_jax_names"},

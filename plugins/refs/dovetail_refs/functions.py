@@ -20,7 +20,6 @@ from dovetail_core import (
 )
 from dovetail_lax import pvary_p, stop_gradient
 
-from .errors import RefTypeError
 from .indexing import Index, encode, indexed_type_of
 from .primitives import (
     addupdate_p,
@@ -32,7 +31,7 @@ from .primitives import (
     set_p,
     swap_p,
 )
-from .types import AbstractRef
+from .types import AbstractRef, RefTypeError
 from .views import At, TransformedRef
 
 
@@ -82,7 +81,7 @@ def _unchecked() -> list[Any]:
     return [a for a, known in axis_names.manual_axes().items() if not known]
 
 
-def _place(what: str, ref: Any, idx: Any) -> tuple[Any, Index]:
+def _resolve(what: str, ref: Any, idx: Any) -> tuple[Any, Index]:
     """The reference behind ``ref``, and the index into it."""
     base, indices = (
         (ref.ref, [*ref.indices, idx]) if isinstance(ref, TransformedRef) else (ref, [idx])
@@ -103,7 +102,7 @@ def get(ref: Any, idx: Any = None) -> Any:
     Raises:
         IndexError: a static index is out of range. RuntimeError: the reference was freed or frozen.
     """
-    base, (chain, operands) = _place("get", ref, ... if idx is None else idx)
+    base, (chain, operands) = _resolve("get", ref, ... if idx is None else idx)
     return get_p.bind(base, *operands, index=chain)
 
 
@@ -114,13 +113,13 @@ def set(ref: Any, idx: Any, value: Any) -> None:
         TypeError: the value's dtype is not the reference's. ValueError: its shape does not fit.
         IndexError: a static index is out of range. RuntimeError: the reference was freed or frozen.
     """
-    base, (chain, operands) = _place("set", ref, idx)
+    base, (chain, operands) = _resolve("set", ref, idx)
     set_p.bind(base, _fitted("written", base, value, chain, operands), *operands, index=chain)
 
 
 def swap(ref: Any, idx: Any, value: Any, _function_name: str = "swap") -> Any:
     """Write ``value`` at an index; returns what was there. Raises what :func:`set` does."""
-    base, (chain, operands) = _place(_function_name, ref, idx)
+    base, (chain, operands) = _resolve(_function_name, ref, idx)
     fitted = _fitted("written", base, value, chain, operands)
     return swap_p.bind(base, fitted, *operands, index=chain)
 
@@ -130,7 +129,7 @@ def addupdate(ref: Any, idx: Any, x: Any) -> None:
 
     Raises what :func:`set` does.
     """
-    base, (chain, operands) = _place("addupdate", ref, idx)
+    base, (chain, operands) = _resolve("addupdate", ref, idx)
     addupdate_p.bind(base, _fitted("added", base, x, chain, operands), *operands, index=chain)
 
 
@@ -141,19 +140,19 @@ def freeze(ref: Any) -> Any:
         RuntimeError: it was freed or frozen before. ValueError: in a transformed function: the
             reference was made outside of it.
     """
-    base, index = _place("freeze", ref, ...)
-    _only_whole("freeze", index)
+    base, index = _resolve("freeze", ref, ...)
+    _refuse_view("freeze", index)
     return freeze_p.bind(base)
 
 
 def free_ref(ref: Any) -> None:
     """Give back the memory of a reference, which cannot be used any more. Raises as ``freeze``."""
-    base, index = _place("free_ref", ref, ...)
-    _only_whole("free_ref", index)
+    base, index = _resolve("free_ref", ref, ...)
+    _refuse_view("free_ref", index)
     free_p.bind(base)
 
 
-def _only_whole(what: str, index: Index) -> None:
+def _refuse_view(what: str, index: Index) -> None:
     if index.chain:
         raise TypeError(f"{what} takes a reference, not a view of part of one")
 

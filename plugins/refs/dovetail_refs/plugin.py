@@ -15,7 +15,7 @@ MANIFEST = Manifest(
         "dce": ("dovetail_refs.rules.dce",),
         "ad.jvp": ("dovetail_refs.rules.jvp",),
         "batching.batch": ("dovetail_refs.rules.batch",),
-        "refs.discharge": ("dovetail_refs.regions", "dovetail_refs.rules.discharge"),
+        "refs.discharge": ("dovetail_refs.region_discharge", "dovetail_refs.rules.discharge"),
     },
     own_rules=(
         "dovetail_refs.rules.evaluation",

@@ -153,3 +153,12 @@ def _from_text(text: str) -> AbstractRef:
 
 
 register_type_notation("Ref", _from_text)
+
+
+class RefTypeError(TypeError, ValueError):
+    """A value that is no reference, or of another type than the one that it is written to; JAX's is
+    a ValueError."""
+
+
+class RefIndexError(IndexError, ValueError):
+    """An index out of the range of a reference; JAX's is a ValueError."""

@@ -25,7 +25,7 @@ from dovetail_xla.arrays import ArrayImpl
 from dovetail_xla.config import trace_context
 
 from .functions import Access
-from .indexing import Chain, Index, accumulate, read, with_moving_integers, write
+from .indexing import Chain, Index, accumulate, read, with_integer_operands, write
 from .types import AbstractRef
 
 
@@ -44,12 +44,12 @@ class Ref(Access, metaclass=_RefMeta):
     and annotations with ``Ref`` hold for both.
     """
 
-    __slots__ = ("_content", "_gone", "_aval", "_lock", "__weakref__")
+    __slots__ = ("_content", "_closed", "_aval", "_lock", "__weakref__")
     _content: Any
     # Held while the content is overwritten in place. Nothing is traced, compiled or imported
     # meanwhile, so nobody who waits for it has what its holder needs.
     _lock: Any
-    _gone: str
+    _closed: str
     _aval: AbstractRef
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -64,7 +64,7 @@ class Ref(Access, metaclass=_RefMeta):
         is_array = x.__class__ is ArrayImpl and x.aval is aval.inner_aval
         converted = x if is_array or high else algebra().array(x, aval.inner_aval)
         ref._content = copy.copy(x) if is_array and not own else converted
-        ref._gone, ref._aval, ref._lock = "", aval, RLock()
+        ref._closed, ref._aval, ref._lock = "", aval, RLock()
         return ref
 
     def __copy__(self) -> Ref:
@@ -77,9 +77,9 @@ class Ref(Access, metaclass=_RefMeta):
 
     def _array(self) -> Any:
         with self._lock:
-            if self._gone:
+            if self._closed:
                 raise RuntimeError(
-                    f"{self._aval.str_short()} is used{here()} after it was {self._gone}"
+                    f"{self._aval.str_short()} is used{here()} after it was {self._closed}"
                 )
             if self._content.__class__ is ArrayImpl and self._content.is_deleted():
                 raise RuntimeError(
@@ -122,7 +122,7 @@ class Ref(Access, metaclass=_RefMeta):
                 self._array()  # raises where there is none
                 self._content = result
             return
-        index = with_moving_integers(Index(chain, list(operands)))
+        index = with_integer_operands(Index(chain, list(operands)))
         where: dict[str, Any] = {"kind": kind, "chain": index.chain}
         if key := self._new(kind, index.chain, [value, *index.operands]):
             _updated(self._copy(), value, *index.operands, **where)
@@ -144,7 +144,7 @@ class Ref(Access, metaclass=_RefMeta):
         """Make the reference unusable; returns what it held."""
         with self._lock:
             content = self._array()
-            self._gone = f"{how}{here()}. Read or copy it before."
+            self._closed = f"{how}{here()}. Read or copy it before."
             self._content = None
         return content
 
@@ -204,15 +204,15 @@ class Ref(Access, metaclass=_RefMeta):
         self._no_number("an array")
 
     def __repr__(self) -> str:
-        if self._gone:
-            return f"Ref({self._aval.inner_aval.str_short()}, {self._gone.partition(' ')[0]})"
+        if self._closed:
+            return f"Ref({self._aval.inner_aval.str_short()}, {self._closed.partition(' ')[0]})"
         if self._aval.inner_aval.is_high:
             return f"Ref({self._content!r})"
         shown = repr(self._copy())  # a NumPy view of the array itself would outlive it
         return f"Ref({shown.partition('(')[2]}" if "(" in shown else f"Ref({shown})"
 
     def __str__(self) -> str:
-        if self._gone or self._aval.inner_aval.is_high:
+        if self._closed or self._aval.inner_aval.is_high:
             return repr(self)
         return str(self._copy())
 

@@ -10,8 +10,7 @@ import numpy as np
 from dovetail_core import here, typeof
 from dovetail_tree.util import register_pytree_node
 
-from .indexing import encode, indexed_type_of
-from .masks import spelled_out
+from .indexing import encode, indexed_type_of, spelled_out
 
 
 class At:
@@ -37,11 +36,11 @@ class TransformedRef:
         IndexError, TypeError: of the index.
     """
 
-    __slots__ = ("ref", "indices", "_whole")
+    __slots__ = ("ref", "indices", "_ref_type")
 
     def __init__(self, ref: Any, indices: Sequence[Any]) -> None:
         self.ref = ref
-        self._whole = typeof(ref)
+        self._ref_type = typeof(ref)
         self.indices = list(indices)
         self._type()
         self.indices = [spelled_out(index) for index in indices]
@@ -89,27 +88,27 @@ def _flatten(view: TransformedRef) -> tuple[Any, Any]:
                 encoded.append(("child", len(children)))
                 children.append(x)
         static.append(tuple(encoded))
-    return children, (view._whole, *static)
+    return children, (view._ref_type, *static)
 
 
 def _unflatten(static: Any, children: Sequence[Any]) -> TransformedRef:
     view = object.__new__(TransformedRef)
-    view._whole, *chain = static
+    view._ref_type, *chain = static
     view.ref = children[0]
-    _check_whole(view)
+    _check_ref_type(view)
     view.indices = [tuple([_item(x, children) for x in items]) for items in chain]
     return view
 
 
-def _check_whole(view: TransformedRef) -> None:
+def _check_ref_type(view: TransformedRef) -> None:
     """Raise TypeError where slices of a reference came in place of it: they are no slices of what
     the view shows."""
     result: Any = getattr(view.ref, "aval", None)
-    if getattr(result, "is_mutable", False) and result is not view._whole:
+    if getattr(result, "is_mutable", False) and result is not view._ref_type:
         raise TypeError(
-            f"a view of part of {view._whole.str_short()} is mapped or sliced{here()}, so that it "
-            f"would show parts of {result.str_short()}: what it shows has other axes. Map over the "
-            "reference itself and make views of its slices, or over what the view holds, view[...]."
+            f"a view of part of {view._ref_type.str_short()} is mapped or sliced{here()}, so that "
+            f"it would show parts of {result.str_short()}: what it shows has other axes. Map over "
+            "the reference itself and make views of its slices, or over the contents, view[...]."
         )
 
 

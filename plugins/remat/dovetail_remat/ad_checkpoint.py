@@ -1,4 +1,4 @@
-"""``dovetail.ad_checkpoint``: JAX's names for rematerialisation, and what is beyond them."""
+"""The namespace ``dovetail.ad_checkpoint``: JAX's names for rematerialisation, and further ones."""
 
 from __future__ import annotations
 

@@ -23,19 +23,19 @@ _UNSET: Any = object()
 
 
 class Budget(Limit):
-    """Keep what fits into a number of bytes, so that least is computed again.
+    """A policy that keeps as many values as a number of bytes allows, so that recomputation is
+    least.
 
     ``checkpoint(f, policy=Budget("2GiB"))`` plans the backward pass of ``f``: values between
-    forward and backward pass, values that are computed again, and cotangents together are to take
-    no more memory than this at any time (arguments, results and gradients do not count; they are
-    there in any case). Which values are kept is the result of a minimum cut of the program at the
-    price of memory at which they fit. What is not kept is computed again piece by piece, when the
-    backward pass comes to it.
+    forward and backward pass, recomputed values and cotangents together take at most this memory at
+    any time (arguments, results and gradients, which exist anyway, do not count). The kept values
+    are the result of a minimum cut of the program at the price of memory at which they fit. Other
+    values are computed again in pieces, each when the backward pass needs it.
 
     Args:
         limit: bytes, as a number or as text with a unit (``"500MB"``, ``"1.5 GiB"``).
-        margin: the part of the limit that is left to the compiler, for what it holds beside (copies
-            in another layout, buffers that do not fit into each other).
+        margin: the fraction of the limit that is reserved for other buffers of the compiler (copies
+            in another layout, fragmentation).
 
     Raises:
         ValueError: the limit is not a positive number of bytes, or the margin not in [0, 1).
@@ -44,7 +44,7 @@ class Budget(Limit):
     __slots__ = ()
 
     def report(self, f: Callable[..., Any], *args: Any, **kwargs: Any) -> BudgetReport:
-        """What this budget means for the backward pass of ``f`` at these arguments.
+        """A report on the plan for the backward pass of ``f`` at these arguments.
 
         Nothing is computed; arguments may be ``ShapeDtypeStruct``.
         """
@@ -66,24 +66,24 @@ def checkpoint(
     Args:
         fun: a function of pytrees of arrays. Without it, a decorator.
         prevent_cse: keep the compiler from merging the second computation with the first. A bool,
-            or a tuple of bools or pytrees of bools, one for each positional argument: only those
-            arguments then stand behind a barrier.
-        policy: which values may be kept all the same (see ``checkpoint_policies``); None: only the
-            inputs. With a ``Budget`` the function has a method ``report(*args, **kwargs)``.
+            or a tuple of bools or pytrees of bools, one for each positional argument: then only
+            those arguments go through a barrier.
+        policy: a function that selects the values that may be kept (see ``checkpoint_policies``),
+            or None to keep only the inputs. With a ``Budget`` the function has a method
+            ``report(*args, **kwargs)``.
         static_argnums, static_argnames: arguments that are not arrays, by position and by keyword.
-        concrete: must be False; it has no meaning where values are traced.
-        effects: what becomes of writes to references that the function is given or closes over,
-            and of other effects (printing). ``"once"``: they happen in the first pass, and the
-            second computes with references of its own, which hold what the originals held when
-            the function was called. ``"replay"``: they happen again whenever values are computed
-            again, which then reads what the references hold at that time. ``"forbid"``: a function
-            that writes or has other effects is an error. What happens to references that are made
-            inside of the function is no effect.
+        concrete: must be False; it has no meaning for traced values.
+        effects: the treatment of writes to references that the function takes or closes over, and
+            of other effects (printing). ``"once"``: they happen in the first pass, and the second
+            uses copies with the contents that the references had when the function was called.
+            ``"replay"``: they happen again at each recomputation, which reads the contents that the
+            references have then. ``"forbid"``: a function that writes or has other effects is an
+            error. References made inside the function are not concerned.
 
     Raises:
-        TypeError: what is given is not a function, or an argument or result is not an array; names
-            it. ValueError: ``effects`` is none of the three; when called: ``static_argnums`` names
-            an argument that was not passed, one reference is passed twice, or the function has
+        TypeError: ``fun`` is not a function, or an argument or result is not an array; names it.
+        ValueError: ``effects`` is none of the three; when called: ``static_argnums`` names an
+            argument that was not passed, one reference is passed twice, or the function has
             effects that are forbidden.
     """
     if fun is _UNSET:
@@ -95,11 +95,11 @@ def checkpoint(
     numbers = arguments.integers("static_argnums", static_argnums)
     names = set(arguments.strings("static_argnames", static_argnames))
 
-    known = _is_known(prevent_cse, policy, effects) and not (numbers or names)
+    cached = _is_cacheable(prevent_cse, policy, effects) and not (numbers or names)
 
     @wraps(fun)
     def checkpointed(*args: Any, **kwargs: Any) -> Any:
-        out = _repeated(fun, prevent_cse, args, kwargs) if known else NotImplemented
+        out = _call_cached(fun, prevent_cse, args, kwargs) if cached else NotImplemented
         if out is not NotImplemented:
             return out
         static = positions(numbers, len(args), fun)
@@ -150,23 +150,23 @@ def _check(fun: Any, policy: Any, concrete: Any, effects: Any) -> None:
         )
 
 
-def _is_known(prevent_cse: Any, policy: Any, effects: Any) -> bool:
-    """Whether :func:`_again` makes the same call."""
+def _is_cacheable(prevent_cse: Any, policy: Any, effects: Any) -> bool:
+    """True if :func:`_call` makes the same call."""
     return prevent_cse.__class__ is bool and policy is None and effects == "once"
 
 
-def _repeated(fun: Any, prevent_cse: bool, args: Any, kwargs: Any) -> Any:
+def _call_cached(fun: Any, prevent_cse: bool, args: Any, kwargs: Any) -> Any:
     if get_trace() is not EVAL:
         return NotImplemented
-    return trace_cache().eager_call("checkpoint", _again, (fun,), (prevent_cse,), args, kwargs)
+    return trace_cache().eager_call("checkpoint", _call, (fun,), (prevent_cse,), args, kwargs)
 
 
-def _again(functions: Sequence[Any], statics: tuple[Any, ...], args: Any, kwargs: Any) -> Any:
+def _call(functions: Sequence[Any], statics: tuple[Any, ...], args: Any, kwargs: Any) -> Any:
     return checkpoint(functions[0], prevent_cse=statics[0])(*args, **kwargs)
 
 
 def _report(checkpointed: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """What the budget means for the backward pass at these arguments: a ``BudgetReport``."""
+    """The ``BudgetReport`` on the backward pass at these arguments."""
     from .budget.report import report_of
 
     return report_of(checkpointed, args, kwargs)
@@ -176,5 +176,5 @@ remat = alias(checkpoint, "remat")
 
 
 def checkpoint_name(x: Any, name: str) -> Any:
-    """``x``, under a name that checkpoint policies can refer to; ``x`` is a pytree of arrays."""
+    """``x``, a pytree of arrays, with a name that checkpoint policies can refer to."""
     return tree_map(lambda leaf: name_p.bind(leaf, name=name), x)

@@ -1,9 +1,9 @@
-"""Effects of checkpointed functions: once, again with every computation, or not at all.
+"""Effects of checkpointed functions: once, again at each recomputation, or forbidden.
 
-References are operands of a checkpointed call like any, until it is differentiated. Then it is
-*discharged*: its program takes what they hold and returns what they are to hold; reading them
-before the call and writing them after it are operations of their own, which happen once. What a
-reference held is kept for the second computation only if that reads it, like every other input.
+References are operands of a checkpointed call, until it is differentiated. Then it is *discharged*:
+its program takes their contents and returns the new contents; reads before the call and writes
+after it are separate operations, which happen once. Contents are kept for the second computation
+only if it reads them, like every other input.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Effects = Literal["once", "replay", "forbid"]
 def bind_with_effects(
     program: ClosedJaxpr, operands: Sequence[Any], params: dict[str, Any]
 ) -> list[Any]:
-    """The results of a checkpointed call, with its effects as ``params["effects"]`` says."""
+    """The results of a checkpointed call, with effects according to ``params["effects"]``."""
     name = program.jaxpr.name
     if params.get("effects") == "forbid" and any(map(_forbidden, program.effects)):
         _refuse(program, name)
@@ -42,15 +42,17 @@ def bind_with_effects(
 
 
 def touched(program: ClosedJaxpr) -> bool:
-    """Whether the program reads or writes references itself."""
+    """True if the program itself reads or writes references."""
     return any(isinstance(e, InputEffect) for e in program.effects)
 
 
 def bind_discharged(
     program: ClosedJaxpr, operands: Sequence[Any], params: dict[str, Any]
 ) -> list[Any]:
-    """The results of a call, on what the references hold that it reads or writes. One that only a
-    derivative's rule uses is passed on to it."""
+    """The results of a call on the contents of references that it reads or writes.
+
+    A reference that only a derivative rule uses stays an operand.
+    """
     result = {e.input_index for e in program.effects if isinstance(e, InputEffect)}
     return _once(program, tuple(i in result for i in range(len(operands))), operands, params)
 
@@ -81,12 +83,12 @@ def _once(
 
 
 def has_io(eqn: Eqn) -> bool:
-    """Whether an equation has an effect on the world outside of the program."""
+    """True if an equation has an effect outside of the program, such as printing."""
     return any(isinstance(e, IOEffect) for e in eqn.effects)
 
 
 def _forbidden(effect: Effect) -> bool:
-    """Whether an effect changes anything; what is only read is kept like any other input."""
+    """True for effects other than reads, whose values are kept like other inputs."""
     return not isinstance(effect, ReadEffect)
 
 
@@ -105,7 +107,7 @@ def _refuse(program: ClosedJaxpr, name: str) -> NoReturn:
 
 
 def _behind(program: ClosedJaxpr) -> Eqn | None:
-    """The innermost equation that changes something."""
+    """The innermost equation with a forbidden effect."""
     result = next((e for e in program.eqns if any(map(_forbidden, e.effects))), None)
     if result is None:
         return None

@@ -7,12 +7,12 @@ from math import isfinite
 from dovetail_testing import Sample, law
 from dovetail_testing.kernel_laws import staged
 
-from .budget.costs import program_flops, work
+from .costs import program_flops, work
 
 
 @law("cost", mixed=False)
 def cost_law(sample: Sample) -> None:
-    """The work is a finite number, not negative, and that of a call is that of its operations."""
+    """Work is finite and not negative, and the work of a program is the sum over its operations."""
     program = staged(sample)
     works = [work(e) for e in program.eqns]
     for w in works:

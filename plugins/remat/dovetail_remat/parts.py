@@ -1,4 +1,4 @@
-"""A checkpointed program in two: what is computed and kept at first, and what is done later."""
+"""The two parts of a checkpointed program: the forward part, and stages of the linear part."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Literal as Choice
 
 from dovetail_ad import LinearTrace, Split
-from dovetail_core import ClosedJaxpr, Eqn, Var, dce_closed
+from dovetail_core import (
+    ClosedJaxpr,
+    Eqn,
+    Var,
+    dce_closed,
+)
 
 from .primitive import remat_p
 from .verdicts import Offloadable
@@ -15,14 +20,14 @@ from .verdicts import Offloadable
 
 @dataclass(frozen=True)
 class Stage:
-    """One recorded call of the linear part, with the second computation of what it needs.
+    """One recorded call of the linear part, with the second computation of the values it needs.
 
     Attributes:
         program: takes the given values (kept ones, then known inputs) marked in ``needed``, and
             the unknowns at ``takes``; returns new unknowns.
-        barrier: what stands behind a barrier: ``"all"`` that it takes, so that what it computes
-            again is computed late; only the values that are ``"kept"``, so that they are read and
-            not made again; or ``"nothing"``.
+        barrier: the operands that go through a barrier: ``"all"``, so that recomputation is not
+            moved earlier; only the ``"kept"`` values, so that the compiler reads them instead of
+            computing them again; or ``"nothing"``.
     """
 
     program: ClosedJaxpr
@@ -33,15 +38,14 @@ class Stage:
 
 @dataclass(frozen=True)
 class Parts:
-    """A checkpointed program in two.
+    """A checkpointed program in two parts.
 
     Attributes:
-        forward: from the known inputs to the known results and the values that are kept.
-        kept: per kept value, where it is kept if it is moved.
-        stages: in order; the unknowns of each are the inputs' and those that stages before
-            returned, counted in order.
-        outs: which unknowns the results are.
-        plan: what a budget says of its choice, if one made it.
+        forward: takes the known inputs; returns the known results and the kept values.
+        kept: per kept value the memory to which it is moved, or None.
+        stages: in order; unknowns are numbered: the inputs, then the results of each stage.
+        outs: the numbers of the unknowns that are the results.
+        plan: the plan of a budget, if one chose the kept values.
     """
 
     split: Split
@@ -82,7 +86,7 @@ class Parts:
             flags += [stage.barrier == "all" and any(barrier)] * len(stage.takes)
             call = {
                 **params,
-                # A budget is spent: differentiated once more, a stage keeps only what it takes.
+                # Differentiated again, a stage of a budget's plan keeps only its operands.
                 "policy": None if self.plan is not None else params["policy"],
                 "jaxpr": stage.program,
                 "differentiated": True,
@@ -93,25 +97,24 @@ class Parts:
 
 
 def barriers(prevent_cse: bool | tuple[bool, ...], count: int) -> tuple[bool, ...]:
-    """Per operand, whether it stands behind a barrier in the second computation."""
+    """A flag per operand: True if it goes through a barrier in the second computation."""
     return prevent_cse if isinstance(prevent_cse, tuple) else (prevent_cse,) * count
 
 
 def joined(flags: Sequence[bool]) -> bool | tuple[bool, ...]:
-    """The shortest spelling of barriers per operand."""
+    """Flags per operand as the parameter ``prevent_cse``: one bool if all are equal."""
     return flags[0] if flags and len(set(flags)) == 1 else tuple(flags) if flags else True
 
 
 def forward_program(known: ClosedJaxpr, kept: Sequence[Var], n: int) -> ClosedJaxpr:
     """The known program, returning its ``n`` results and the kept values."""
     outvars = [*known.jaxpr.outvars[:n], *kept]
-    whole = ClosedJaxpr(known.jaxpr.replace(outvars=outvars), known.consts)
-    return dce_closed(whole, [True] * len(outvars), True)[0]
+    program = ClosedJaxpr(known.jaxpr.replace(outvars=outvars), known.consts)
+    return dce_closed(program, [True] * len(outvars), True)[0]
 
 
 def without(eqn: Eqn, given: dict[Var, Any], same: dict[Any, Var]) -> Eqn | None:
-    """The equation, not defining again the variables that are given; None if it defines others
-    none."""
+    """The equation without the results that are ``given``; None if it has no others."""
     if all(v in given for v in eqn.outvars):
         return None
     outvars = [Var(v.aval) if v in given else v for v in eqn.outvars]

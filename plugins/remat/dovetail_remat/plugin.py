@@ -12,24 +12,21 @@ MANIFEST = Manifest(
         "dovetail_remat.loops.primitives",
         "dovetail_remat.loops.second",
     ),
-    tables={"remat.cost": "dovetail_remat.budget.costs:cost_rules"},
+    tables={"remat.cost": "dovetail_remat.costs:cost_rules"},
     laws={"remat.cost": "dovetail_remat.laws:cost_law"},
     contributes={
         "sharding.infer": ("dovetail_remat.rules.sharding",),
         "ad.jvp": (
             "dovetail_remat.rules.differentiation",
             "dovetail_remat.loops.rules.differentiation",
-            "dovetail_remat.loops.rules.higher_orders",
         ),
         "ad.partial_eval": (
             "dovetail_remat.rules.differentiation",
             "dovetail_remat.loops.rules.differentiation",
-            "dovetail_remat.loops.rules.higher_orders",
         ),
         "ad.transpose": (
             "dovetail_remat.rules.differentiation",
             "dovetail_remat.loops.rules.differentiation",
-            "dovetail_remat.loops.rules.higher_orders",
         ),
         "backends.stablehlo": ("dovetail_remat.rules.running",),
         "backends.reference": ("dovetail_remat.rules.running",),
@@ -45,7 +42,6 @@ MANIFEST = Manifest(
     own_rules=(
         "dovetail_remat.rules.differentiation",
         "dovetail_remat.loops.rules.differentiation",
-        "dovetail_remat.loops.rules.higher_orders",
         "dovetail_remat.rules.running",
         "dovetail_remat.rules.batching",
         "dovetail_remat.loops.rules.batching",

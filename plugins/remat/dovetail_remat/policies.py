@@ -1,7 +1,7 @@
-"""Policies: which intermediate values of a checkpointed function are kept.
+"""Policies, which select the intermediate values of a checkpointed function that are kept.
 
-A policy is asked for each operation, ``policy(primitive, *avals, **params)``, and says whether its
-results may be kept: a bool, or one of the answers in ``verdicts``.
+A policy is called for each operation, ``policy(primitive, *avals, **params)``, and returns True if
+its results may be kept, False if not, or one of the decisions in ``verdicts``.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def offload_dot_with_no_batch_dims(offload_src: str, offload_dst: str) -> Policy
 
     Args:
         offload_src: the memory that they are computed in and brought back to, as ``"device"``.
-        offload_dst: the memory that keeps them meanwhile, as ``"pinned_host"``.
+        offload_dst: the memory that keeps them between the passes, as ``"pinned_host"``.
     """
     where = _offloading("offload_dot_with_no_batch_dims", offload_src, offload_dst)
 
@@ -81,11 +81,11 @@ def save_and_offload_only_these_names(
     offload_src: str,
     offload_dst: str,
 ) -> Policy:
-    """Keep the values with some names, others in another memory, and no more.
+    """Keep the values with some names, those with others in another memory, and no more.
 
     Args:
-        names_which_can_be_saved: of the values to keep where they are.
-        names_which_can_be_offloaded: of the values to keep in memory ``offload_dst``.
+        names_which_can_be_saved: names of values to keep in their memory.
+        names_which_can_be_offloaded: names of values to keep in memory ``offload_dst``.
         offload_src, offload_dst: as for :func:`offload_dot_with_no_batch_dims`.
 
     Raises:
@@ -109,7 +109,7 @@ def save_and_offload_only_these_names(
 
 
 def save_from_both_policies(policy_1: Policy, policy_2: Policy) -> Policy:
-    """Keep what either of two policies keeps; in its own memory if either says so."""
+    """Keep the values that either of two policies keeps; not moved if either does not move them."""
 
     def policy(prim: Any, *avals: Any, **params: Any) -> Any:
         one = policy_1(prim, *avals, **params)

@@ -1,4 +1,4 @@
-"""The primitives ``remat2`` (a call whose values are computed again), ``name`` and ``place``."""
+"""The primitives ``remat2`` (a call whose values are recomputed), ``name`` and ``place``."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ remat_p = Primitive("remat2", multiple_results=True)
 remat_p.def_traits(
     parameters={
         "jaxpr": "program of the function",
-        "policy": "what is kept for the reverse pass",
-        "prevent_cse": "whether a barrier keeps the second computation",
-        "differentiated": "whether it is what a derivative computes again",
-        "effects": "how often effects happen",
+        "policy": "selects the values kept for the reverse pass",
+        "prevent_cse": "operands of the second computation that go through a barrier",
+        "differentiated": "true for the second computation",
+        "effects": "once, or replay: again at each recomputation",
     }
 )
 """``remat2(*operands, jaxpr, policy, prevent_cse, differentiated, effects="once")``.
 
-``prevent_cse`` says which operands of the second computation stand behind a barrier: a bool for
-all of them, or one for each. ``differentiated`` marks the second computation. With ``effects`` of
+``prevent_cse`` marks operands of the second computation that go through a barrier: a bool for all
+of them, or one for each. ``differentiated`` marks the second computation. With ``effects`` of
 ``"replay"`` the second computation has the effects of the first.
 """
 
@@ -42,7 +42,7 @@ def _regions(params: dict[str, Any]) -> RegionInterface:
 
 
 name_p = Primitive("name")
-name_p.def_traits(parameters={"name": "by which policies know the value"})
+name_p.def_traits(parameters={"name": "the name by which policies refer to the value"})
 """The identity, which gives its operand a name that policies can refer to."""
 
 
@@ -57,14 +57,16 @@ def _name(x: Any, *, name: str) -> Any:
 
 
 place_p = Primitive("place")
-place_p.def_traits(parameters={"src": "where the value is", "dst": "where it goes"})
-"""The identity, whose result is in memory ``dst`` while its operand is in memory ``src``.
+place_p.def_traits(
+    parameters={"src": "the memory of the operand", "dst": "the memory of the result"}
+)
+"""The identity, whose operand is in memory ``src`` and whose result is in memory ``dst``.
 
-Memories are named as devices name theirs (``"device"``, ``"pinned_host"``). They are no part of
-types: a value computes the same wherever it is.
+Memories have the names that devices give them (``"device"``, ``"pinned_host"``), and are not part
+of types: they do not change what is computed.
 """
 
 
 @place_p.def_abstract_eval
-def _place_type(x: Any, *, src: str, dst: str) -> Any:
+def _memory_type(x: Any, *, src: str, dst: str) -> Any:
     return x

@@ -1,4 +1,4 @@
-"""What ``dovetail`` itself has of the plugin ``remat``."""
+"""The names that ``dovetail`` takes from the plugin ``remat``."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What differentiating a function keeps for its backward pass: as records, and printed."""
+"""The residuals that reverse-mode differentiation of a function keeps, as records and as text."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from dovetail_tree.util import (
     tree_unflatten,
 )
 
-from .budget.costs import nbytes
+from .costs import nbytes
 from .primitive import name_p, place_p
 
 Kind = Choice["argument", "constant", "name", "operation"]
@@ -41,13 +41,12 @@ class SavedResidual:
 
     Attributes:
         aval: its type.
-        kind: whether it is an ``argument`` of the function, a ``constant`` that the function
-            closes over, a value with a ``name`` (see ``checkpoint_name``), or the result of an
-            ``operation``.
+        kind: an ``argument`` of the function, a ``constant`` that the function closes over, a value
+            with a ``name`` (see ``checkpoint_name``), or the result of an ``operation``.
         name: the argument's path (``"params['w']"``), the value's name, or the operation's.
-        source: the user's line behind it, if any: ``"FILE:LINE (FUNCTION)"``.
-        memory: the memory that it is moved to meanwhile, if any.
-        loop: the loops whose iterations it is stacked over, innermost first.
+        source: the user's source line, if any: ``"FILE:LINE (FUNCTION)"``.
+        memory: the memory that it is moved to between the passes, if any.
+        loop: the loops over whose iterations it is stacked, innermost first.
     """
 
     aval: AbstractValue
@@ -71,13 +70,13 @@ class SavedResidual:
         }[self.kind]
         stacked = "".join(f" in each step of {loop}" for loop in self.loop)
         memory = f" in memory {self.memory!r}" if self.memory else ""
-        place = f" from {self.source}" if self.source else ""
-        return f"{self.aval.str_short()} {what}{stacked}{memory}{place}"
+        source = f" from {self.source}" if self.source else ""
+        return f"{self.aval.str_short()} {what}{stacked}{memory}{source}"
 
 
 @reword_errors
 def saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> list[SavedResidual]:
-    """What reverse-mode differentiation of ``f`` at these arguments keeps for its backward pass.
+    """The values that reverse-mode differentiation of ``f`` at these arguments keeps.
 
     Args:
         f: a function of pytrees of arrays. args, kwargs: its arguments, or their types
@@ -116,7 +115,7 @@ def linearization(f: Callable[..., Any], args: Any, kwargs: Any) -> ClosedJaxpr:
 
 
 def _argument_name(f: Callable[..., Any], path: Sequence[Any]) -> str:
-    """How a call would spell the leaf at ``path`` of ``(args, kwargs)``."""
+    """The leaf at ``path`` of ``(args, kwargs)``, named by the parameters of ``f``."""
     which, key, rest = path[0].idx, path[1], path[2:]
     if which == 1:
         return f"{key.key}{keystr(rest)}"
@@ -137,7 +136,7 @@ def _describe(jaxpr: Jaxpr, var: Var, inputs: dict[Var, str]) -> SavedResidual:
 
 
 def residual_record(jaxpr: Jaxpr, var: Var) -> SavedResidual:
-    """What a value of a program is, where its inputs have no names."""
+    """The record of a value of a program whose inputs have no names."""
     return _trace_back(jaxpr, var, var.aval, {}, (), "")
 
 
@@ -149,7 +148,7 @@ def _trace_back(
     loop: tuple[str, ...],
     memory: str,
 ) -> SavedResidual:
-    """The operation behind ``var``, looked for inside of calls and loops."""
+    """The record of the operation that defines ``var``, searched in calls and loops."""
     eqn = next((e for e in jaxpr.eqns if var in e.outvars), None)
     if eqn is None:
         known = inputs.get(var) if isinstance(var, Var) else None
@@ -162,11 +161,11 @@ def _trace_back(
     source = str(eqn.source) if eqn.source is not None else ""
     if eqn.primitive is name_p:
         return SavedResidual(aval, "name", eqn.params["name"], source, memory, loop)
-    inner = _inside(eqn, eqn.outvars.index(var), jaxpr, aval, inputs, loop, memory)
+    inner = _trace_into(eqn, eqn.outvars.index(var), jaxpr, aval, inputs, loop, memory)
     return inner or SavedResidual(aval, "operation", eqn.primitive.name, source, memory, loop)
 
 
-def _inside(
+def _trace_into(
     eqn: Eqn,
     result: int,
     jaxpr: Jaxpr,
@@ -175,7 +174,8 @@ def _inside(
     loop: tuple[str, ...],
     memory: str,
 ) -> SavedResidual | None:
-    """The operation that defines a result of a primitive with one sub-program, if it is inside."""
+    """The record of the operation in a region that defines a result of a primitive with one region;
+    None for other primitives."""
     if eqn.primitive.regions is None:
         return None
     interface: RegionInterface = eqn.primitive.regions(eqn.params)

@@ -19,7 +19,7 @@ from dovetail_tree.util import (
 
 
 def barrier_flags(given: Any, num_consts: int, args: Any, kwargs: Any, fun: Any) -> Any:
-    """``prevent_cse`` for each operand; what the function closes over stands behind the barrier."""
+    """``prevent_cse`` for each operand; True for values that the function closes over."""
     if isinstance(given, bool):
         return given
     try:
@@ -37,11 +37,12 @@ def barrier_flags(given: Any, num_consts: int, args: Any, kwargs: Any, fun: Any)
 def trace(
     call: Callable[..., Any], in_tree: Any, avals: Sequence[Any], fun: Any, given: Sequence[Any]
 ) -> tuple[ClosedJaxpr, list[Any], Any]:
-    """The program of ``call``, what it closes over (leading operands), and its result's structure.
+    """The program of ``call``, the values that it closes over (leading operands), and the structure
+    of its result.
 
     Args:
-        call: ``fun``, with the arguments that are static.
-        given: these, with their places.
+        call: ``fun``, with its static arguments.
+        given: the static arguments, each with its position or keyword.
 
     Raises:
         TypeError: a result is not an array, or is mutable.
@@ -74,7 +75,7 @@ def trace(
 
 
 def _static_key(given: Sequence[Any]) -> Any:
-    """Static arguments as a key; None where they are none, or would keep functions alive."""
+    """Static arguments as a key; None if they are not hashable, or would keep functions alive."""
     result = exact_key(tuple(map(tuple, given)))
     try:
         hash(result)
@@ -89,7 +90,7 @@ def name_of(fun: Any) -> str:
 
 
 def positions(numbers: Sequence[int], count: int, fun: Any) -> set[int]:
-    """The positions that ``static_argnums`` means in a call with ``count`` arguments."""
+    """The positions that ``static_argnums`` names in a call with ``count`` arguments."""
     for n in numbers:
         if not -count <= n < count:
             raise ValueError(
@@ -100,7 +101,11 @@ def positions(numbers: Sequence[int], count: int, fun: Any) -> set[int]:
 
 
 def types(args: Any, kwargs: Any, leaves: Sequence[Any], fun: Any) -> list[Any]:
-    """The types of the leaves; raises TypeError, with its path, for one that is no array."""
+    """The types of the leaves.
+
+    Raises:
+        TypeError: one is not an array; names its path.
+    """
     try:
         return [typeof(x) for x in leaves]
     except TypeError:

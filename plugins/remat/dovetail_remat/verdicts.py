@@ -1,7 +1,7 @@
-"""What a policy may answer for an operation: keep its results, compute them again, or move them.
+"""The decisions of policies on an operation: keep its results, compute them again, or move them.
 
-Besides ``True`` and ``False`` a policy may return ``Saveable``, ``Recompute`` or an
-``Offloadable``, which keeps the results in another memory until the backward pass needs them.
+A policy may return a bool, ``Saveable``, ``Recompute`` or an ``Offloadable``, which keeps the
+results in another memory until the backward pass needs them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Policy = Callable[..., Any]
 
 
 class _Answer:
-    """An answer without details; it is true if values are kept."""
+    """A decision without details; it is true if values are kept."""
 
     __slots__ = ("name", "keeps")
 
@@ -31,7 +31,7 @@ class _Answer:
 
 
 Saveable = _Answer("Saveable", True)
-"""Keep the operation's results where they are."""
+"""Keep the operation's results in their memory."""
 Recompute = _Answer("Recompute", False)
 """Compute the operation's results again."""
 
@@ -47,10 +47,10 @@ Verdict = _Answer | Offloadable
 
 
 def verdict(policy: Policy, eqn: Eqn) -> Verdict:
-    """What ``policy`` says of an equation, or a custom rule in its place.
+    """The decision of ``policy``, or of the primitive's own rule, on an equation.
 
     Raises:
-        TypeError: it is none of the answers above; names the operation and its place.
+        TypeError: it is none of the above; names the operation and its source line.
     """
     keep = None if eqn.primitive.rules is None else eqn.primitive.rules.get("remat.keep")
     if keep is not None:

@@ -19,9 +19,9 @@ from dovetail.ad_checkpoint import Budget, BudgetReport
 from dovetail_ad import split_program
 from dovetail_core import Var, stage_closed, typeof
 from dovetail_remat import cost_rules, program_flops
-from dovetail_remat.budget.cut import Network
 from dovetail_remat.budget.graph import Graph
 from dovetail_remat.budget.schedule import schedule
+from dovetail_remat.budget.search import Network
 
 N, D, DEPTH = 64, 32, 12
 RNG = np.random.RandomState(0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_batching import Axis, asked_always, batch_rules
+from dovetail_batching import Axis, axis_primitives, batch_rules
 from dovetail_core import Primitive, algebra, typeof
 
 from .views import Rule, RuleView, as_it_is
@@ -75,11 +75,11 @@ class _AxisRules(RuleView):
 
     def __setitem__(self, primitive: Primitive, rule: Rule) -> None:
         super().__setitem__(primitive, rule)
-        asked_always.add(primitive)
+        axis_primitives.add(primitive)
 
     def __delitem__(self, primitive: Primitive) -> None:
         super().__delitem__(primitive)
-        asked_always.discard(primitive)
+        axis_primitives.discard(primitive)
 
 
 primitive_batchers = RuleView(batch_rules, _adopt, _present)

@@ -1,1 +1,1 @@
-"""Choosing what to keep by a budget of memory: costs, cut, schedule, search, report."""
+"""Choice of kept values by a budget of memory: graph, search, schedule, plan, report."""

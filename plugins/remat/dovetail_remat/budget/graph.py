@@ -1,4 +1,4 @@
-"""What a budget decides on: the values of a split program, their sizes, and who needs them."""
+"""The values of a split program among which a budget chooses, their sizes and their users."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 from dovetail_ad import Split
 from dovetail_core import ClosedJaxpr, Eqn, IOEffect, Var
 
-from .costs import Work, nbytes, size, work
+from ..costs import Work, nbytes, size, work
 
 _CHEAP = 16
 """Flops per element up to which an operation is fused with those around it."""
 
 
 class Graph:
-    """The known program of a split and, per equation of the linear one, what that reads.
+    """The known program of a split, and the values that each equation of the linear one reads.
 
     Attributes:
-        known, linear: the equations of the two programs. ``works``: what each known one costs.
-        producer: which known equation defines a variable (inputs have none).
-        operands: per known equation, those that are not inputs of the program.
+        known, linear: the equations of the two programs. ``works``: the work of each known one.
+        producer: the known equation that defines a variable (inputs have none).
+        operands: per known equation, the operands that are not inputs of the program.
         reads: per linear equation, the values of the known program that it takes.
         required: the values that are read, each with the linear equations that read it.
         inseparable: the linear equations that use a mutable value which one before them makes, or
@@ -60,14 +60,14 @@ class Graph:
 
     @property
     def forward(self) -> Work:
-        """What the whole known program costs."""
+        """The work of the known program."""
         return Work(sum(w.flops for w in self.works), sum(w.bytes for w in self.works))
 
     def _materialised(self) -> set[Var]:
-        """Values that get memory of their own when they are computed again or pass by.
+        """Values that are stored in memory when they are computed.
 
-        Compilers fuse cheap operations on elements into their consumers, so only what comes out of
-        other operations, or goes into them, is ever in memory.
+        Compilers fuse cheap elementwise operations into their consumers, so only operands and
+        results of other operations are stored.
         """
         result: set[Var] = set()
         for eqn, w in zip(self.known, self.works):
@@ -82,7 +82,8 @@ class Graph:
     def _cotangents(self) -> list[int]:
         """Bytes of the cotangents that are alive while each linear equation is transposed.
 
-        A cotangent lives from the last use of its variable, where it is begun, to its definition.
+        A cotangent lives from the last use of its variable, where it is first computed, to the
+        definition of the variable.
         """
         defined = {v: i for i, e in enumerate(self.linear) for v in e.outvars}
         last: dict[Var, int] = {}
@@ -104,21 +105,21 @@ class Graph:
 
 
 def fuses(eqn: Eqn, w: Work) -> bool:
-    """Whether a compiler computes this operation within its consumers."""
+    """True if a compiler fuses this operation into its consumers."""
     largest = max((size(v.aval) for v in eqn.outvars), default=0)
     single = len(eqn.outvars) == 1 and eqn.primitive.regions is None
     return single and w.flops <= _CHEAP * largest and not reduces(eqn, w)
 
 
 def reduces(eqn: Eqn, w: Work) -> bool:
-    """Whether the operation's result is much smaller than what it reads, at little work for it."""
+    """True if an operation's result is much smaller than its operands and its work is small."""
     sizes = [size(x.aval) for x in eqn.invars]
     out = sum(size(v.aval) for v in eqn.outvars)
     return w.flops > 0 and out * 2 <= max(sizes, default=0) and w.flops <= 4 * sum(sizes)
 
 
 def residual_variables(known: ClosedJaxpr, linear: ClosedJaxpr, split: Split) -> dict[Var, Any]:
-    """Which value of the known program each residual input of the linear one is."""
+    """Maps each residual input of the linear program to a value of the known program."""
     n = split.num_known_outputs
     values = [
         known.jaxpr.invars[i] if direct else known.jaxpr.outvars[n + i]

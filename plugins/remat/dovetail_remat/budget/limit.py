@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([a-z]*)\s*", re.IGNORECASE)
 
 
 class Limit:
-    """A number of bytes to plan a backward pass with (see :class:`Budget`, which users make)."""
+    """A number of bytes within which a backward pass is planned; the base of :class:`Budget`."""
 
     __slots__ = ("limit", "margin")
 
@@ -31,7 +31,7 @@ class Limit:
 
     @property
     def target(self) -> float:
-        """The bytes to plan with."""
+        """The number of bytes that the plan may use."""
         return self.limit * (1 - self.margin)
 
     def __eq__(self, other: object) -> bool:

@@ -1,4 +1,4 @@
-"""Splitting a checkpointed program by a budget: what is kept, and the stages of the rest."""
+"""Splitting a checkpointed program by a budget: kept values, and stages of the linear part."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Plan:
     """A budget's choice for one program.
 
     Attributes:
-        known: the program whose values it is about.
-        chosen, free: the schedule that was chosen, and the one without any limit.
-        used: the values that are really kept: the backward pass reads them.
+        known: the program whose values are kept or computed again.
+        chosen, free: the chosen schedule, and the one without a limit.
+        used: the chosen values that the backward pass reads.
     """
 
     budget: Limit
@@ -37,14 +37,14 @@ class Plan:
 
 
 listener: ContextVar[list[Plan] | None] = ContextVar("dovetail_remat_plans", default=None)
-"""Where set, every plan that is used is appended."""
+"""A list to which each plan in use is appended, or None."""
 
 
 def planned(split: Split, known: ClosedJaxpr, linear: ClosedJaxpr, budget: Limit) -> Parts:
     """The two parts of a split program within a budget.
 
     Args:
-        known, linear: the programs of ``split`` with calls opened.
+        known, linear: the programs of ``split`` with calls inlined.
     """
     graph = Graph(known, linear, split)
     chosen, free = choose(graph, budget.target)
@@ -64,7 +64,7 @@ def planned(split: Split, known: ClosedJaxpr, linear: ClosedJaxpr, budget: Limit
 
 
 def _used(graph: Graph, chosen: Schedule) -> set[Var]:
-    """Kept values that the backward pass really reads."""
+    """The kept values that the backward pass reads."""
     read = {v for v in graph.required if v in chosen.kept}
     again = (e for p in chosen.pieces for e in p.again)
     return read | {v for e in again for v in graph.operands[e] if v in chosen.kept}
@@ -90,7 +90,7 @@ class _Stages:
         unknown = linear.jaxpr.invars[len(graph.residual_of) :]
         self.numbers: dict[Var, int] = {v: i for i, v in enumerate(unknown)}
         self.last_use = self._last_uses()
-        # Where nothing is computed again the compiler is left to do as it pleases.
+        # If nothing is computed again, no barrier restricts the compiler.
         self.default = "kept" if chosen.again.flops else "nothing"
 
     def _last_uses(self) -> dict[Any, int]:
@@ -101,14 +101,14 @@ class _Stages:
         return result
 
     def all(self, pieces: Sequence[Piece]) -> tuple[list[Stage], list[int]]:
-        """The stages, and which unknowns the program's results are."""
+        """The stages, and the numbers of the unknowns that are the program's results."""
         stages = [self._stage(p) for p in pieces]
         loose = [x for x in self.linear.outvars if x not in self.numbers]
-        if loose:  # results that are not unknown at all, but known values or literals
+        if loose:  # results that are known values or literals
             stages.append(self._loose(loose))
-        places = {id(x): len(self.numbers) + i for i, x in enumerate(loose)}
+        numbers = {id(x): len(self.numbers) + i for i, x in enumerate(loose)}
         outs = [
-            self.numbers[x] if x in self.numbers else places[id(x)] for x in self.linear.outvars
+            self.numbers[x] if x in self.numbers else numbers[id(x)] for x in self.linear.outvars
         ]
         return stages, outs
 
@@ -127,7 +127,7 @@ class _Stages:
         return self._trimmed(program, len(takes), numbers, barrier)
 
     def _loose(self, atoms: Sequence[Any]) -> Stage:
-        """A stage that returns known values; they are kept, or inputs."""
+        """A stage that returns known values, which are kept or inputs."""
         program = self._program([], [], [self._known(x) for x in atoms])
         return self._trimmed(program, 0, (), "nothing")
 

@@ -1,4 +1,4 @@
-"""What a budget chose: values kept and their sizes, recomputation, live memory, as text or plot."""
+"""Reports on budgets: kept values and their sizes, recomputation, live memory, as text or plot."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ class Recomputed:
     """An operation that is computed again.
 
     Attributes:
-        operation: the primitive's name. ``source``: the user's line behind it.
-        flops: floating-point operations in one computation. ``times``: how often it is done again.
+        operation: the primitive's name. ``source``: the user's source line.
+        flops: floating-point operations in one computation. ``times``: the number of times that it
+            is computed again.
     """
 
     operation: str
@@ -43,11 +44,11 @@ class BudgetReport:
     Attributes:
         name: of the function. ``limit``: the budget.
         peak, unlimited_peak: the most memory at any time, within the budget and without one.
-        kept: the values that are kept, largest first. ``recomputed``: what is computed again, most
-            work first.
-        forward_flops, recomputed_flops: work of the forward pass, and what is done once more.
+        kept: the kept values, largest first. ``recomputed``: the operations that are computed
+            again, most work first.
+        forward_flops, recomputed_flops: work of the forward pass, and work done again.
         timeline, unlimited_timeline: memory in use after each operation of the forward pass and
-            then of the backward pass; ``turn`` is where the backward pass begins.
+            then of the backward pass; ``turn`` is the index at which the backward pass begins.
     """
 
     name: str
@@ -69,12 +70,12 @@ class BudgetReport:
 
     @property
     def fits(self) -> bool:
-        """Whether the estimated peak is within the limit."""
+        """True if the estimated peak is within the limit."""
         return self.peak <= self.limit
 
     @property
     def overhead(self) -> float:
-        """Work that is done again, as a part of the forward pass."""
+        """Work that is done again, as a fraction of the forward pass."""
         return self.recomputed_flops / self.forward_flops if self.forward_flops else 0.0
 
     def __str__(self) -> str:
@@ -117,7 +118,7 @@ class BudgetReport:
 
 
 def report_of(f: Callable[..., Any], args: Any, kwargs: Any) -> BudgetReport:
-    """The report on the first budget that is met in differentiating ``f``.
+    """The report on the first budget in the derivative of ``f``.
 
     Raises:
         ValueError: ``f`` has no checkpoint with a budget, or nothing in it is differentiated.

@@ -1,8 +1,8 @@
-"""The order of the backward pass under a choice of kept values, and the memory that it takes.
+"""The order of the backward pass for a choice of kept values, and the memory that it takes.
 
-What is not kept is computed again stage by stage: the linear program is cut where nothing (but
-trifles) that is computed again is wanted on both sides, and each piece computes its own values
-again when the backward pass comes to it.
+Other values are computed again in stages: the linear program is cut at positions where (almost) no
+recomputed value is used on both sides, and each piece computes its own values again when the
+backward pass reaches it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from itertools import accumulate, pairwise
 
 from dovetail_core import Var
 
-from .costs import Work
+from ..costs import Work
 from .graph import Graph
 
 _TRIFLE = 1e-4
-"""The part of the forward pass that it is no loss to compute once more in two stages."""
+"""The fraction of the forward pass that may be computed in two stages without loss."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class Piece:
     """A piece of the linear program.
 
     Attributes:
-        start, stop: its equations.
+        start, stop: the range of its equations.
         again: known equations that it computes again, in order.
-        memory: bytes of what it computes again.
+        memory: bytes of the values that it computes again.
     """
 
     start: int
@@ -38,11 +38,11 @@ class Piece:
 
 @dataclass(frozen=True)
 class Schedule:
-    """Pieces of the linear program in order, and what they cost.
+    """Pieces of the linear program in order, and their cost.
 
     Attributes:
-        kept: the values that are kept.
-        again: what is computed again costs this.
+        kept: the kept values.
+        again: the work that is done again.
         timeline: estimated bytes in use at each step: the known equations, then the linear ones
             from the last to the first.
     """
@@ -59,7 +59,7 @@ class Schedule:
 
 
 def schedule(graph: Graph, kept: frozenset[Var]) -> Schedule:
-    """The best order of the backward pass where ``kept`` is kept."""
+    """The best order of the backward pass if ``kept`` is kept."""
     spans = _spans(graph, kept)
     pieces = _merged(graph, _pieces(graph, spans), kept)
     flops = sum(graph.works[i].flops for p in pieces for i in p.again)
@@ -69,7 +69,7 @@ def schedule(graph: Graph, kept: frozenset[Var]) -> Schedule:
 
 
 def _spans(graph: Graph, kept: frozenset[Var]) -> dict[int, tuple[int, int]]:
-    """Per known equation that is computed again, the first and last linear one that wants it."""
+    """Per known equation that is computed again, the first and last linear one that needs it."""
     spans: dict[int, tuple[int, int]] = {}
 
     def want(v: Var, first: int, last: int) -> None:
@@ -88,7 +88,7 @@ def _spans(graph: Graph, kept: frozenset[Var]) -> dict[int, tuple[int, int]]:
 
 
 def _pieces(graph: Graph, spans: dict[int, tuple[int, int]]) -> list[Piece]:
-    """Cut the linear program wherever hardly anything is wanted on both sides."""
+    """Cut the linear program where hardly any recomputed value is used on both sides."""
     n = len(graph.linear)
     steps = [0.0] * (n + 2)
     for e, (first, last) in spans.items():
@@ -118,7 +118,7 @@ def _memory(graph: Graph, again: list[int]) -> int:
 
 
 def _merged(graph: Graph, pieces: list[Piece], kept: frozenset[Var]) -> tuple[Piece, ...]:
-    """Join neighbours where the peak cannot grow: fewer barriers leave compilers more freedom."""
+    """Join adjacent pieces if the peak does not grow: fewer barriers restrict the compiler less."""
     most = max((p.memory for p in pieces), default=0)
     result: list[Piece] = []
     for p in pieces:
@@ -134,12 +134,12 @@ def _merged(graph: Graph, pieces: list[Piece], kept: frozenset[Var]) -> tuple[Pi
 
 
 def _heavy(graph: Graph, p: Piece) -> bool:
-    """Whether the piece computes anything again that is not free."""
+    """True if the piece computes operations again that are not free."""
     return any(graph.works[e].flops for e in p.again)
 
 
 def _forward(graph: Graph, kept: frozenset[Var]) -> list[int]:
-    """Bytes in use after each known equation: what is kept so far, and what passes by."""
+    """Bytes in use after each known equation: kept values so far, and temporary ones."""
     last: dict[Var, int] = {}
     for i, eqn in enumerate(graph.known):
         last.update((x, i) for x in eqn.invars if isinstance(x, Var))
@@ -174,7 +174,7 @@ def _backward(graph: Graph, kept: frozenset[Var], pieces: tuple[Piece, ...]) -> 
 
 
 def _first_uses(graph: Graph, kept: frozenset[Var], pieces: tuple[Piece, ...]) -> dict[Var, int]:
-    """Per kept value, the first linear equation that needs it: then its memory is free."""
+    """Per kept value, the first linear equation that needs it, after which its memory is free."""
     result = {v: users[0] for v, users in graph.required.items() if v in kept}
     for p in pieces:
         for e in p.again:

@@ -1,4 +1,4 @@
-"""How a loop is described in the parameters of the primitives behind checkpointed loops."""
+"""The description of a loop in the parameters of the primitives for checkpointed loops."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from .integers import INT
 from .schemes import Online
 
 CONTROL_COLUMNS = 4
-"""Of the integers that a forward pass hands over: a row for each place (position, repetitions,
-length, number of the place in the buffers), then one with the last place in use and the end."""
+"""The columns of the integers that a forward pass returns: a row for each kept state (position,
+repetitions, length, index in the buffers), then one with the last row in use and the end."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Loop:
 
     @classmethod
     def of(cls, params: dict[str, Any]) -> Loop:
-        """The loop that the parameters of one of these primitives describe."""
+        """The loop described by the parameters of one of these primitives."""
         return cls(**{f.name: params[f.name] for f in fields(cls)})
 
     @property
@@ -52,7 +52,7 @@ class Loop:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def parts(self, values: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
-        """Operands, or what belongs to them, as those of constants, carry and slices."""
+        """Values that belong to operands, in three lists: for constants, carry and slices."""
         n, m = self.num_consts, self.num_consts + self.num_carry
         return list(values[:n]), list(values[n:m]), list(values[m:])
 
@@ -69,13 +69,13 @@ class Loop:
         return [*outs[: self.num_carry], *map(self.stacked, outs[self.num_carry :])]
 
     def stacked(self, aval: Any) -> Any:
-        """The type of what the loop reads or writes slice by slice."""
+        """The type of an array whose slices, of type ``aval``, the loop reads or writes."""
         assert self.length is not None
         return with_leading(aval, self.length)
 
     @property
     def slots(self) -> int:
-        """For how many carries there is room."""
+        """The number of carries for which there is room."""
         if isinstance(self.scheme, Online):
             return self.scheme.snapshots + 1
         return max(self.scheme.slots(self.length), 2)
@@ -86,7 +86,7 @@ class Loop:
 
     @property
     def control(self) -> ShapedArray:
-        """The type of the integers that say which states are kept where."""
+        """The type of the integers that describe the kept states."""
         return ShapedArray((self.slots + 1, CONTROL_COLUMNS), INT)
 
     def with_body(self, body: ClosedJaxpr, consts: int, carry: int, **changes: Any) -> Loop:

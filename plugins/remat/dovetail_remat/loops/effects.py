@@ -1,8 +1,8 @@
-"""Effects of checkpointed loops on the world outside: once per step, in the forward pass.
+"""Input and output effects of checkpointed loops, which happen once per step, in the forward pass.
 
-Steps that are run again, and those of derivatives, are run without them. So what such an operation
-returns cannot be used: the value would have to be kept for every step. Nor can it stand in a
-function with rules of its own, which is called as a whole.
+Steps that are run again, and those of derivatives, are run without them. So results of such
+operations cannot be used: they would have to be kept for every step. Nor can such operations be
+in a function with rules of its own, which is not entered.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from .description import Loop
 
 
 def effects_of(loop: Loop) -> frozenset[Effect]:
-    """The effects of a loop's programs, but for those on references: these are carried."""
+    """The effects of a loop's programs, except those on references, which are carried."""
     programs = [loop.body, *([] if loop.condition is None else [loop.condition])]
     return frozenset(e for p in programs for e in p.effects if not isinstance(e, InputEffect))
 
 
 def silent(loop: Loop) -> Loop:
-    """The loop without its effects on the world outside."""
+    """The loop without its input and output effects."""
     if not effects_of(loop):
         return loop
     condition = None if loop.condition is None else _silent(loop.condition)
@@ -45,7 +45,7 @@ def check_effects(what: str, loop: Loop) -> None:
     """Refuse effects that cannot happen once per step.
 
     Raises:
-        ValueError: one is not on the world outside, or a step uses its result.
+        ValueError: one is not an input or output effect, or a step uses its result.
     """
     if not effects_of(loop):
         return

@@ -1,4 +1,4 @@
-"""Arithmetic on 32-bit integers, and the places of buffers, as staged operations."""
+"""Staged arithmetic on 32-bit integers, and reads and writes of buffers by index."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ at_most = minimum
 
 
 def equal(x: Any, y: Any) -> Any:
-    """Whether ``x == y``."""
+    """``x == y``."""
     return lax.eq_p.bind(_int(x), _int(y))
 
 
 def less(x: Any, y: Any) -> Any:
-    """Whether ``x < y``."""
+    """``x < y``."""
     return lax.lt_p.bind(_int(x), _int(y))
 
 
@@ -74,7 +74,7 @@ def scaled(x: Any, numerator: Any, denominator: Any) -> Any:
 
 
 def read(buffer: Any, at: Any) -> Any:
-    """The slice of ``buffer`` at place ``at`` of its first axis."""
+    """The slice of ``buffer`` at index ``at`` of its first axis."""
     shape = typeof(buffer).shape[1:]  # type: ignore[attr-defined]
     starts = (_int(at), *[INT.type(0)] * len(shape))
     one = lax.dynamic_slice_p.bind(buffer, *starts, slice_sizes=(1, *shape))
@@ -82,7 +82,7 @@ def read(buffer: Any, at: Any) -> Any:
 
 
 def write(buffer: Any, at: Any, value: Any) -> Any:
-    """``buffer`` with ``value`` at place ``at`` of its first axis."""
+    """``buffer`` with ``value`` at index ``at`` of its first axis."""
     rank = len(typeof(value).shape)  # type: ignore[attr-defined]
     starts = (_int(at), *[INT.type(0)] * rank)
     return lax.dynamic_update_slice_p.bind(buffer, lax.expand_dims(value, (0,)), *starts)

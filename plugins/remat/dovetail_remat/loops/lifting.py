@@ -1,6 +1,6 @@
-"""Passes over a loop on lifted values (batched ones, or high ones made of low ones).
+"""Forward and reverse passes on lifted values (batched ones, or high ones made of low ones).
 
-The loop that they run is lifted; its schedule, and so the integers that guide them, are not.
+The loop is lifted; its schedule, and so the control integers, are not.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 from dovetail_core import lift_structures
 
 from .description import Loop, regions_of
-from .machine import pick
 from .primitives import forward_p, reverse_p
 from .second import operands_of
+from .steps import pick
 
 Carrier = Any
 
@@ -52,8 +52,8 @@ def lifted_reverse(
 ) -> list[Any]:
     """``checkpointed_reverse`` on lifted operands.
 
-    All that is unknown has the structure ``structure_of(type)``, as have cotangents; what is known
-    has that of the operands, as far as the loop does not raise it.
+    Unknowns and cotangents have the structure ``structure_of(type)``; known values have that of
+    their operands, joined with that which the loop gives them.
     """
     return _Reverse(carrier, args, params, structure_of).run()
 
@@ -79,10 +79,10 @@ class _Reverse:
 
     def _structures(self) -> list[Any]:
         known = iter(self.args[self.start : self.middle])
-        places = zip(self.loop.body.in_avals, self.unknown, self.depths)
+        rows = zip(self.loop.body.in_avals, self.unknown, self.depths)
         return [
             self.structure_of(a) if u else self.carrier.structure(next(known), depth)
-            for a, u, depth in places
+            for a, u, depth in rows
         ]
 
     def run(self) -> list[Any]:
@@ -100,10 +100,10 @@ class _Reverse:
                 cached=self.params["cached"],
             )
         )
-        places = zip(avals, widths, self.depths, self.unknown)
+        rows = zip(avals, widths, self.depths, self.unknown)
         return [
             self.carrier.value(_take(result, n), self.structure_of(a.cotangent_type()), depth)
-            for a, n, depth, u in places
+            for a, n, depth, u in rows
             if u
         ]
 

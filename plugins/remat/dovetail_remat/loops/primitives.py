@@ -1,11 +1,11 @@
-"""The primitives behind checkpointed loops.
+"""The primitives for checkpointed loops.
 
-``checkpointed_loop`` is a loop that says how it is to be reversed. When it is linearized it becomes
-``checkpointed_forward``, which also keeps states, and ``checkpointed_linear``, the linear rest. The
-transpose of that is ``checkpointed_reverse``, and the derivative of this ``checkpointed_second``
-(module ``second``). Each is said in plain loops or in another of these, so that no order of
-derivative leaves them. The first two have the effects of their steps; the others are given loops
-without any.
+``checkpointed_loop`` is a loop with a scheme for its reverse pass. Linearization makes it
+``checkpointed_forward``, which also keeps states, and ``checkpointed_linear``, the linear part. The
+transpose of the latter is ``checkpointed_reverse``, whose derivative is ``checkpointed_second``
+(module ``second``). Each is decomposed into plain loops or into another of these, so that
+derivatives of every order consist of them. The first two have the effects of their steps; the
+others take loops without effects.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .effects import effects_of
 
 
 def is_high(*, body: Any, **params: Any) -> bool:
-    """Whether the loop has values of high types."""
+    """True if the loop has values of high types."""
     return body.jaxpr.is_high
 
 
@@ -37,7 +37,7 @@ def _loop_type(*avals: Any, **params: Any) -> Any:
 
 @loop_p.def_decomposition
 def _plain_loop(*operands: Any, **params: Any) -> list[Any]:
-    """The loop as one that keeps nothing: ``scan`` or ``while``."""
+    """The loop as a plain one that keeps no states: ``scan`` or ``while``."""
     from dovetail_lax import scan_p, while_p
 
     p = Loop.of(params)
@@ -52,8 +52,8 @@ def _plain_loop(*operands: Any, **params: Any) -> list[Any]:
 
 
 # checkpointed_forward(*consts, *carry, *xs) -> (*carry, *ys, *kept, control): also keeps the states
-# of the carries that are marked in ``stored``. What is kept is not differentiated: it can be
-# computed from the operands, and is used in place of that.
+# of the carries that are marked in ``stored``. Kept states are not differentiated: they are a
+# function of the operands, used instead of computing them again.
 
 forward_p = Primitive("checkpointed_forward", multiple_results=True)
 forward_p.is_high = is_high
@@ -100,7 +100,8 @@ def _linear(*operands: Any, unknown: tuple[bool, ...], **params: Any) -> list[An
 
 # checkpointed_reverse([control, *kept,] *known, *cotangents) -> cotangents of the unknown operands.
 # The transpose of ``checkpointed_linear``: ``cotangents`` are those of its carries and those of its
-# ``ys`` that are marked in ``given``. Where nothing was kept (``cached`` is false) it is made here.
+# ``ys`` that are marked in ``given``. If no states were kept (``cached`` is false), it keeps them
+# first.
 
 reverse_p = Primitive("checkpointed_reverse", multiple_results=True)
 reverse_p.is_high = is_high
@@ -115,6 +116,6 @@ def reverse_type(*avals: Any, unknown: tuple[bool, ...], **params: Any) -> list[
 
 @reverse_p.def_decomposition
 def _reverse(*operands: Any, **params: Any) -> list[Any]:
-    from .reversal import run_reverse
+    from .reverse import run_reverse
 
     return run_reverse(operands, params)

@@ -1,4 +1,4 @@
-"""Samples of the primitives behind checkpointed loops."""
+"""Samples of the primitives for checkpointed loops."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Schemes: which states of a loop are kept, and how the others are computed again.
+"""Schemes, which select the states of a loop that are kept and those that are computed again.
 
-A scheme of s snapshots has ``slots`` places for carries; the last one is for the state at hand. A
-segment of a loop of which the first state is kept is described by its length ``l``, by ``c``, the
-number of snapshots that it may use (its own included), and two integers (``Numbers``) that say how
-it is to be cut.
+A scheme of s snapshots has ``slots`` buffers for carries; the last one is for the current state. A
+segment of a loop whose first state is kept is described by its length ``l``, by ``c``, the number
+of snapshots that it may use (its own included), and two integers (``Numbers``) from which the
+position of its cut follows.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ LONGEST = 2**30 - 1
 
 
 class Numbers(NamedTuple):
-    """What a schedule remembers of a segment: the number of repetitions, and a length."""
+    """The numbers that a schedule stores of a segment: repetitions, and a length."""
 
     repetitions: Any
     length: Any
 
 
 class Cut(NamedTuple):
-    """How many steps to advance before the next state is kept, and the parts' numbers."""
+    """The number of steps to advance before the next state is kept, and numbers of both parts."""
 
     advance: Any
     before: Numbers
@@ -42,19 +42,19 @@ class Scheme(Protocol):
     """
 
     def slots(self, length: int) -> int:
-        """How many carries there is room for."""
+        """The number of carries for which there is room."""
         ...
 
     def start(self, length: int) -> Numbers:
-        """The numbers of the whole loop."""
+        """The numbers of the complete loop."""
         ...
 
     def first_cut(self, length: Any, snapshots: Any, numbers: Numbers) -> Cut:
-        """How far to run forward from a kept state: 1 to ``length`` steps."""
+        """The cut up to which to run forward from a kept state: after 1 to ``length`` steps."""
         ...
 
     def cut(self, length: Any, snapshots: Any, numbers: Numbers) -> Cut:
-        """How far to run again, from a kept state, a segment of 2 steps or more: less than all."""
+        """The cut up to which to run a segment of 2 steps or more again: before its end."""
         ...
 
 
@@ -73,9 +73,9 @@ class Binomial:
     """Keep ``snapshots`` carries, so that as few steps as possible are computed again.
 
     For loops whose number of steps is known while tracing. With r the least integer for which
-    ``C(s + r, s) >= n``, a loop of n steps takes ``r n - C(s + r, r - 1)`` steps beside those that
-    are differentiated, which is the least that is possible, and one more because its result is
-    wanted first. There is room for one carry more: the state at hand.
+    ``C(s + r, s) >= n``, a loop of n steps takes ``r n - C(s + r, r - 1)`` steps in addition to
+    those that are differentiated, which is the least possible, and one more because its result is
+    computed first. There is room for one carry more: the current state.
 
     Source: A. Griewank, A. Walther, Algorithm 799: Revolve, ACM TOMS 26 (2000).
 
@@ -114,9 +114,9 @@ class Binomial:
 class Online:
     """Keep ``snapshots`` carries of a loop whose number of steps is not known before it runs.
 
-    With r the least integer for which ``C(s + r, s) >= n``, a loop that turns out to have n > 1
-    steps evaluates none of them more than r + 1 times, the time that it is differentiated included.
-    There is room for one carry more: the state at hand.
+    With r the least integer for which ``C(s + r, s) >= n``, a loop that has n > 1 steps evaluates
+    none of them more than r + 1 times, differentiation included. There is room for one carry more:
+    the current state.
 
     Source of the placement: Q. Wang, P. Moin, G. Iaccarino, Minimal repetition dynamic
     checkpointing algorithm for unsteady adjoint calculation, SIAM J. Sci. Comput. 31 (2009).
@@ -135,9 +135,8 @@ class Online:
 class Periodic:
     """Keep each ``every``-th carry, and compute the steps between two of them again.
 
-    For loops whose number of steps is known while tracing. Each step is computed twice at most,
-    beside the time that it is differentiated; there is room for ``ceil(n / every) + every - 1``
-    carries.
+    For loops whose number of steps is known while tracing. Each step is computed at most twice, and
+    differentiated once; there is room for ``ceil(n / every) + every - 1`` carries.
 
     Raises:
         TypeError, ValueError: ``every`` is not a positive integer.

@@ -1,16 +1,18 @@
-"""The programs of one step that reverse mode needs, made from a loop's body."""
+"""Steps of both passes over a loop: their programs, made from its body, and how they are run."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+import dovetail_lax as lax
 from dovetail_ad import LinearTrace, backward_pass, split_program
 from dovetail_core import (
     ClosedJaxpr,
     add_tangents,
     dce_closed,
     dead_code,
+    eval_jaxpr,
     generation,
     get_trace,
     mutable_values,
@@ -19,8 +21,77 @@ from dovetail_core import (
     zeros_like_aval,
 )
 
+from . import integers as i
 from .description import Loop, regions_of
-from .machine import pick, run
+
+
+def run(program: ClosedJaxpr, *args: Any) -> list[Any]:
+    """Evaluate a program under the current trace."""
+    return eval_jaxpr(program.jaxpr, program.consts, *args)
+
+
+def pick(values: Sequence[Any], flags: Sequence[bool], wanted: bool = True) -> list[Any]:
+    """The values whose flag is ``wanted``."""
+    return [x for x, f in zip(values, flags, strict=True) if f == wanted]
+
+
+def slice_index(loop: Loop, step: Any) -> Any:
+    """The index of the slice that the loop reads and writes at its ``step``-th step."""
+    if not loop.reverse:
+        return step
+    assert loop.length is not None
+    return i.subtract(loop.length - 1, step)
+
+
+def slices(loop: Loop, xs: Sequence[Any], step: Any) -> list[Any]:
+    """The slices of one step."""
+    if not xs:
+        return []
+    at = slice_index(loop, step)
+    return [i.read(x, at) for x in xs]
+
+
+def advance(
+    loop: Loop, consts: Sequence[Any], xs: Sequence[Any], state: Any, begin: Any, count: Any
+) -> Any:
+    """Run ``count`` steps from step ``begin``; ``state`` is a pair of carry and ``ys``."""
+    end = i.add(begin, count)
+
+    def step(now: Any) -> Any:
+        at, carry, ys = now
+        return i.add(at, 1), *one_step(loop, consts, xs, at, carry, ys)
+
+    _, carry, ys = lax.while_loop(lambda now: i.less(now[0], end), step, (begin, *state))
+    return carry, ys
+
+
+def one_step(
+    loop: Loop, consts: Sequence[Any], xs: Sequence[Any], at: Any, carry: Any, ys: Any
+) -> tuple[list[Any], list[Any]]:
+    """Run the step ``at``; returns the next carry, and ``ys`` with its slice."""
+    outs = run(loop.body, *consts, *carry, *slices(loop, xs, at))
+    new = outs[loop.num_carry :]
+    if new:
+        ys = store(ys, slice_index(loop, at), new)
+    return outs[: loop.num_carry], ys
+
+
+def store(buffers: Sequence[Any], index: Any, values: Sequence[Any]) -> list[Any]:
+    """The buffers with a state at ``index``."""
+    return [i.write(b, index, x) for b, x in zip(buffers, values, strict=True)]
+
+
+def load(buffers: Sequence[Any], index: Any) -> list[Any]:
+    """The state at ``index`` of the buffers."""
+    return [i.read(b, index) for b in buffers]
+
+
+def control_of(table: Any, indices: Any, top: Any, end: Any) -> Any:
+    """The control integers for a reverse pass."""
+    rows = lax.concatenate([table, lax.expand_dims(indices, (1,))], 1)
+    last = i.row([top, end, 0, 0])
+    return lax.concatenate([rows, lax.expand_dims(last, (0,))], 0)
+
 
 Flags = tuple[bool, ...]
 
@@ -30,7 +101,7 @@ def restricted(program: ClosedJaxpr, unknown: Flags, wanted: Sequence[bool]) -> 
     reduced, left = dce_closed(program, wanted, [not u for u in unknown])
     if not any(live and u for live, u in zip(left, unknown)):
         return reduced
-    # An operation in it has results of both kinds.
+    # An operation has wanted results and results that depend on unknowns.
     split = split_program(program, unknown)
     outs = [w for w, u in zip(wanted, split.out_unknown) if not u]
     residuals = len(split.known.out_avals) - len(outs)
@@ -51,9 +122,9 @@ def known_loop(loop: Loop, unknown: Sequence[bool], wanted: Sequence[bool]) -> L
 def backward_step(loop: Loop, unknown: Flags, given: Flags) -> ClosedJaxpr:
     """One step of the transposed loop.
 
-    Takes the known inputs of the body, the accumulated cotangents of the unknown constants, the
+    It takes the known inputs of the body, the accumulated cotangents of the unknown constants, the
     cotangents of the unknown carries and those of the ``given`` ``ys``; returns the new ones of
-    constants and carries, and those of the unknown slices. Remembered with the body.
+    constants and carries, and those of the unknown slices. Cached with the body.
     """
     key = ("checkpointed step", loop.num_consts, loop.num_carry, unknown, given, generation.value)
     return loop.body.memo(key, lambda: _backward_step(loop, unknown, given))
@@ -85,8 +156,8 @@ def _backward_step(loop: Loop, unknown: Flags, given: Flags) -> ClosedJaxpr:
         ]
 
     types = [*known, *consts, *carry, *y_cts]
-    whole = mutable_values.discharge_local(stage_closed(step, types, loop.body.jaxpr.name))
-    return dce_closed(whole, [True] * len(whole.out_avals), True)[0]
+    program = mutable_values.discharge_local(stage_closed(step, types, loop.body.jaxpr.name))
+    return dce_closed(program, [True] * len(program.out_avals), True)[0]
 
 
 def _cotangents(
@@ -103,9 +174,13 @@ def _cotangents(
 def reduced_loop(
     loop: Loop, used: Sequence[bool], keep: Sequence[bool]
 ) -> tuple[Loop, list[bool], list[bool]]:
-    """The loop without what the ``used`` results do not need; operands in ``keep`` stay.
+    """The loop without operations that the ``used`` results do not need.
 
-    Returns it, which operands are left, and which results (a carry that another needs is one).
+    Args:
+        keep: True for operands that stay in any case.
+
+    Returns: the loop, flags of the operands that are left, and flags of the results that are left
+    (a carry that another one needs is left).
     """
     interface = regions_of(loop.params)
     needed, left = dead_code.needed_operands(interface, used, keep)

@@ -1,4 +1,4 @@
-"""Batching the identity ``place``."""
+"""The batching rule of ``place``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..primitive import place_p
 
 
 @batch_rules.register(place_p)
-def _place_batch(
+def _memory_batch(
     axis: Any, args: Sequence[Any], dims: Sequence[int | None], /, *, src: str, dst: str
 ) -> tuple[Any, Any]:
     return place_p.bind(args[0], src=src, dst=dst), dims[0]

@@ -1,10 +1,10 @@
-"""The work of identities: none."""
+"""Costs of the identities ``name`` and ``place``: none."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..budget.costs import cost_rules
+from ..costs import cost_rules
 from ..primitive import name_p, place_p
 
 

@@ -1,6 +1,7 @@
-"""Differentiating checkpointed calls, and the identities ``name`` and ``place``.
+"""Differentiation of checkpointed calls, and of the identities ``name`` and ``place``.
 
-Of a call the known part runs now and keeps what its policy allows; the rest is recorded.
+The known part of a call runs now and keeps the values that its policy allows; the second part is
+recorded.
 """
 
 from __future__ import annotations
@@ -22,18 +23,19 @@ from dovetail_core import ClosedJaxpr, mutable_values, rewriting, run_under
 from ..effects import bind_discharged, touched
 from ..parts import Parts, barriers, joined
 from ..primitive import name_p, place_p, remat_p
-from .splitting import parts_of
+from ..splitting import parts_of
 
 
 @partial_eval_rules.register(remat_p)
 def _remat_partial_eval(
     trace: LinearTrace, args: Sequence[Any], params: dict[str, Any]
 ) -> list[Any]:
-    """Compute the known results, with the values that the policy keeps; record a checkpointed call
-    that computes all other residuals again, from those and the inputs, and then the linear part.
+    """Compute the known results and the values that the policy keeps; record a checkpointed call
+    that computes the other residuals again, from those and the inputs, and then the linear part.
 
-    References are discharged first. But where a rule that was applied now uses some, nothing is
-    computed again: it would find others in them than it did."""
+    References are discharged first. But if a rule that is applied now uses references, nothing is
+    recomputed: it would read other contents.
+    """
     unknown = tuple(trace.owns(x) for x in args)
     program: ClosedJaxpr = params["jaxpr"]
     now = split_program(program, unknown).known
@@ -54,15 +56,15 @@ def _remat_partial_eval(
     n = parts.num_results
     if not any(parts.out_unknown):
         return result[:n]
-    given = [*_placed(parts, result[n:]), *known]
+    given = [*_in_memories(parts, result[n:]), *known]
     given_barrier = [True] * len(parts.kept) + [*known_barrier]
     unknowns = [x for x in args if trace.owns(x)]
     outs = parts.record(trace, given, given_barrier, unknowns, params)
     return parts.merge(result[:n], outs)
 
 
-def _placed(parts: Parts, values: Sequence[Any]) -> list[Any]:
-    """Kept values, in the memories that are to keep them."""
+def _in_memories(parts: Parts, values: Sequence[Any]) -> list[Any]:
+    """Kept values, moved to the memories that the policy names."""
     return [
         x if where is None else place_p.bind(x, src=where.src, dst=where.dst)
         for x, where in zip(values, parts.kept)
@@ -73,7 +75,7 @@ def _placed(parts: Parts, values: Sequence[Any]) -> list[Any]:
 def _remat_transpose(
     cotangents: Sequence[Any], *args: Any, prevent_cse: Any, **params: Any
 ) -> list[Any]:
-    """The transposed program contains the second computation of the values that were not kept."""
+    """Transpose the program, which includes the second computation of values that were not kept."""
     linear = tuple(is_linear(x) for x in args)
     given = tuple(ct is not None for ct in cotangents)
     transposed, nonzero = transpose_program(params["jaxpr"], linear, given)
@@ -94,7 +96,7 @@ def _name_jvp(primals: Sequence[Any], tangents: Sequence[Any], *, name: str) -> 
 
 
 @jvp_rules.register(place_p)
-def _place_jvp(
+def _memory_jvp(
     primals: Sequence[Any], tangents: Sequence[Any], *, src: str, dst: str
 ) -> tuple[Any, Any]:
     """A tangent is as large as its primal, and is kept as long."""
@@ -103,5 +105,5 @@ def _place_jvp(
 
 
 @transpose_rules.register(place_p)
-def _place_transpose(cotangent: Any, x: Any, *, src: str, dst: str) -> list[Any]:
+def _memory_transpose(cotangent: Any, x: Any, *, src: str, dst: str) -> list[Any]:
     return [place_p.bind(cotangent, src=dst, dst=src) if is_linear(x) else None]

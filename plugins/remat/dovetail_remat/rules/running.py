@@ -1,6 +1,4 @@
-"""Running checkpointed calls, behind a barrier that keeps compilers off them, and moving values
-between the memories of a device: at once, and inside of compiled programs.
-"""
+"""Evaluation and lowering of checkpointed calls and of moves between the memories of a device."""
 
 from __future__ import annotations
 
@@ -14,7 +12,7 @@ from dovetail_core import ClosedJaxpr, def_impl, evaluation
 from ..primitive import place_p, remat_p
 
 _ONE_MEMORY = frozenset({"cpu", "reference"})
-"""Platforms on which the memories of a device are one and the same: nothing is moved there."""
+"""Platforms on which a device has a single memory, so that nothing is moved."""
 
 
 @stablehlo_rules.register(remat_p)
@@ -29,17 +27,17 @@ def _remat_stablehlo(
 ) -> list[Any]:
     if differentiated and prevent_cse:
         flags = prevent_cse if isinstance(prevent_cse, tuple) else (True,) * len(operands)
-        behind = [x for x, f in zip(operands, flags) if f]
-        if behind:
-            avals = [x.aval for x in behind]
-            result = iter(b.op("stablehlo.optimization_barrier", behind, avals))
+        barred = [x for x, f in zip(operands, flags) if f]
+        if barred:
+            avals = [x.aval for x in barred]
+            result = iter(b.op("stablehlo.optimization_barrier", barred, avals))
             operands = tuple(next(result) if f else x for x, f in zip(operands, flags))
     return b.inline(jaxpr, operands)
 
 
 @def_impl(remat_p)
 def _remat_now(*args: Any, jaxpr: ClosedJaxpr, **params: Any) -> list[Any]:
-    """Operation by operation: a program that is new in every call would be compiled in each."""
+    """Evaluate operation by operation, as a program that is new in each call is not compiled."""
     return evaluation.eval_freeing(jaxpr, *args)
 
 
@@ -49,11 +47,11 @@ def _remat_reference(*args: Any, jaxpr: ClosedJaxpr, **params: Any) -> list[Any]
 
 
 @def_impl(place_p)
-def _place_now(x: Any, *, src: str, dst: str) -> Any:
-    """Move an array at once.
+def _move_now(x: Any, *, src: str, dst: str) -> Any:
+    """Move an array.
 
     Raises:
-        ValueError: the device has no memory of that name; says which it has.
+        ValueError: the device has no memory of that name; lists those that it has.
     """
     if not isinstance(x, Array) or len(x.devices()) != 1:
         return x
@@ -70,8 +68,8 @@ def _place_now(x: Any, *, src: str, dst: str) -> Any:
 
 
 @stablehlo_rules.register(place_p)
-def _place_stablehlo(b: Any, x: Any, *, src: str, dst: str) -> Any:
-    """The annotation by which XLA moves buffers; nothing where there is one memory."""
+def _memory_stablehlo(b: Any, x: Any, *, src: str, dst: str) -> Any:
+    """The annotation by which XLA moves buffers; the operand on platforms with one memory."""
     if b.platform in _ONE_MEMORY:
         return x
     attrs = 'call_target_name = "annotate_device_placement", has_side_effect = true'
@@ -80,5 +78,5 @@ def _place_stablehlo(b: Any, x: Any, *, src: str, dst: str) -> Any:
 
 
 @reference_rules.register(place_p)
-def _place_reference(x: Any, *, src: str, dst: str) -> Any:
+def _memory_reference(x: Any, *, src: str, dst: str) -> Any:
     return np.asarray(x)

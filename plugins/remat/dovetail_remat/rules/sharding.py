@@ -1,4 +1,4 @@
-"""A residual that is put elsewhere is divided as it was."""
+"""The sharding of a value that is moved to another memory: unchanged."""
 
 from __future__ import annotations
 

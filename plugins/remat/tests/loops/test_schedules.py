@@ -10,7 +10,7 @@ import pytest
 
 from dovetail_jit import jit
 from dovetail_remat.loops import Binomial, Numbers, Online, Periodic, Scheme
-from dovetail_remat.loops.online import placed, searched
+from dovetail_remat.loops.forward import insert_state, searched
 from dovetail_remat.loops.schemes import LONGEST, binomial_cut
 
 RNG = np.random.default_rng(7)
@@ -81,7 +81,7 @@ def test_numbers_of_segments_are_found_by_searching(slots: int) -> None:
 
 @pytest.mark.parametrize("slots", [2, 3, 5, 8])
 def test_online_keeps_the_first_state_and_the_last(slots: int) -> None:
-    place = jit(placed)
+    place = jit(insert_state)
     positions = levels = np.full(slots, -1, np.int32)
     places: Any = np.arange(slots, dtype=np.int32)
     for at in range(60):

@@ -1,1 +1,1 @@
-"""Rules of the primitives behind checkpointed loops."""
+"""Rules of the primitives for checkpointed loops."""

@@ -1,4 +1,4 @@
-"""Batching the passes of reverse mode; that of the forward pass follows from how it is lifted."""
+"""Batching rules of reverse passes; that of the forward pass follows from its rule for lifting."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dovetail_core import lift_call
 
 from ..lifting import lifted_reverse
 from ..primitives import reverse_p
-from ..reversal import run_reverse
+from ..reverse import run_reverse
 from ..second import operands_of, run_second, second_p
 
 
@@ -18,9 +18,9 @@ from ..second import operands_of, run_second, second_p
 def _reverse_batch(
     axis: Any, args: Sequence[Any], dims: Sequence[int | None], /, **params: Any
 ) -> tuple[list[Any], list[Any]]:
-    """All that is unknown is batched; what is known as far as it depends on what is.
+    """Batch all unknowns, and the known values that depend on batched ones.
 
-    Where the loop ran in a branch that only some elements took, so did its schedule: then each
+    If the loop ran in a branch that only some elements took, its schedule is batched: then each
     element runs its own.
     """
     if params["cached"] and dims[0] is not None:
@@ -35,7 +35,7 @@ def _reverse_batch(
 def _second_batch(
     axis: Any, args: Sequence[Any], dims: Sequence[int | None], /, **params: Any
 ) -> tuple[list[Any], list[Any]]:
-    """Where only tangents are batched, the reverse pass itself is not."""
+    """Batch the derivative alone, and not the reverse pass, if only tangents are batched."""
     *_, end = operands_of(params, args)
     outs: list[Any] = []
     if not params["rest"] and all(d is None for d in dims[:end]):

@@ -1,21 +1,20 @@
-"""Dead code in checkpointed loops: results and states that nothing uses."""
+"""Dead code elimination of unused results and states of checkpointed loops."""
 
 from __future__ import annotations
 
 from dovetail_core import Eqn, dce_rules, dead_code, effects
 
 from ..description import Loop
-from ..machine import pick
 from ..primitives import forward_p, loop_p, reverse_p
 from ..second import operands_of, second_p
-from ..steps import reduced_loop
+from ..steps import pick, reduced_loop
 
 Reduced = tuple[list[bool], Eqn | None]
 
 
 @dce_rules.register(forward_p)
 def _forward_dce(used: list[bool], eqn: Eqn) -> Reduced:
-    """Without its kept states it is a loop."""
+    """Replace a forward pass whose kept states are unused by a loop."""
     if not any(used) and not effects.must_be_kept(eqn.effects):
         return [False] * len(eqn.invars), None
     loop, stored = Loop.of(eqn.params), eqn.params["stored"]
@@ -34,7 +33,7 @@ def _forward_dce(used: list[bool], eqn: Eqn) -> Reduced:
 
 @dce_rules.register(second_p)
 def _second_dce(used: list[bool], eqn: Eqn) -> Reduced:
-    """Without its tangents it is the reverse pass."""
+    """Replace a derivative whose tangents are unused by the reverse pass."""
     if not any(used):
         return [False] * len(eqn.invars), None
     half = len(used) // 2

@@ -1,4 +1,4 @@
-"""Differentiating checkpointed loops: each order by loops that keep a bounded number of states."""
+"""Differentiation of checkpointed loops, at every order by loops that keep few states."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from dovetail_ad import (
     partial_eval_rules,
     split_regions,
     transpose_rules,
+    vjp,
 )
 from dovetail_core import run_under, zeros_like_aval
 
 from ..description import Loop, regions_of
-from ..doubling import dotted_outputs, doubled
 from ..effects import check_known, silent
-from ..machine import pick
 from ..primitives import forward_p, linear_p, loop_p, reverse_p
-from ..steps import Flags, known_loop, reduced_loop
+from ..second import dotted_outputs, doubled, operands_of, run_second, second_p
+from ..steps import Flags, known_loop, pick, reduced_loop
 
 
 @partial_eval_rules.register(loop_p)
@@ -42,11 +42,11 @@ def _forward_partial_eval(
 def _linearized(
     trace: LinearTrace, args: Sequence[Any], loop: Loop, stored: Flags
 ) -> tuple[list[Any], list[Any], Any]:
-    """Run what is known, keeping states; record the linear rest.
+    """Run the known part, keeping states; record the linear part.
 
-    Returns results, the buffers of the ``stored`` carries, and control. A buffer whose states are
-    not known is an unknown that stands for itself: it is not differentiated, and a reverse pass
-    that is given it computes its states again.
+    Returns results, the buffers of the ``stored`` carries, and control. A buffer of unknown states
+    is a new unknown without an equation: it is not differentiated, and a reverse pass that takes it
+    computes its states again.
     """
     nc, nk = loop.num_consts, loop.num_carry
     quiet = silent(loop)
@@ -81,7 +81,7 @@ def _linearized(
 def _linear_partial_eval(
     trace: LinearTrace, args: Sequence[Any], params: dict[str, Any]
 ) -> list[Any]:
-    """Linear in what it knows, where its unknowns are known: then it is a loop as any."""
+    """Record the loop; run its decomposition if its known operands are unknowns of the trace."""
     loop, unknown = Loop.of(params), params["unknown"]
     operands = args[1 + loop.parts(unknown)[1].count(False) :]
     if not any(trace.owns(x) for x in pick(operands, unknown, False)):
@@ -95,7 +95,7 @@ def _linear_partial_eval(
 def _forward_jvp(
     primals: Sequence[Any], tangents: Sequence[Any], *, stored: Flags, **params: Any
 ) -> tuple[list[Any], list[Any]]:
-    """The forward pass of the loop beside its derivative; what is kept has no tangent."""
+    """Run the forward pass of the doubled loop; kept states have no tangents."""
     loop = Loop.of(params)
     given = [t is not None for t in tangents]
     two, _, lifted = doubled(loop, (False,) * len(given), given)
@@ -138,3 +138,114 @@ def _linear_transpose(
     )  # fmt: skip
     cts = [next(result) if u else None for u in unknown]
     return [None] * len(states) + [ct if is_linear(x) else None for x, ct in zip(args, cts)]
+
+
+@jvp_rules.register(reverse_p)
+def _reverse_jvp(
+    primals: Sequence[Any], tangents: Sequence[Any], **params: Any
+) -> tuple[list[Any], list[Any]]:
+    start, middle, _ = operands_of(params, primals)
+    if all(t is None for t in tangents[start:middle]):  # linear in the cotangents
+        cts = [
+            zeros_like_aval(a.cotangent_type()) if t is None else t
+            for a, t in zip(_ct_types(params), tangents[middle:])
+        ]
+        return (
+            reverse_p.bind(*primals, **params),
+            reverse_p.bind(*primals[:middle], *cts, **params),
+        )
+    dotted = tuple(t is not None for t in tangents[start:])
+    dots = [t for t in tangents[start:] if t is not None]
+    outs = second_p.bind(*primals, *dots, **params, dotted=dotted, rest=False)
+    n = len(outs) // 2
+    return outs[:n], outs[n:]
+
+
+def _ct_types(params: dict[str, Any]) -> list[Any]:
+    """The types of the results whose cotangents a reverse pass takes."""
+    loop = Loop.of(params)
+    nk = loop.num_carry
+    return pick(loop.out_types[:nk], loop.parts(params["unknown"])[1]) + pick(
+        loop.out_types[nk:], params["given"]
+    )
+
+
+@transpose_rules.register(reverse_p)
+def _reverse_transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list[Any]:
+    """Run the linear loop, whose transpose, linear in the cotangents, this is."""
+    loop, unknown = Loop.of(params), params["unknown"]
+    _, middle, _ = operands_of(params, operands)
+    types = [a.cotangent_type() for a in pick(loop.in_types, unknown)]
+    directions = [zeros_like_aval(a) if ct is None else ct for a, ct in zip(types, cotangents)]
+    outs = _along(params, operands, directions)
+    cts = [ct if is_linear(x) else None for x, ct in zip(operands[middle:], outs)]
+    return [None] * middle + cts
+
+
+@partial_eval_rules.register(reverse_p)
+def _reverse_partial_eval(
+    trace: LinearTrace, args: Sequence[Any], params: dict[str, Any]
+) -> list[Any]:
+    """Record the reverse pass if only its cotangents are unknown.
+
+    If a transpose is transposed, known inputs of the loop are linear in unknowns, and so are its
+    states, which cannot be kept. Then its derivative at zero is recorded, which is the same map.
+    """
+    start, middle, _ = operands_of(params, args)
+    if not any(trace.owns(x) for x in args[:middle]):
+        return trace.record(reverse_p, args, params)
+    dotted = tuple(trace.owns(x) for x in args[start:])
+    at = [zeros_like_aval(x.aval) if trace.owns(x) else x for x in args]
+    dots = [x for x in args[start:] if trace.owns(x)]
+    return trace.record(second_p, [*at, *dots], {**params, "dotted": dotted, "rest": True})
+
+
+def _along(params: dict[str, Any], operands: Sequence[Any], directions: Sequence[Any]) -> list[Any]:
+    """Results of the linear loop that have cotangents, with ``directions`` as unknown operands."""
+    loop, unknown = Loop.of(params), params["unknown"]
+    start, middle, _ = operands_of(params, operands)
+    known, given = iter(operands[start:middle]), iter(directions)
+    args = [next(given) if u else next(known) for u in unknown]
+    outs = loop_p.bind(*args, **loop.params)
+    nk = loop.num_carry
+    return pick(outs[:nk], loop.parts(unknown)[1]) + pick(outs[nk:], params["given"])
+
+
+@partial_eval_rules.register(second_p)
+def _second_partial_eval(
+    trace: LinearTrace, args: Sequence[Any], params: dict[str, Any]
+) -> list[Any]:
+    *_, end = operands_of(params, args)
+    if params["rest"] and not any(trace.owns(x) for x in args[:end]):
+        return trace.record(second_p, args, params)
+    if any(trace.owns(x) for x in args[:end]):  # linear in cotangents
+        return run_under(trace, run_second, args, params)
+    own = {k: v for k, v in params.items() if k not in ("dotted", "rest")}
+    outs = reverse_p.bind(*args[:end], **own)
+    return [*outs, *trace.record(second_p, args, {**params, "rest": True})]
+
+
+@transpose_rules.register(second_p)
+def _second_transpose(cotangents: Sequence[Any], *operands: Any, **params: Any) -> list[Any]:
+    """The transpose of (k', λ') -> Aᵀ λ' + (∂A k')ᵀ λ, for a cotangent u, is (∂(A u))ᵀ λ and A u.
+
+    That is the linear loop along u, and its pullback with respect to what is known.
+    """
+    loop, unknown = Loop.of(params), params["unknown"]
+    start, middle, end = operands_of(params, operands)
+    types = [a.cotangent_type() for a in pick(loop.in_types, unknown)]
+    directions = [zeros_like_aval(a) if ct is None else ct for a, ct in zip(types, cotangents)]
+    dotted = params["dotted"]
+    known = [k for k in range(start, middle) if dotted[k - start]]
+
+    def along(*values: Any) -> list[Any]:
+        now = list(operands[:end])
+        for k, x in zip(known, values):
+            now[k] = x
+        return _along(params, now, directions)
+
+    outs, pullback = vjp(along, *[operands[k] for k in known])
+    result = [*pullback(list(operands[middle:end])), *pick(outs, dotted[middle - start :])]
+    tail = operands[end:]
+    cts = [ct if is_linear(x) else None for x, ct in zip(tail, result, strict=True)]
+    return [None] * end + cts

@@ -1,4 +1,4 @@
-"""Passes over loops of high values: said on the arrays that these are made of."""
+"""Lowering of passes over loops of high values to the arrays that these are made of."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from dovetail_ad import jvp_rules
 from dovetail_core import Primitive, here, typeof
 
-from ...primitives import VERBS
+from ..primitives import VERBS
 
 
 def _refuse_tangent(primitive: Primitive) -> None:

@@ -1,4 +1,4 @@
-"""The table ``remat.cost``: how much work an operation is, by which a budget chooses."""
+"""The cost model: the table ``remat.cost`` of the work of operations, by which budgets choose."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import Any, NamedTuple, Protocol
 from dovetail_core import ClosedJaxpr, Eqn, Primitive, RegionInterface, RuleTable
 
 BALANCE = 0.5
-"""Flops that take as long as moving one byte: what memory-bound operations cost."""
+"""Flops that take as long as moving one byte; gives the cost of memory-bound operations."""
 
 
 class CostRule(Protocol):
     """The floating-point operations of one application of a primitive.
 
     ``rule(in_avals, out_avals, **params)`` returns a number. Zero means that the operation is
-    free: it only says how its operand's memory is to be read (a reshape, a broadcast).
+    free: it only changes how the memory of its operand is read (a reshape, a broadcast).
     """
 
     def __call__(self, in_avals: Any, out_avals: Any, /, **params: Any) -> float: ...
 
 
 class Work(NamedTuple):
-    """What one equation costs.
+    """The work of one equation.
 
     Attributes:
         flops: floating-point operations.
-        bytes: of its operands and results, 0 where it is free.
+        bytes: the size of its operands and results; 0 if it is free.
     """
 
     flops: float
@@ -35,7 +35,7 @@ class Work(NamedTuple):
 
     @property
     def cost(self) -> float:
-        """Both as one number, in flops."""
+        """Flops and bytes as one number, in flops."""
         return self.flops + BALANCE * self.bytes
 
 
@@ -46,12 +46,13 @@ def _derive(primitive: Primitive) -> Callable[..., float] | None:
 
 
 def size(aval: Any) -> int:
-    """How many elements a value has; 1 for what is no array."""
+    """The number of elements of a value; 1 if it is not an array."""
     return prod(getattr(aval, "shape", ()))
 
 
 def _of_programs(primitive: Primitive) -> Callable[..., float]:
-    """All sub-programs, as often as a loop runs them; one of several branches."""
+    """The rule that sums the work of all regions, times the iterations of a loop; of branches the
+    most expensive one counts."""
 
     def rule(in_avals: Any, out_avals: Any, /, **params: Any) -> float:
         assert primitive.regions is not None
@@ -69,7 +70,7 @@ cost_rules: RuleTable[Callable[..., float]] = RuleTable(
 
 
 def work(eqn: Eqn) -> Work:
-    """What an equation costs."""
+    """The work of an equation."""
     ins, outs = [x.aval for x in eqn.invars], [v.aval for v in eqn.outvars]
     flops = float(cost_rules[eqn.primitive](ins, outs, **eqn.params))
     moved = sum(nbytes(a) for a in (*ins, *outs)) if flops else 0
@@ -77,11 +78,11 @@ def work(eqn: Eqn) -> Work:
 
 
 def program_flops(program: ClosedJaxpr) -> float:
-    """The floating-point operations of a whole program; remembered with it."""
+    """The floating-point operations of a program; cached with it."""
     return program.memo("flops", lambda: sum(work(e).flops for e in program.eqns))
 
 
 def nbytes(aval: Any) -> int:
-    """The size of a value of this type in bytes (0 where that is not known)."""
+    """The size of a value of this type in bytes; 0 if it is not known."""
     dtype = getattr(aval, "dtype", None)
     return getattr(aval, "size", 0) * getattr(dtype, "itemsize", 0)

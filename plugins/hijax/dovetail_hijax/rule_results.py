@@ -25,7 +25,7 @@ def checked(
     result: Any,
     wanted: Any,
     none: bool = False,
-    said: tuple[str, str] = ("returned", "result"),
+    wording: tuple[str, str] = ("returned", "result"),
 ) -> list[Any]:
     """The leaves of a rule's result, after comparing it with a tree of types.
 
@@ -43,7 +43,7 @@ def checked(
     where = describe_source(current_source())
     if tree != wanted_tree:
         raise TypeError(
-            f"{rule} {said[0]} another structure than it must{where}: "
+            f"{rule} {wording[0]} another structure than it must{where}: "
             f"{'; '.join(tree_differences(result, wanted)) or f'{tree}, not {wanted_tree}'}."
         )
     for i, (x, want) in enumerate(zip(leaves, avals)):
@@ -53,8 +53,8 @@ def checked(
         if not got.is_declared_as(want):
             path = keystr(tree_flatten_with_path(wanted)[0][i][0])
             raise TypeError(
-                f"{rule} {said[0]} a value of type {got.str_short()} at {said[1]}{path}{where}; it "
-                f"must be of type {want.str_short()}."
+                f"{rule} {wording[0]} a value of type {got.str_short()} at {wording[1]}{path}"
+                f"{where}; it must be of type {want.str_short()}."
             )
     return leaves
 

@@ -1,4 +1,4 @@
-"""From what authors write, on pytrees, to rules on flat lists: reverse mode, and transposition."""
+"""Derivative and transpose rules on flat lists, made from authors' rules on pytrees."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_ad import has_tangent, typed
-from dovetail_core import algebra, canonical_dtype, is_inexact, is_value, typeof
+from dovetail_ad import SymbolicZero, has_tangent, typed
+from dovetail_core import add_tangents, algebra, canonical_dtype, is_inexact, is_value, typeof
 from dovetail_tree.util import (
     tree_flatten,
+    tree_map,
     tree_structure,
     tree_unflatten,
     treedef_children,
@@ -26,15 +27,134 @@ from .checks import (
     kind_of,
     leaves_with_zeros,
     name_of,
+    path_of,
     shown_zero,
+    zero_from_primal,
 )
-from .frame import Backward, Flags, Frame, Transposed
+from .flat_rules import Backward, Flags, Transposed
+from .frame import Frame
+
+
+def flat_jvp(frame: Frame, rule: Callable[..., Any], symbolic: bool) -> Callable[..., Any]:
+    """The flat rule of ``rule(*inert, primals, tangents)``, which returns result and tangent."""
+    what = f"the jvp rule {name_of(rule)} of {frame.name}"
+
+    def jvp(operands: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        inert, primals = frame.parted(frame.arguments(operands))
+        _, ts = frame.parted(frame.fill(_shown_tangents(frame, operands, tangents, symbolic)))
+        out = frame.run(frame.constants(operands), rule, *inert, tuple(primals), tuple(ts))
+        if not (isinstance(out, (tuple, list)) and len(out) == 2):  # type: ignore[arg-type]
+            raise TypeError(
+                f"{what} must return a pair (primal_out, tangent_out), got {kind_of(out)}."
+            )
+        return checked_tangents(frame, what, out[0], out[1])
+
+    return jvp
+
+
+def flat_lin(frame: Frame, rule: Callable[..., Any]) -> Callable[..., Any]:
+    """The flat rule of ``rule(*arguments)``, which returns result and linear tangent map."""
+    what = f"the lin rule {name_of(rule)} of {frame.name}"
+
+    def jvp(operands: Sequence[Any], tangents: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        closed = frame.constants(operands)
+        result = frame.run(closed, rule, *frame.arguments(operands))
+        if not (isinstance(result, (tuple, list)) and len(result) == 2 and callable(result[1])):  # type: ignore[arg-type]
+            raise TypeError(
+                f"{what} must return a pair (primal_out, linear function of tangents), got "
+                f"{kind_of(result)}."
+            )
+        _, ts = frame.parted(frame.fill(_shown_tangents(frame, operands, tangents, False)))
+        return checked_tangents(frame, what, result[0], frame.run(closed, result[1], *ts))
+
+    return jvp
+
+
+def _shown_tangents(
+    frame: Frame, operands: Sequence[Any], tangents: Sequence[Any], symbolic: bool
+) -> list[Any]:
+    n = frame.closed
+    return [
+        shown_zero(typeof(x).tangent_type(), symbolic) if t is None else arrayed(t)
+        for x, t in zip(operands[n:], tangents[n:])
+    ]
+
+
+def checked_tangents(
+    frame: Frame, what: str, primal_out: Any, tangent_out: Any
+) -> tuple[list[Any], list[Any]]:
+    """Results and their tangents, None for zeros.
+
+    Raises:
+        TypeError: structures or types differ; names rule, function, path and both.
+    """
+    outs = frame.results(primal_out, what)
+    tree = tree_structure(primal_out)
+    tangents = leaves_with_zeros(tree, tangent_out)
+    if tangents is None:
+        raise TypeError(
+            f"{what} returned a tangent of another structure than its primal result: "
+            f"{differences(tree, tree_structure(tangent_out))}. Return one tangent per result."
+        )
+    result: list[Any] = []
+    for i, (x, t) in enumerate(zip(outs, tangents)):
+        want = typeof(x).tangent_type()
+        if t is None or isinstance(t, SymbolicZero):
+            result.append(None)
+        elif is_zero(t):
+            _check_float0(t, want, what, tree, i)
+            result.append(None)
+        else:
+            check_type(t, want, f"{what} returned the tangent", tree, i, "the primal result wants")
+            result.append(typed(arrayed(t), want))
+    return outs, result
+
+
+def _check_float0(t: Any, want: Any, what: str, tree: Any, i: int) -> None:
+    if want.shape != t.shape or want.dtype != t.dtype:
+        raise TypeError(
+            f"{what} returned the tangent float0{list(t.shape)} for the output "
+            f"{path_of(tree, i)}, where the primal result wants {want.str_short()}. Only integer "
+            "and boolean results have tangents of type float0."
+        )
+
+
+def sum_of_jvps(
+    name: str, fun: Callable[..., Any], jvps: Sequence[Callable[..., Any] | None]
+) -> Callable[..., Any]:
+    """The rule that adds ``jvp(tangent, result, *primals)`` over arguments."""
+
+    def rule(*args: Any) -> tuple[Any, Any]:
+        *inert, primals, tangents = args
+        if inert:
+            raise TypeError(f"defjvps of {name} cannot be used with nondiff_argnums: use defjvp.")
+        if len(jvps) != len(primals):
+            raise TypeError(
+                f"defjvps of {name} was given {len(jvps)} functions, but {name} was called with "
+                f"{len(primals)} arguments: give one function, or None, per argument."
+            )
+        out = fun(*primals)
+        total = tree_map(zero_from_primal, out)
+        for jvp, t in zip(jvps, tangents):
+            if jvp is not None:
+                total = tree_map(_plus, total, jvp(t, out, *primals))
+        return out, total
+
+    return rule
+
+
+def _plus(x: Any, y: Any) -> Any:
+    return x if is_zero(y) else y if is_zero(x) else _added(x, y)
+
+
+def _added(x: Any, y: Any) -> Any:
+    return add_tangents(x, y) if typeof(x) == typeof(y) else x + y
 
 
 def flat_vjp(
     frame: Frame, fwd: Callable[..., Any], bwd: Callable[..., Any], symbolic: bool, lean: bool
 ) -> Backward:
-    """``fwd(*arguments)`` and ``bwd(*inert, residuals, cotangent)``."""
+    """The flat rule of ``fwd(*arguments)`` and ``bwd(*inert, residuals, cotangent)``."""
     forward = f"the forward rule {name_of(fwd)} of {frame.name}"
     closed = frame.closed_over_by(bwd)  # further residuals
 
@@ -84,17 +204,17 @@ def flat_vjp(
 
 
 _KNOWN = (bool, int, float, complex, np.bool_, np.number)
-"""Residuals of these classes are no values of a program: the backward function gets them as they
-are, whoever calls it, and may ask ``if flag:``."""
+"""Residuals of these classes are not values of a program: they are passed to the backward function
+unchanged, so that it may use them as conditions."""
 
 
 def _as_known(x: Any) -> Any:
-    """A number; NumPy's with the element type that an array of it would have."""
+    """A number; a NumPy number with the element type that an array of it would have."""
     return canonical_dtype(x.dtype).type(x) if isinstance(x, np.generic) else x
 
 
 class _Token:
-    """What a backward function must know beside its residuals."""
+    """The structures and known values that a backward function needs besides its residuals."""
 
     __slots__ = (
         "tree", "known", "inert_tree", "count", "in_tree", "in_avals", "out_tree", "out_avals",
@@ -114,14 +234,14 @@ class _Token:
         self.out_avals = out_avals
 
     def leaves(self, values: Sequence[Any]) -> list[Any]:
-        """The residuals as the forward function returned them: ``values`` and what was known."""
+        """The residuals in the order of the forward function: ``values`` and known ones."""
         rest = map(arrayed, values)
         known = self.known
         return [known[i] if i in known else next(rest) for i in range(len(values) + len(known))]
 
 
 def _marked(frame: Frame, operands: Sequence[Any], mask: Flags) -> list[Any]:
-    """Arguments whose leaves say whether they are perturbed (but for those that never are)."""
+    """Arguments with leaves as ``CustomVJPPrimal``, except those that are never perturbed."""
     n = frame.closed
     leaves = [
         x if i in frame.inert else CustomVJPPrimal(arrayed(x), m)
@@ -134,7 +254,7 @@ def checked_cotangents(frame: Frame, what: str, result: Any, in_avals: Sequence[
     """One cotangent per leaf of the arguments, None for zeros.
 
     Raises:
-        TypeError: structures disagree. ValueError: types do. Names rule, argument, path and both.
+        TypeError: structures differ. ValueError: types differ. Names rule, argument, path and both.
     """
     positions = [i for i in range(frame.count) if i not in frame.inert]
     if not isinstance(result, (tuple, list)) or len(result) != len(positions):  # type: ignore[arg-type]
@@ -159,7 +279,7 @@ def argument_cotangents(what: str, i: int, tree: Any, ct: Any, avals: Sequence[A
     """The cotangents that a rule returned for argument ``i``, None for zeros.
 
     Raises:
-        TypeError: the structure is another. ValueError: a type is.
+        TypeError: the structure differs. ValueError: a type differs.
     """
     leaves = _leaves_up_to(what, i, tree, ct)
     out: list[Any] = []
@@ -169,25 +289,25 @@ def argument_cotangents(what: str, i: int, tree: Any, ct: Any, avals: Sequence[A
             out.append(None)
             continue
         x = _converted(x, want)
-        place = f"{what} returned, for argument {i},"
-        check_type(x, want, place, tree, k, "the argument wants", ValueError)
-        _check_parts(x, want, place)
+        head = f"{what} returned, for argument {i},"
+        check_type(x, want, head, tree, k, "the argument wants", ValueError)
+        _check_varying(x, want, head)
         out.append(typed(arrayed(x), want))
     return out
 
 
-def _check_parts(x: Any, want: Any, place: str) -> None:
-    """Raise ValueError for a cotangent that differs from device to device, of what does not."""
+def _check_varying(x: Any, want: Any, head: str) -> None:
+    """Raise ValueError for a cotangent that varies over devices if its argument does not."""
     more = sorted(map(repr, typeof(x).vma - want.vma))
     if more:
         raise ValueError(
-            f"{place} a cotangent that varies over the axis {', '.join(more)} of the mesh, and the "
+            f"{head} a cotangent that varies over the axis {', '.join(more)} of the mesh, and the "
             f"argument is equal on all devices. Return the sum: lax.psum(..., {more[0]})."
         )
 
 
 def _converted(x: Any, want: Any) -> Any:
-    """``x``, converted where only the width of its type is another, or where it is an integer."""
+    """``x``, converted if its type differs in width only, or if it is an integer."""
     got: Any = typeof(x) if is_value(x) else None
     if got is None or got.is_high or want.is_high or got.dtype == want.dtype:
         return x
@@ -197,7 +317,7 @@ def _converted(x: Any, want: Any) -> Any:
 
 
 def _leaves_up_to(what: str, i: int, tree: Any, ct: Any) -> list[Any]:
-    """The leaves of ``ct``, in which None or a leaf may stand for any part of ``tree``."""
+    """The leaves of ``ct``, in which None or a leaf may replace any subtree of ``tree``."""
     leaves = leaves_with_zeros(tree, ct, repeated=True)
     if leaves is None:
         result = tree_structure(ct)

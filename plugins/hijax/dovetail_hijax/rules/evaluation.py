@@ -15,7 +15,7 @@ def _new(*leaves: Any, tree: Any, fixed: bool) -> Box:
     return Box(tree_unflatten(tree, leaves), fixed=fixed)
 
 
-def _at_rest(box: Any) -> Box:
+def _concrete(box: Any) -> Box:
     if isinstance(box, Tracer):
         check_alive(box)
         raise TypeError(f"{box!r} is traced, and used outside of its transformation")
@@ -24,11 +24,11 @@ def _at_rest(box: Any) -> Box:
 
 @eval_rules.register(get_p)
 def _get(box: Any, *, held: BoxType) -> list[Any]:
-    return list(_at_rest(box).leaves)
+    return list(_concrete(box).leaves)
 
 
 @eval_rules.register(set_p)
 def _set(box: Any, *leaves: Any, tree: Any, before: BoxType) -> list[Any]:
-    target = _at_rest(box)
+    target = _concrete(box)
     target.tree, target.leaves = tree, list(leaves)
     return []

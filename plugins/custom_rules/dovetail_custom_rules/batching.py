@@ -12,9 +12,10 @@ from dovetail_batching import carrier_of
 from dovetail_core import ClosedJaxpr, Primitive, UnexpectedTracerError, stage_closed, typeof
 from dovetail_tree.util import tree_flatten
 
-from .calls import Call, program_call
 from .checks import arrayed, check_value, differences, name_of, path_of
-from .frame import FlatRules, Frame, body_of
+from .derivative_calls import Call, program_call
+from .flat_rules import FlatRules, body_of
+from .frame import Frame
 from .lifting import Lifting, lifted_rules, to_front
 
 
@@ -65,9 +66,9 @@ def _checked(
         want = None if frame.out_avals is None else frame.out_avals[i]
         shape = got.shape if want is None else want.shape
         head = (axis.size,) if flag else ()
-        whole = (*head, *shape[len(head) if want is None else 0 :])
-        if got.shape != whole or (want is not None and got.dtype != want.dtype):
-            expected = got.update(shape=whole, dtype=got.dtype if want is None else want.dtype)
+        full_shape = (*head, *shape[len(head) if want is None else 0 :])
+        if got.shape != full_shape or (want is not None and got.dtype != want.dtype):
+            expected = got.update(shape=full_shape, dtype=got.dtype if want is None else want.dtype)
             path = path_of(tree, i)
             raise TypeError(
                 f"{what} returned {got.str_short()}{f' for the output {path}' if path else ''}, "

@@ -1,4 +1,4 @@
-"""Splitting a checkpointed program by a policy that is asked for each operation."""
+"""Splitting a checkpointed program into two parts by a policy or a budget."""
 
 from __future__ import annotations
 
@@ -15,28 +15,27 @@ from dovetail_core import (
     stage_closed,
 )
 
-from ..budget.limit import Limit
-from ..budget.plan import listener, planned
-from ..effects import has_io
-from ..parts import Parts, Stage, forward_program
-from ..primitive import place_p
-from ..verdicts import Policy
-from .inlining import inlined, inlined_all, inlined_where
-from .save_policy import Kept, kept_of
+from .budget.limit import Limit
+from .budget.plan import listener, planned
+from .effects import has_io
+from .parts import Parts, Stage, forward_program
+from .primitive import place_p
+from .saved_values import Kept, inlined, inlined_all, inlined_where, kept_of
+from .verdicts import Policy
 
 
 def parts_of(
     program: ClosedJaxpr, unknown: tuple[bool, ...], policy: Policy | None, replay: bool = False
 ) -> Parts:
-    """The two parts of ``program`` under a policy; remembered with the program.
+    """The two parts of ``program`` under a policy; cached with the program.
 
     Args:
-        replay: whether the second part has the effects of the first.
+        replay: if True, the second part has the effects of the first.
     """
     key = ("remat", unknown, policy, replay, generation.value)
     try:
         hash(policy)
-    except TypeError:  # nothing to remember the parts by
+    except TypeError:  # the policy cannot be part of a key
         return _make(program, unknown, policy, replay)
     result: Parts = program.memo(key, lambda: _make(program, unknown, policy, replay))
     plans = listener.get()
@@ -56,16 +55,16 @@ def _make(
     kept_values = Kept(known) if policy is None else kept_of(known, policy)
     known, saved = kept_values.program, kept_values.values
     if not replay:
-        asked = (v for e in known.eqns if has_io(e) for v in e.outvars)
-        saved.update((v, None) for v in asked if v not in saved)
+        answers = (v for e in known.eqns if has_io(e) for v in e.outvars)
+        saved.update((v, None) for v in answers if v not in saved)
     if saved or not all(split.out_unknown) or program.effects:
-        whole = _rest(split, kept_values, replay)
-    else:  # nothing happens now: the program itself, with what is remembered of it
+        second = _second_part(split, kept_values, replay)
+    else:  # nothing is computed now: use the program itself, with all that is cached with it
         inputs = sorted(range(len(unknown)), key=unknown.__getitem__)
-        whole = rewriting.rearrange(program, tuple(inputs), tuple(range(len(split.out_unknown))))
+        second = rewriting.rearrange(program, tuple(inputs), tuple(range(len(split.out_unknown))))
     m, num_known = len(saved), len(known.in_avals)
-    keep = [False] * (m + num_known) + [True] * (len(whole.in_avals) - m - num_known)
-    rest, needed = dce_closed(whole, [True] * len(whole.out_avals), keep)
+    keep = [False] * (m + num_known) + [True] * (len(second.in_avals) - m - num_known)
+    rest, needed = dce_closed(second, [True] * len(second.out_avals), keep)
     kept = [v for v, use in zip(saved, needed) if use]
     forward = forward_program(known, kept, split.num_known_outputs)
     num_unknown = sum(unknown)
@@ -75,8 +74,8 @@ def _make(
     return Parts(split, forward, tuple(saved[v] for v in kept), (stage,), outs)
 
 
-def _rest(split: Split, kept: Kept, replay: bool) -> ClosedJaxpr:
-    """From saved values, known inputs and unknowns to the unknown results."""
+def _second_part(split: Split, kept: Kept, replay: bool) -> ClosedJaxpr:
+    """The program from saved values, known inputs and unknowns to the unknown results."""
     known, jaxpr, saved, same = kept.program, kept.program.jaxpr, kept.values, kept.aliases
     second = [e if replay and e.effects else kept.second(e, same) for e in jaxpr.eqns]
     eqns = [e for e in second if e is not None]

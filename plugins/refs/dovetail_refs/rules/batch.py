@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 from dovetail_batching import batch_rules, carrier_of
 from dovetail_core import Primitive, here, lift_call, typeof
 
-from ...indexing import read
-from ...primitives import VERBS, get_p
+from ..indexing import read
+from ..primitives import VERBS, get_p
 
 
 def _refuse_mapped(primitive: Primitive) -> None:
@@ -38,6 +38,6 @@ def _get_mapped(
     axis: Any, args: Sequence[Any], dims: Sequence[Any], /, *, index: Any
 ) -> tuple[Any, Any]:
     """At mapped places: read all of the reference, and index that."""
-    whole = get_p.bind(args[0], index=())
-    values = [(whole, None), *zip(args[1:], dims[1:])]
+    contents = get_p.bind(args[0], index=())
+    values = [(contents, None), *zip(args[1:], dims[1:])]
     return lift_call(carrier_of(axis), lambda x, *ops: read(x, index, ops), values)

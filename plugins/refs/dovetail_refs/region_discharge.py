@@ -53,15 +53,15 @@ class _Discharge:
         self.primitive = primitive
         self.trace = trace
         self.own = [mutable_values.is_local(trace, x) for x in args]
-        places = rewriting.same_operands(primitive, args, self.own)
-        if places is not None:  # a rule reaches a reference by a name of its own
-            params = rewriting.merge_operands(primitive, params, places)
-            args = [x for i, x in enumerate(args) if places[i] == i]
+        unique = rewriting.same_operands(primitive, args, self.own)
+        if unique is not None:  # a rule reaches a reference by a name of its own
+            params = rewriting.merge_operands(primitive, params, unique)
+            args = [x for i, x in enumerate(args) if unique[i] == i]
             self.own = [mutable_values.is_local(trace, x) for x in args]
         self.interface: RegionInterface = primitive.regions(params)  # type: ignore[misc]
         self.args = args
         keeps = not isinstance(trace, DischargeTrace) or trace.keeps_rules
-        self.found = [
+        self.discharged = [
             discharge_program(r.program, [self.own[i] for i in r.operands], keeps)
             for r in self.interface.regions
         ]
@@ -72,10 +72,10 @@ class _Discharge:
     def _written(self) -> list[int]:
         """The operands that some region writes, if there is a place for what it writes."""
         title = self.interface.title or self.primitive.name
-        found: set[int] = set()
-        for region, (_, written) in zip(self.interface.regions, self.found):
+        written_operands: set[int] = set()
+        for region, (_, written) in zip(self.interface.regions, self.discharged):
             operands = [region.operands[k] for k in written]
-            found.update(operands)
+            written_operands.update(operands)
             shared = [i for i in operands if not self._is_sliced(i)]
             if operands and CONTROL in region.results:
                 raise TypeError(
@@ -90,7 +90,7 @@ class _Discharge:
                     "that what is written last is not defined. Return the value and write it "
                     "outside."
                 )
-        return sorted(found)
+        return sorted(written_operands)
 
     def _is_sliced(self, i: int) -> bool:
         """Whether each iteration has a slice of an operand, which no other one sees."""
@@ -125,13 +125,13 @@ class _Discharge:
     def run(self) -> list[Any]:
         """Apply the primitive to contents, and update what is written."""
         slots = [s for group in self.groups for s in group]
-        moving = [i for i in self.written if not self._is_sliced(i)]
-        carried = {s: None for i in moving for s in self.groups[i]}  # in order
+        shared = [i for i in self.written if not self._is_sliced(i)]
+        carried = {s: None for i in shared for s in self.groups[i]}  # in order
         operands = [*(s for s in slots if s not in carried), *carried]
         results = [Slot(kind) for kind in self.interface.results]
         for r, i in self.interface.loop:
             results[r] = self.groups[i][0]
-        parts = [self._part(r, f, results) for r, f in zip(self.interface.regions, self.found)]
+        parts = [self._part(r, f, results) for r, f in zip(self.interface.regions, self.discharged)]
         further = [s for final in self.finals.values() for s in final]
         made = assemble(self.interface.rebuild, parts, operands, [*results, *further])
         # Nothing of a trace that discharges is left; in others contents are values of the trace.
