@@ -56,7 +56,7 @@ def mask(name: str, where: Any) -> Any:
 def inexact(name: str, x: Any, weak: bool = False) -> Any:
     """``x`` as an array or tracer of floating-point or complex numbers; integers are converted.
 
-    ``weak`` says whether they become weakly typed, as in an operation with a Python float.
+    ``weak`` is True if they become weakly typed, as in an operation with a Python float.
 
     Raises:
         TypeError: it is no array and no number.

@@ -16,7 +16,7 @@ ArrayLike: TypeAlias = Any
 """An array, a tracer, a NumPy array or scalar, or a Python number."""
 
 Array: TypeAlias = Any
-"""A runtime array, or a tracer that stands for one."""
+"""A runtime array, or a tracer."""
 
 DTypeLike: TypeAlias = Any
 Axis: TypeAlias = int | Sequence[int] | None

@@ -1,4 +1,4 @@
-"""Random keys and what is drawn with them: the public names of ``jax.random``."""
+"""Random keys and draws: the public names of ``jax.random``."""
 
 from typing import TYPE_CHECKING
 

@@ -57,7 +57,7 @@ def check_key(name: str, key: Any) -> Any:
 
 
 def is_typed(key: Any) -> bool:
-    """True for a typed key or an array of such, traced or not."""
+    """True for a typed key or an array of typed keys, traced or not."""
     return key.__class__ is KeyArray or isinstance(getattr(key, "dtype", None), KeyType)
 
 
@@ -229,7 +229,7 @@ _numbers: Cache[tuple[Any, Any, bool], Any] = Cache()
 
 
 def number(value: Any, dtype: Any) -> Any:
-    """A constant for use beside operands of a floating-point dtype.
+    """A constant to be combined with operands of a floating-point dtype.
 
     It is a Python float, the quickest operand, if these have that dtype by themselves, else a
     NumPy scalar.

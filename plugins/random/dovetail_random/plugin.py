@@ -1,4 +1,4 @@
-"""Manifest of the plugin ``random``: random keys and what is drawn with them."""
+"""Manifest of the plugin ``random``: random keys and draws."""
 
 from dovetail_core import Manifest
 

@@ -24,7 +24,7 @@ random_fold_in_p = Primitive("random_fold_in")
 random_bits_p = Primitive("random_bits")
 """For each key an array of random bits, of ``shape``: its axes follow those of the keys."""
 
-for _primitive in (random_seed_p, random_wrap_p):  # which make keys of what is low
+for _primitive in (random_seed_p, random_wrap_p):  # which make keys of lowered types
     _primitive.is_high = lambda **params: True
 for _primitive in (random_seed_p, random_wrap_p, random_split_p, random_bits_p):
     _primitive.def_traits(

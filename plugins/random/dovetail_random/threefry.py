@@ -141,7 +141,7 @@ def _random_bits(lanes: Lanes, width: int, shape: tuple[int, ...]) -> Any:
 
 
 def _stream(lanes: Lanes, size: int) -> Any:
-    """``size`` words in the original arrangement: the counters' first half beside the second."""
+    """``size`` words in the original arrangement: counters in pairs of the first and second half."""
     if size >= 1 << 32:
         raise ValueError(
             f"{size} words of random bits are more than one threefry key has in the original "
@@ -183,7 +183,7 @@ THREEFRY = register_prng_impl(
 
 
 def threefry_2x32(keypair: Any, count: Any) -> Any:
-    """Encrypt an array of uint32 counters, the first half of them beside the second.
+    """Encrypt an array of uint32 counters, in pairs of the first half and the second.
 
     Args:
         keypair: two uint32 scalars, or an array of two.

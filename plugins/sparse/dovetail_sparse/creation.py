@@ -75,7 +75,7 @@ def eye(
 def todense(arr: Any) -> Array:
     """A sparse array as a dense one; dense ones are returned as they are.
 
-    In a function under :func:`sparsify`, what looks dense may be sparse: this makes it dense.
+    In a function under :func:`sparsify`, arrays that look dense may be sparse: they become dense.
     """
     if isinstance(arr, Tracer):
         return todense_p.bind(arr)

@@ -46,7 +46,7 @@ def _differentiating(
 ) -> Fun:  # fmt: skip
     """``transform(fun)``, where sparse arguments are differentiated by their elements.
 
-    ``finish(result, structure, rebuild)`` makes the result of what ``transform`` returned, given
+    ``finish(result, structure, rebuild)`` makes the result from that of ``transform``, given
     the structure of the function's output and how derivatives become arguments again.
     """
     numbers = [argnums] if isinstance(argnums, int) else list(argnums)

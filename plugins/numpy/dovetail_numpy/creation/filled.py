@@ -26,7 +26,7 @@ def _filled(shape: tuple[int, ...], value: Any, dtype: Any, weak: bool = False) 
     """An array of one host value."""
     if isinstance(dtype, ExtendedDType):
         return lax.full(shape, value, dtype)
-    aval = ShapedArray(shape, dtype, weak)  # refuses what is too large
+    aval = ShapedArray(shape, dtype, weak)  # raises for sizes that are too large
     if placement.on_host(prod(shape)):
         try:
             host = np.full(shape, value, dtype)

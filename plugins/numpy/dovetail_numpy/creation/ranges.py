@@ -66,7 +66,7 @@ def _arange(bounds: list[Any], dtype: Any) -> Array:
     integral = all(isinstance(b, (bool, int, np.integer, np.bool_)) for b in bounds)
     size = max(0, -((int(start) - int(stop)) // int(step))) if integral else max(
         0, int(np.ceil((stop - start) / step)))  # fmt: skip
-    ShapedArray((size,), dtype)  # refuses what is too large
+    ShapedArray((size,), dtype)  # raises for sizes that are too large
     if placement.on_host(size) or not integral or dtype.kind not in "iu":
         # The running sum start + i * step is NumPy's; made in double precision, then rounded.
         exact: list[Any] = [b if isinstance(b, (int, float, complex)) else b.item() for b in bounds]

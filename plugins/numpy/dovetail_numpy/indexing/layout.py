@@ -184,7 +184,7 @@ def layout(shape: tuple[int, ...], key: Key) -> Layout:
 
 def _runs_before(order: list[str]) -> int:
     """The number of runs before the picks' dimensions: none if the picks are not side by side."""
-    at = [i for i, what in enumerate(order) if what == "pick"]
+    at = [i for i, kind in enumerate(order) if kind == "pick"]
     side_by_side = at[-1] - at[0] + 1 == len(at)
     return order[: at[0]].count("run") if side_by_side else 0
 
@@ -193,19 +193,19 @@ def _result(
     reader: _Reader, before: int, pick_shape: tuple[int, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The positions of new axes in the result, and its shape."""
-    at = [i for i, what in enumerate(reader.order) if what == "pick"]
+    at = [i for i, kind in enumerate(reader.order) if kind == "pick"]
     together = bool(at) and at[-1] - at[0] + 1 == len(at)
     dims: list[int] = []
     new: list[int] = []
     runs = iter(reader.runs)
     if at and not together:
         dims += pick_shape
-    for i, what in enumerate(reader.order):
-        if what == "run":
+    for i, kind in enumerate(reader.order):
+        if kind == "run":
             dims.append(next(runs).count)
-        elif what == "new":
+        elif kind == "new":
             new.append(len(dims))
             dims.append(1)
-        elif what == "pick" and together and i == at[0]:
+        elif kind == "pick" and together and i == at[0]:
             dims += pick_shape
     return tuple(new), tuple(dims)

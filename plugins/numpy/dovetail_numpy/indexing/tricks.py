@@ -157,7 +157,7 @@ def ix_(*args: ArrayLike) -> tuple[Array, ...]:
 def unravel_index(indices: ArrayLike, shape: Any) -> tuple[Array, ...]:
     """Indices into a flattened array as indices per dimension; those out of bounds are clipped.
 
-    Whole numbers of floating-point types are taken, too, and give such.
+    Integral numbers of floating-point types are accepted, too, and give results of these types.
     """
     at = as_array("unravel_index", indices)
     if at.dtype.kind not in "iuf":

@@ -120,7 +120,7 @@ class WritePlan:
         return lax.ScatterDimensionNumbers(self.windows, tuple(sorted(scattered)), axes)
 
     def update_shape(self) -> tuple[int, ...]:
-        """The shape of what is read or written: the result's without new axes."""
+        """The shape of the elements read or written: that of the result without new axes."""
         new = self.layout.new_axes
         return tuple([d for i, d in enumerate(self.layout.result) if i not in new])
 

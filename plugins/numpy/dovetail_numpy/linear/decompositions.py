@@ -96,7 +96,7 @@ def qr(a: ArrayLike, mode: str = "reduced") -> Any:
     Args:
         mode: ``"reduced"`` or ``"complete"`` (square ``Q``) for both factors, ``"r"`` for the
             second alone, ``"raw"`` for LAPACK's form of the factorization: transposed, ``R`` and
-            the Householder reflections beside it, and the reflections' factors. That has no
+            the Householder reflections below it, and the reflections' factors. That has no
             derivative.
 
     Raises:
@@ -218,7 +218,7 @@ def _eigh(name: str, a: ArrayLike, UPLO: str | None, symmetrize_input: bool) -> 
 def eigh(a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
     """Eigenvalues and eigenvectors of Hermitian matrices.
 
-    At equal eigenvalues gradients are found of what depends on the vectors alone, through the space
+    At equal eigenvalues gradients exist for functions of the vectors alone, through the space
     that they span, and are NaN otherwise: also those of ``(v * f(w)) @ v.T``, whose derivative
     needs that of ``f``, which the decomposition does not see (use ``scipy.linalg.expm`` and the
     like).
@@ -239,7 +239,7 @@ def eigvalsh(a: ArrayLike, UPLO: str | None = "L", *, symmetrize_input: bool = T
     """Eigenvalues of Hermitian matrices in increasing order (see :func:`eigh`).
 
     At equal eigenvalues, sums over them (as of ``log(w)``) have gradients; their second derivatives
-    by elements of the block of equal values beside the diagonal are NaN. Where these are needed,
+    by elements of the block of equal values off the diagonal are NaN. Where these are needed,
     write the sum without eigenvalues: ``slogdet`` or a Cholesky factor for logarithms,
     ``trace`` of ``matrix_power`` or ``expm``.
     """

@@ -356,7 +356,7 @@ def resize(a: ArrayLike, new_shape: Any) -> Array:
     """The elements of ``a``, repeated or cut off as needed, in a new shape."""
     dims = shape_tuple("resize", new_shape)
     flat = ravel(as_array("resize", a))
-    ShapedArray(dims, flat.dtype)  # refuses what is too large
+    ShapedArray(dims, flat.dtype)  # raises for sizes that are too large
     wanted = prod(dims)
     if not flat.size or not wanted:
         return lax.full(dims, np.zeros((), flat.dtype)[()])

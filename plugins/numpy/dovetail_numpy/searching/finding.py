@@ -42,7 +42,7 @@ def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) ->
     Args:
         size: the length of the vectors; needed while tracing. Longer results are cut off, shorter
             ones filled up.
-        fill_value: what to fill up with: a number, or one per dimension (default 0).
+        fill_value: the padding: a number, or one per dimension (default 0).
 
     Raises:
         ConcretizationTypeError: ``a`` is traced and ``size`` is not given.
@@ -213,7 +213,7 @@ def _by_sort(x: Any, v: Any, side: str, dtype: Any) -> Any:
 def _by_bisection(x: Any, v: Any, side: str, dtype: Any, unrolled: bool) -> Any:
     """All elements at once: the interval halves until it is empty, in a fixed number of steps."""
     size = x.shape[0]
-    # In a fusion of several steps, XLA would compute what they share repeatedly.
+    # In a fusion of several steps, XLA would recompute common parts.
     steps = size.bit_length()
     unrolled |= steps <= _STEPS_IN_ONE
     at_once = Options("promise_in_bounds", wrap=False)

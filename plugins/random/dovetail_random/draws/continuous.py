@@ -177,7 +177,7 @@ def gumbel_of(keys: Key, shape: Shape, dtype: Any, mode: str = "low") -> Any:
 def _of_all_bits(keys: Key, shape: Shape) -> Any:
     """float32 numbers ``-log(-log(1 - u))``, where u has 64 bits after the point.
 
-    What is rounded to float32 is the lesser of u and 1 - u, so that no digits cancel.
+    The lesser of u and 1 - u is rounded to float32, so that no digits cancel.
     """
     high, low = halves(random_bits(keys, 32, (2, *shape)))
     below = lax.lt(high, U32.type(1 << 31))
@@ -192,7 +192,7 @@ def _fraction(high: Any, low: Any) -> Any:
     zeros = lax.clz(high)
     leading = lax.bitwise_or(
         lax.shift_left(high, zeros), lax.shift_right_logical(low, lax.sub(U32.type(32), zeros))
-    )  # what is shifted by 32 is zero
+    )  # shifted by 32 it is zero
     more = lax.clz(leading)  # where the upper word had no bit
     mantissa = lax.shift_right_logical(lax.shift_left(leading, more), U32.type(8))
     mantissa = lax.bitwise_and(mantissa, U32.type((1 << 23) - 1))

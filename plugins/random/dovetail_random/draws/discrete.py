@@ -118,7 +118,7 @@ _checked_bounds: Cache[Any, tuple[Any, Any, dict[str, Any]]] = Cache()
 def _operands_of(
     minval: Any, maxval: Any, shape: Any, dtype: Any
 ) -> tuple[Any, Any, dict[str, Any]]:
-    """The bounds as operands, and what is static."""
+    """The bounds as operands, and the static arguments."""
     result = int_dtype("randint", dtype, TypeError)
     minval, maxval = arrays("randint", minval, maxval)
     wanted = common_shape("randint", shape, minval, maxval)

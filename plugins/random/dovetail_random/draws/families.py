@@ -238,7 +238,7 @@ def _generalized_normal(key: Any, p: Any, *, shape: Shape, dtype: Any) -> Any:
 
 
 def _inverse(name: str, p: Any) -> Any:
-    """``1 / p``, in a precision of its own: that of the draw may be low."""
+    """``1 / p``, in its own precision: that of the draw may be low."""
     p = lax.convert_element_type(p, param_dtype(name, None, p))
     return lax.div(lax.full_like(p, 1), p)
 
@@ -284,7 +284,7 @@ def ball(
 
 @fused(static=("shape", "dtype"))
 def _ball(key: Any, p: Any, *, shape: Shape, dtype: Any) -> Any:
-    # Generalised normal numbers, with an exponential one beside them in the norm.
+    # Generalised normal numbers, with an exponential one in addition in the norm.
     of_points, of_length = split_keys(open_key(key), 2)
     inverse = _inverse("ball", p)
     points = generalized_of(of_points, shape, dtype, inverse)

@@ -94,7 +94,7 @@ def _truncated_normal(key: Any, lower: Any, upper: Any, *, shape: Shape, dtype: 
     root = dtype.type(sqrt(2))
     lower, upper = (parameter(x, dtype, shape) for x in (lower, upper))
     low, high = (lax.erf(lax.div(x, root)) for x in (lower, upper))
-    # erf_inv is infinite at -1 and 1, which is what erf of -6 and 6 may be.
+    # erf_inv is infinite at -1 and 1, which erf of -6 and 6 may be.
     end = _normal_constants(dtype)[0]
     u = lax.clamp(end, between(open_key(key), shape, dtype, low, high), -end)
     x = lax.mul(lax.erf_inv(u), root)

@@ -190,7 +190,7 @@ def _refuse_repeated(
     interface: RegionInterface, inner: Sequence[Signature], spent: dict[int, Any], title: str,
     line: Source | None,
 ) -> None:  # fmt: skip
-    """Raise where an iteration uses what the one before has used up."""
+    """Raise if an iteration uses keys that the one before has used up."""
     after = dict(spent)  # of each operand that a next iteration gets
     back = dict(interface.loop)
     for region, inner_signature in zip(interface.regions, inner):

@@ -68,4 +68,4 @@ reuse_rules: RuleTable[Callable[..., Uses]] = RuleTable(
     law="key_reuse",
     empty="its sub-programs are checked",
 )
-"""What is used up twice is an error while ``debug_key_reuse`` is on."""
+"""While ``debug_key_reuse`` is on, keys that are used up twice are errors."""

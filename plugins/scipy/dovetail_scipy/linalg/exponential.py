@@ -110,7 +110,7 @@ def _scaled(x: Any, k: Any) -> Any:
     """``x 2ᵏ``, exactly."""
     if x.dtype.kind == "c":
         return lax.complex(_scaled(dnp.real(x), k), _scaled(dnp.imag(x), k))
-    # 2ᵏ alone may overflow; beyond its square there are zeros only, as powers of such matrices.
+    # 2ᵏ alone may overflow; beyond its square there are zeros only (powers of such matrices).
     most, one = int(dtypes.finfo(x.dtype).maxexp) - 2, dnp.ones((), x.dtype)
     for part in (k // 2, k - k // 2):
         x = x * dnp.ldexp(one, dnp.clip(part, -most, most))[..., None, None]

@@ -181,7 +181,7 @@ def cosine_integral(x: Any) -> Any:
 def sici(x: ArrayLike) -> tuple[Array, Array]:
     """The sine integral and the cosine integral; of negative ``x`` the latter's real part.
 
-    Next to the zeros of the cosine integral beyond 1 its error is small beside ``1 / x``.
+    Next to the zeros of the cosine integral beyond 1 its error is small compared to ``1 / x``.
     """
     return evaluate("sici", lambda x: (sine_integral(x), cosine_integral(x)), x)
 

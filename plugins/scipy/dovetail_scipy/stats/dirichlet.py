@@ -54,7 +54,7 @@ def _log_density(name: str, x: Any, alpha: Any) -> Any:
     n, total = alpha.shape[0], alpha.sum()
     alpha = alpha.reshape(n, *(1,) * (x.ndim - 1))
     inner = dnp.where(on_simplex, x, 1.0 / n)
-    # Poisson's probabilities of alpha - 1 with means in proportion to x, and what they lack.
+    # Poisson's probabilities of alpha - 1 with means in proportion to x, and the remainders.
     each = log_poisson(*dnp.broadcast_arrays(alpha - 1.0, total * inner))
     lacking = stirling_error(total) + (n - 0.5) * lax.log(total) + 0.5 * log(2 * pi)
     out = dnp.where(on_simplex, each.sum(0) + lacking, -dnp.inf)

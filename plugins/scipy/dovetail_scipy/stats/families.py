@@ -84,7 +84,7 @@ class _Family(Generic[P]):
     Args:
         arguments: names the arguments; its documentation ends sentences, as "the t distribution".
         low, high: the ends of the support of the standard distribution.
-        valid: a mask by the parameters except location and scale: there is such a distribution.
+        valid: True where a distribution with the parameters (except location and scale) exists.
     """
 
     def __init__(

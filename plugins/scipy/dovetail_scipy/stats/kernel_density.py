@@ -87,7 +87,7 @@ class gaussian_kde:
 
     @classmethod
     def tree_unflatten(cls, aux_data: None, children: Any) -> gaussian_kde:
-        """An object of such fields."""
+        """An object with the given fields."""
         out = object.__new__(cls)
         out._set(**dict(zip(FIELDS, children)))
         return out
@@ -188,7 +188,7 @@ class gaussian_kde:
         return dnp.sum(self.weights * part)
 
     def integrate_kde(self, other: gaussian_kde) -> Array:
-        """The integral of the product with another such density.
+        """The integral of the product with another density of this class.
 
         Raises:
             ValueError: its data have another number of coordinates.

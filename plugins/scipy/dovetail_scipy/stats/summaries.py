@@ -108,7 +108,7 @@ def mode(
 
     Args:
         axis: None for all values of the array.
-        nan_policy: must be ``"propagate"``: each nan counts as a value of its own.
+        nan_policy: must be ``"propagate"``: each nan counts as a distinct value.
 
     Raises:
         ValueError: there is no such policy, or the axis is out of bounds.

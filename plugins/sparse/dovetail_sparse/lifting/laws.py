@@ -39,7 +39,7 @@ def sparsify_law(sample: Sample) -> None:
         try:
             result = lift_call(SparseCarrier(), sample.flat, args)
         except NotImplementedError:
-            continue  # says that it would be dense, or is not of this layout
+            continue  # the result would be dense, or the layout is another
         tried += 1
         for got, want in zip(result, wanted):
             dense = got.todense() if isinstance(got, JAXSparse) else got
