@@ -141,7 +141,7 @@ def _random_bits(lanes: Lanes, width: int, shape: tuple[int, ...]) -> Any:
 
 
 def _stream(lanes: Lanes, size: int) -> Any:
-    """``size`` words in the original arrangement: counters in pairs of the first and second half."""
+    """``size`` words in the original arrangement: pairs of counters of both halves."""
     if size >= 1 << 32:
         raise ValueError(
             f"{size} words of random bits are more than one threefry key has in the original "

@@ -97,7 +97,7 @@ def cumulative_sum(
     x: ArrayLike, /, *, axis: int | None = None, dtype: DTypeLike = None,
     include_initial: bool = False,
 ) -> Array:  # fmt: skip
-    """Running sums along ``axis`` (needed unless ``x`` is a vector); ``include_initial``: from 0.
+    """Running sums along ``axis`` (needed if ``x`` is no vector); ``include_initial``: from 0.
 
     Raises:
         ValueError: ``x`` is a scalar, or has several dimensions and ``axis`` is None.
@@ -109,7 +109,7 @@ def cumulative_prod(
     x: ArrayLike, /, *, axis: int | None = None, dtype: DTypeLike = None,
     include_initial: bool = False,
 ) -> Array:  # fmt: skip
-    """Running products along ``axis`` (needed unless ``x`` is a vector); ``include_initial``: from 1.
+    """Running products along ``axis`` (needed if ``x`` is no vector); ``include_initial``: from 1.
 
     Raises:
         ValueError: ``x`` is a scalar, or has several dimensions and ``axis`` is None.
