@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 PREFIX = "DOVETAIL_"
@@ -54,3 +55,37 @@ def settings() -> dict[str, str]:
     """The environment variables that are Dovetail's."""
     # Items would decode all values, and this is asked around every import of a plugin's module.
     return {k: os.environ[k] for k in [*os.environ] if k.startswith(PREFIX)}
+
+
+_OWN = ("plugins", "disable_plugins", "strict", "test_full", "runtime_tracebacks")
+
+
+def unknown_settings(
+    options: Sequence[str], plugins: Sequence[str], is_complete: bool
+) -> Iterator[str]:
+    """The problem of each environment variable, and of each plugin's name in one, that does not
+    exist and so is probably misspelt, with the nearest name that exists.
+
+    Args:
+        options: the settings that there are.
+        plugins: the names of the plugins that there are.
+        is_complete: False if a plugin whose manifest could not be read may have further settings.
+    """
+    known = [variable(n) for n in (*_OWN, *options)]
+    for name in sorted(settings()):
+        hint = _nearest(name, known, PREFIX)
+        if name not in known and (hint or is_complete):
+            yield f"the environment sets {name}, which is no setting of Dovetail{hint or '.'}"
+    for setting in ("plugins", "disable_plugins"):
+        for name in listed(setting):
+            if name not in (*plugins, "none"):
+                hint = _nearest(name, plugins) or f"; installed: {', '.join(plugins) or 'none'}."
+                yield f"{variable(setting)} names {name!r}, and no plugin is called so{hint}"
+
+
+def _nearest(name: str, known: Iterable[str], prefix: str = "") -> str:
+    from difflib import get_close_matches
+
+    short = [k.removeprefix(prefix) for k in known]
+    close = get_close_matches(name.removeprefix(prefix), short, 1, 0.7)
+    return f": did you mean {prefix}{close[0]}?" if close else ""

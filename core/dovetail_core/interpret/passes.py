@@ -9,12 +9,14 @@ from typing import Any, Literal, NamedTuple
 from dovetail_base.errors import RegistryError
 from dovetail_base.options import enable_checks
 from dovetail_base.ordering import Named, ordered
+from dovetail_base.pass_checks import compare_types, same_module
 from dovetail_base.plugin_calls import disable_with_warning
+from dovetail_base.source import short_repr
 
+from ..ir.programs import ClosedJaxpr
 from ..ir.verification import check_jaxpr
 from ..registry.discovery import registry
 from ..registry.plugins import Plugin, Registry
-from .pass_checks import same_module, same_program
 
 Stage = Literal["hi", "ir", "module"]
 
@@ -217,8 +219,27 @@ def run_passes(stage: Stage, program: Any, platform: str, divided: bool = False)
             e.add_note(f"This was raised in {label}.")
             raise
         if made is not program:
-            check = same_module if stage == "module" else same_program
+            check = same_module if stage == "module" else _same_program
             program = check(label, program, made)
         if enable_checks.value and stage != "module":
             check_jaxpr(program, label)
     return program
+
+
+def _same_program(label: str, before: ClosedJaxpr, after: Any) -> ClosedJaxpr:
+    """The program that a pass made of ``before``, if it takes and returns the same types.
+
+    Args:
+        label: the name of the pass in messages.
+
+    Raises:
+        RegistryError: it is no program, or of other types; names the pass and the types.
+    """
+    if not isinstance(after, ClosedJaxpr):
+        raise RegistryError(
+            f"{label} returned {short_repr(after)} of type {type(after).__name__}, not a "
+            "ClosedJaxpr. Make it return the program, changed or not."
+        )
+    compare_types(label, "input", before.in_avals, after.in_avals)
+    compare_types(label, "result", before.out_avals, after.out_avals)
+    return after

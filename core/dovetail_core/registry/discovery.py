@@ -11,7 +11,7 @@ from typing import Any
 
 from dovetail_base import entry_points
 from dovetail_base.entry_points import Entry
-from dovetail_base.environment import flag, listed
+from dovetail_base.environment import flag, listed, unknown_settings
 from dovetail_base.errors import PluginError
 from dovetail_base.once import Once
 from dovetail_base.plugin_calls import (
@@ -23,10 +23,9 @@ from dovetail_base.plugin_calls import (
 )
 from dovetail_base.source import KERNEL_PACKAGES
 
-from .claims import settle_claims
+from .claims import KERNEL_CLAIMS, settle_claims
 from .manifest import KERNEL_API, OLDEST_KERNEL_API, Manifest, checked
 from .plugins import Plugin, Registry
-from .variables import unknown_settings
 
 GROUP = "dovetail.plugins"
 
@@ -56,10 +55,18 @@ def discover() -> Registry:
     _require(result)
     settle_claims(result)
     result.notices[:0] = [*_problems(result)]
-    result.notices += [(text, "") for text in unknown_settings(result)]
+    result.notices += [(text, "") for text in _unknown_settings(result)]
     if result.notices and flag("strict"):
         raise PluginError(result.notices[0][0])
     return result
+
+
+def _unknown_settings(result: Registry) -> Iterator[str]:
+    manifests = [p.manifest for p in result.plugins.values()]
+    theirs = [n for m in manifests if m for n in (*m.options, *m.variables)]
+    names = [p.name for p in result.plugins.values()]
+    options = [*KERNEL_CLAIMS["options"], *theirs]
+    return unknown_settings(options, names, is_complete=None not in manifests)
 
 
 def _entries(result: Registry) -> Iterator[tuple[Plugin, Entry]]:

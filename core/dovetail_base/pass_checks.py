@@ -1,33 +1,12 @@
-"""Checks of passes: a program or module keeps the types of its inputs and outputs."""
+"""Checks of what passes return: it has the types of what they were given."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from dovetail_base.errors import RegistryError
-from dovetail_base.source import short_repr
-
-from ..ir.programs import ClosedJaxpr
-
-
-def same_program(label: str, before: ClosedJaxpr, after: Any) -> ClosedJaxpr:
-    """The program that a pass made of ``before``, if it takes and returns the same types.
-
-    Args:
-        label: the name of the pass in messages.
-
-    Raises:
-        RegistryError: it is no program, or of other types; names the pass and the types.
-    """
-    if not isinstance(after, ClosedJaxpr):
-        raise RegistryError(
-            f"{label} returned {short_repr(after)} of type {type(after).__name__}, not a "
-            "ClosedJaxpr. Make it return the program, changed or not."
-        )
-    _compare(label, "input", before.in_avals, after.in_avals)
-    _compare(label, "result", before.out_avals, after.out_avals)
-    return after
+from .errors import RegistryError
+from .source import short_repr
 
 
 def same_module(label: str, before: str, after: Any) -> str:
@@ -54,13 +33,19 @@ def same_module(label: str, before: str, after: Any) -> str:
         raise RegistryError(f"{label} returned {e}. Correct the pass.") from e
     wanted = mlir.type_of_main(mlir.parse(before))
     for what, old, new in zip(("input", "result"), wanted, result):
-        _compare(label, what, old, new, " of its function main")
+        compare_types(label, what, old, new, " of its function main")
     return text
 
 
-def _compare(
+def compare_types(
     label: str, what: str, before: Sequence[Any], after: Sequence[Any], where: str = ""
 ) -> None:
+    """Raise RegistryError unless inputs or results have the types that they had; names the first
+    that has not.
+
+    Args:
+        label: the name of the pass. what: ``input`` or ``result``. where: of which function.
+    """
     if before == after:
         return
     more = f"A pass must keep what a program takes and returns. Correct the pass, or {_DISABLE}"
