@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from dovetail_base.source import called, here, short_repr
-from dovetail_xla._bindings import JaxRuntimeError as JaxRuntimeError
+from dovetail_xla.bindings import JaxRuntimeError as JaxRuntimeError
 
 
 class DovetailError(Exception):

@@ -69,10 +69,15 @@ def without_hidden(traceback: TracebackType | None) -> TracebackType | None:
 
 def is_framework(code: CodeType, names: Mapping[str, Any]) -> bool:
     """Return whether code with these globals is the framework's or its plugins'."""
-    package = str(names.get("__name__", "")).partition(".")[0]
-    if package in _hidden_packages or package.startswith("dovetail_"):
+    if is_framework_module(str(names.get("__name__", ""))):
         return True
     return code.co_filename.startswith(_hidden_files)
+
+
+def is_framework_module(name: str) -> bool:
+    """Return whether a module of this name is the framework's or a plugin's."""
+    package = name.partition(".")[0]
+    return package in _hidden_packages or package.startswith("dovetail_")
 
 
 class AnnotatedScope(str):

@@ -6,8 +6,7 @@ import inspect
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from dovetail_core import Primitive, RuleTable, registry
-from dovetail_core.registry.discovery import distribution_of
+from dovetail_core import Primitive, RuleTable, discovery, registry
 
 from . import rules
 from .find import find_primitive, find_table
@@ -107,15 +106,17 @@ def _primitive(primitive: Primitive) -> str:
         )
         if has is not None
     ]
-    return (
-        f"{primitive.name}, defined in {primitive.module} of {distribution_of(primitive.module)}; "
-        f"{', '.join([results, *parts])}"
-    )
+    module = primitive.module
+    owner = discovery.distribution_of(module)
+    return f"{primitive.name}, defined in {module} of {owner}; {', '.join([results, *parts])}"
 
 
 def _table(table: RuleTable[Any]) -> list[tuple[str, str]]:
     pairs = [
-        ("table", f"{table.name}, defined in {table.module} of {distribution_of(table.module)}")
+        (
+            "table",
+            f"{table.name}, defined in {table.module} of {discovery.distribution_of(table.module)}",
+        )
     ]
     if table.signature is not None:
         doc = (inspect.getdoc(table.signature) or "").split("\n\n")

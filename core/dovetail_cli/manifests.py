@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from dovetail_base.errors import PluginError
-from dovetail_core import Manifest, registry
-from dovetail_core.registry.plugins import KERNEL_TABLES, Plugin
+from dovetail_core import Manifest, discovery, registry
 
 _MAPPINGS = (
     "names", "surfaces", "tables", "providers", "backends", "passes", "options", "commands", "laws",
@@ -15,7 +14,7 @@ _MAPPINGS = (
 _MODULES = ("primitives", "types", "samples")
 
 
-def manifest_problems(plugin: Plugin, manifest: Manifest) -> Iterator[str]:
+def manifest_problems(plugin: discovery.Plugin, manifest: Manifest) -> Iterator[str]:
     """The problems of a manifest; each names the plugin and the field.
 
     All that the manifest names is loaded, but for rules, whose problems their tables report.
@@ -32,7 +31,7 @@ def manifest_problems(plugin: Plugin, manifest: Manifest) -> Iterator[str]:
                 f"tables entry {name!r} {whose} has no prefix: call it {plugin.name}.{name}, so "
                 "that no other plugin has a table of that name."
             )
-    known = {*KERNEL_TABLES, *_all_tables()}
+    known = {*discovery.KERNEL_TABLES, *_all_tables()}
     for name in manifest.contributes:
         if name not in known:
             yield (

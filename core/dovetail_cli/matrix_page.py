@@ -8,8 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dovetail_core import Primitive, RuleTable, registry
-from dovetail_core.registry.discovery import distribution_of
+from dovetail_core import Primitive, RuleTable, discovery, registry
 from dovetail_testing.laws import Law, all_laws
 from dovetail_testing.samples import Sample
 
@@ -128,7 +127,7 @@ def _table(content: Content) -> Iterator[str]:
     yield from _head(content)
     for home, names in _by_home(content).items():
         yield f'<tbody data-home="{escape(home)}">'
-        owner = distribution_of(content.primitives[names[0]].module)
+        owner = discovery.distribution_of(content.primitives[names[0]].module)
         said = f"{count(len(names), 'primitive')}, of {owner}"
         yield (
             f'<tr class="package"><th scope="rowgroup" colspan="{len(content.tables) + 2}"><div>'
@@ -168,7 +167,7 @@ def _column_head(content: Content, table: str, first: bool) -> str:
 
 
 def _owner(table: RuleTable[Any]) -> str:
-    return f"{table.name}, defined in {table.module} of {distribution_of(table.module)}"
+    return f"{table.name}, defined in {table.module} of {discovery.distribution_of(table.module)}"
 
 
 def _line(content: Content, name: str) -> str:

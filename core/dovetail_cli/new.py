@@ -16,8 +16,7 @@ from keyword import iskeyword
 from pathlib import Path
 
 from dovetail_base.errors import RegistryError
-from dovetail_core import registry
-from dovetail_core.registry.plugins import Plugin
+from dovetail_core import discovery, registry
 
 from .render import fields, style
 
@@ -141,5 +140,5 @@ def _owner(name: str) -> str:
     return ""
 
 
-def _whose(plugin: Plugin) -> str:
+def _whose(plugin: discovery.Plugin) -> str:
     return f"{plugin.distribution} {plugin.version}"

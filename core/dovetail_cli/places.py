@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dovetail_core import Origin, Primitive
-from dovetail_core.registry.discovery import distribution_of
+from dovetail_core import Origin, Primitive, discovery
 
 
 def place(origin: Origin | None) -> str:
     """The module and line that registered a rule, and the distribution of the module."""
-    return f"{origin}, of {distribution_of(origin.module)}" if origin else "an unknown place"
+    return (
+        f"{origin}, of {discovery.distribution_of(origin.module)}" if origin else "an unknown place"
+    )
 
 
 def code_place(function: Any) -> str:

@@ -6,8 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
 
 from dovetail_base.errors import RegistryError
-from dovetail_core import Manifest, registry
-from dovetail_core.registry.plugins import Plugin
+from dovetail_core import Manifest, discovery, registry
 
 from .render import count, fields, style, table
 
@@ -38,7 +37,7 @@ def run(args: Namespace) -> int:
     return int(bool(broken))
 
 
-def _overview(plugins: list[Plugin]) -> str:
+def _overview(plugins: list[discovery.Plugin]) -> str:
     header = ["plugin", "version", "distribution", "state", "loaded in", "contributes"]
     rows = [
         [p.name, p.version, p.distribution, state(p), _milliseconds(p), _contributes(p.manifest)]
@@ -50,18 +49,18 @@ def _overview(plugins: list[Plugin]) -> str:
     return table(header, rows, styles) + notes
 
 
-def state(plugin: Plugin) -> str:
+def state(plugin: discovery.Plugin) -> str:
     """``active``, ``disabled`` or ``set aside``."""
     if not plugin.problem:
         return "active"
     return "disabled" if plugin.problem.startswith("disabled") else "set aside"
 
 
-def _colour(plugin: Plugin) -> str:
+def _colour(plugin: discovery.Plugin) -> str:
     return {"active": "green", "disabled": "yellow", "set aside": "red"}[state(plugin)]
 
 
-def _milliseconds(plugin: Plugin) -> str:
+def _milliseconds(plugin: discovery.Plugin) -> str:
     return f"{plugin.seconds * 1e3:.1f} ms" if plugin.seconds else "-"
 
 
@@ -91,7 +90,7 @@ def _plural(n: int, noun: str) -> str:
     return f"{n} {irregular.get(noun, noun + 's')}" if n != 1 else f"1 {noun}"
 
 
-def _in_full(plugin: Plugin) -> str:
+def _in_full(plugin: discovery.Plugin) -> str:
     pairs = [
         ("from", f"{plugin.distribution} {plugin.version} ({plugin.target})"),
         ("state", plugin.problem or f"active, loaded in {_milliseconds(plugin)}"),

@@ -6,8 +6,7 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from dovetail_core import ClosedJaxpr, Jaxpr, Primitive, Traits, stage_closed
-from dovetail_core.registry.discovery import distribution_of
+from dovetail_core import ClosedJaxpr, Jaxpr, Primitive, Traits, discovery, stage_closed
 from dovetail_testing.laws import Law, all_laws
 from dovetail_testing.samples import Sample
 
@@ -63,7 +62,7 @@ def _facts(primitive: Primitive, samples: Sequence[Sample]) -> Pairs:
 def _place(primitive: Primitive) -> Pairs:
     variable, file, line = definition(primitive)
     name = f"{primitive.module}{f'.{variable}' if variable else ''}"
-    yield "defined as", f"{name}, of {distribution_of(primitive.module)}"
+    yield "defined as", f"{name}, of {discovery.distribution_of(primitive.module)}"
     if file:
         yield "in", f"{file}:{line}" if line else file
 

@@ -7,8 +7,15 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from dovetail_base.errors import DovetailError, MissingRule, PluginError, RegistryError
-from dovetail_core import Origin, Primitive, RuleTable, import_primitives, primitives, registry
-from dovetail_core.registry.plugins import KERNEL_TABLES
+from dovetail_core import (
+    Origin,
+    Primitive,
+    RuleTable,
+    discovery,
+    import_primitives,
+    primitives,
+    registry,
+)
 
 DECLARED, OVERRIDE, DERIVED, EMPTY, HOLE = "declared", "override", "derived", "empty", "hole"
 BROKEN = "broken"
@@ -35,7 +42,7 @@ def all_primitives() -> dict[str, Primitive]:
 
 def table_names() -> list[str]:
     """The names of all tables, the kernel's last."""
-    return [*sorted(registry().entries("tables")), *sorted(KERNEL_TABLES)]
+    return [*sorted(registry().entries("tables")), *sorted(discovery.KERNEL_TABLES)]
 
 
 def load_table(name: str) -> RuleTable[Any]:

@@ -12,12 +12,12 @@ from functools import partial
 from typing import Any, Protocol
 
 from dovetail_base.source import current_source, describe
+from dovetail_core import rule_checks
 from dovetail_core.dispatch.primitive import Primitive, Trace
 from dovetail_core.interpret.carrier import Carrier
 from dovetail_core.interpret.control_flow import lift_regions
 from dovetail_core.interpret.lifting import LiftTrace, lift_program
 from dovetail_core.ir.programs import ClosedJaxpr, Eqn
-from dovetail_core.rules.rule_checks import check_results
 from dovetail_core.rules.tables import RuleTable
 from dovetail_core.types.avals import AbstractValue, low_types, with_leading, without_leading
 from dovetail_core.types.typeof import typeof
@@ -107,7 +107,7 @@ def run_to_lo(primitive: Primitive, args: Sequence[Any], params: dict[str, Any])
         to_lo_rules.blame(primitive, args, params, e)
         raise
     if primitive.regions is None:
-        check_results(to_lo_rules, primitive, args, params, out)
+        rule_checks.check_results(to_lo_rules, primitive, args, params, out)
     return out
 
 

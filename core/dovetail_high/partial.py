@@ -10,9 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from dovetail_base.source import get_override, set_override
+from dovetail_core import evaluation
 from dovetail_core.dispatch.primitive import get_trace
 from dovetail_core.ir.programs import Atom, ClosedJaxpr, Eqn, Literal, Var
-from dovetail_core.rules.evaluation import eval_jaxpr, with_typed_constants
+from dovetail_core.rules.evaluation import eval_jaxpr
 from dovetail_core.rules.staging import StagedTracer, StagingTrace
 from dovetail_core.types.typeof import typeof
 
@@ -28,7 +29,7 @@ def run_partly(closed: ClosedJaxpr, left_alone: LeftAlone, *args: Any) -> list[A
     target = get_trace().parent
     if not isinstance(target, StagingTrace):
         return eval_jaxpr(closed.jaxpr, closed.consts, *args)
-    jaxpr, consts = with_typed_constants(closed.jaxpr, closed.consts)
+    jaxpr, consts = evaluation.with_typed_constants(closed.jaxpr, closed.consts)
     run = _Run(target, left_alone)
     for v, x in zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args]):
         run.define(v, x)

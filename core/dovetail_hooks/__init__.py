@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dovetail_base.once import Once
-from dovetail_core.registry.discovery import registry
+from dovetail_core import discovery, registry
 
 if TYPE_CHECKING:
     from pluggy import PluginManager
@@ -31,6 +31,7 @@ def _no_hooks() -> PluginManager:
 
 manager: Once[PluginManager] = Once(_all_hooks, inside=_no_hooks)
 """The hook manager, ``manager()``, with the hook modules of all active plugins registered."""
+discovery.when_swapped(manager.cache_clear)
 
 
 def has_hooks(*names: str) -> bool:

@@ -10,8 +10,8 @@ import pluggy
 
 from dovetail_base.plugin_calls import attempt, disable_with_warning, import_whole, is_users, spell
 from dovetail_base.source import hide_frames
+from dovetail_core import discovery
 from dovetail_core.registry.discovery import registry
-from dovetail_core.registry.plugins import Plugin
 
 hookspec = pluggy.HookspecMarker("dovetail")
 hookimpl = pluggy.HookimplMarker("dovetail")
@@ -75,7 +75,7 @@ def all_hooks() -> pluggy.PluginManager:
     return pm
 
 
-def _add(pm: pluggy.PluginManager, plugin: Plugin, module: str) -> None:
+def _add(pm: pluggy.PluginManager, plugin: discovery.Plugin, module: str) -> None:
     _, error = attempt(lambda: _register(pm, plugin, module), plugin.whose)
     if error is not None:
         if pm.has_plugin(plugin.name):  # it was registered, with an unknown hook
@@ -88,7 +88,7 @@ def _add(pm: pluggy.PluginManager, plugin: Plugin, module: str) -> None:
         )
 
 
-def _register(pm: pluggy.PluginManager, plugin: Plugin, module: str) -> None:
+def _register(pm: pluggy.PluginManager, plugin: discovery.Plugin, module: str) -> None:
     import_whole(module)
     pm.register(sys.modules[module], name=plugin.name)
     pm.check_pending()
@@ -103,7 +103,7 @@ def _register(pm: pluggy.PluginManager, plugin: Plugin, module: str) -> None:
 class _Guard:
     """Runs an implementation of a hook, until it fails."""
 
-    def __init__(self, plugin: Plugin, hook: str, function: Callable[..., Any]) -> None:
+    def __init__(self, plugin: discovery.Plugin, hook: str, function: Callable[..., Any]) -> None:
         self.plugin, self.hook, self.function = plugin, hook, function
         self.works = True
 

@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 from dovetail_base.source import current_source, describe, here
+from dovetail_core import rewriting
 from dovetail_core.dispatch.primitive import Primitive, Trace, get_trace, run_under, set_trace
 from dovetail_core.interpret.local_values import (
     LocalValue as LocalValue,
     is_local as is_local,
     uses_local as uses_local,
 )
-from dovetail_core.ir.closing import mutable_constants
 from dovetail_core.ir.programs import ClosedJaxpr
 from dovetail_core.registry.discovery import registry
 from dovetail_core.types.avals import AbstractValue
@@ -321,7 +321,7 @@ def discharge(program: ClosedJaxpr) -> ClosedJaxpr:
     """
     if not has_mutable(program):
         return program
-    for x in mutable_constants(program):
+    for x in rewriting.mutable_constants(program):
         raise TypeError(
             f"{program.jaxpr.name}{describe(current_source())} is computed by a rule that closes "
             f"over {typeof(x).str_short()}, which the program that is compiled does not have. Make "

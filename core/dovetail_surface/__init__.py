@@ -11,9 +11,9 @@ from dovetail_base.caches import cached
 from dovetail_base.errors import PluginError, RegistryError
 from dovetail_base.lazy import absent_name
 from dovetail_base.plugin_calls import disable_with_warning
+from dovetail_core import discovery
 from dovetail_core.registry.discovery import registry
 from dovetail_core.registry.manifest import Manifest
-from dovetail_core.registry.plugins import Plugin, load_object
 
 KERNEL = Manifest(
     "kernel",
@@ -139,7 +139,7 @@ def _listed_by_kernel(home: str) -> frozenset[str]:
     return frozenset(import_module(home).__all__)
 
 
-def _all_of(plugin: Plugin, home: str) -> frozenset[str]:
+def _all_of(plugin: discovery.Plugin, home: str) -> frozenset[str]:
     result: Any = plugin.load("surfaces", target=f"{home}:__all__")
     if not isinstance(result, (list, tuple)):
         problem = f"its __all__ is a {type(result).__name__}, not a list"
@@ -155,7 +155,7 @@ def _load(target: str, name: str) -> Any:
         except ModuleNotFoundError as e:
             if e.name != name:
                 raise
-    return load_object(target)
+    return discovery.load_object(target)
 
 
 def _owner(name: str, result: Mapping[str, str]) -> tuple[str, str]:
@@ -196,11 +196,11 @@ def _absence(module: str, path: str, name: str) -> str:
     return f"module {module!r} has no attribute {name!r}{note}{more and f'. {more}'}"
 
 
-def _manifest_of_absent(plugin: Plugin, facade: str) -> Manifest | None:
+def _manifest_of_absent(plugin: discovery.Plugin, facade: str) -> Manifest | None:
     """The manifest of a plugin that is not active, if it is known.
 
     Nothing is imported of a disabled plugin, unless it came with the facade.
     """
     if plugin.problem.startswith("disabled") and plugin.distribution == facade:
-        return load_object(plugin.target)
+        return discovery.load_object(plugin.target)
     return plugin.manifest if plugin.problem else None

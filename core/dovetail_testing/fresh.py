@@ -5,19 +5,13 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
-from dovetail_core import Manifest, registry
-from dovetail_core.registry.claims import settle_claims
-from dovetail_core.registry.discovery import swap_registry
-from dovetail_core.registry.plugins import Plugin, Registry
-from dovetail_core.rules.filling import tell_caches
-from dovetail_core.types.algebra import forget_provider
-from dovetail_hooks import manager
+from dovetail_core import Manifest, discovery, generation, registry
 
 Passes = dict[str, Mapping[str, str]]
 
 
 @contextmanager
-def fresh_registry() -> Generator[Registry, None, None]:
+def fresh_registry() -> Generator[discovery.Registry, None, None]:
     """Context manager: entry points and environment are read anew within, and the old registry is
     restored at the end. Tables that the process has filled stay filled; primitives stay defined.
     """
@@ -26,33 +20,30 @@ def fresh_registry() -> Generator[Registry, None, None]:
 
 
 @contextmanager
-def with_plugins(*manifests: Manifest) -> Generator[Registry, None, None]:
+def with_plugins(*manifests: Manifest) -> Generator[discovery.Registry, None, None]:
     """Context manager: adds plugins with these manifests, each of a distribution of its own
     (``acme-dist 1.0``); they replace plugins of the same name."""
     outer = registry()
-    more = {m.name: Plugin(m.name, f"{m.name}-dist", "1.0", f"{m.name}:M", m) for m in manifests}
-    inside = Registry(plugins=dict(sorted({**outer.plugins, **more}.items())))
-    settle_claims(inside)
+    more = {m.name: _plugin(m) for m in manifests}
+    inside = discovery.registry_of({**outer.plugins, **more})
     with _swapped(inside) as result:
         yield result
 
 
 @contextmanager
-def _swapped(new: Registry | None) -> Generator[Registry, None, None]:
-    outer = swap_registry(new)
+def _swapped(new: discovery.Registry | None) -> Generator[discovery.Registry, None, None]:
+    outer = discovery.swap_registry(new)
     passes = _passes(outer)
     try:
-        _forget()
         with _telling(passes, _passes(registry())):
             yield registry()
     finally:
-        swap_registry(outer)
-        _forget()
+        discovery.swap_registry(outer)
 
 
-def _forget() -> None:
-    forget_provider()
-    manager.cache_clear()
+def _plugin(manifest: Manifest) -> discovery.Plugin:
+    name = manifest.name
+    return discovery.Plugin(name, f"{name}-dist", "1.0", f"{name}:M", manifest)
 
 
 @contextmanager
@@ -61,14 +52,18 @@ def _telling(outside: Passes, inside: Passes) -> Generator[None, None, None]:
     if outside == inside:
         yield
         return
-    tell_caches()
+    _drop_programs()
     try:
         yield
     finally:
-        tell_caches()
+        _drop_programs()
 
 
-def _passes(result: Registry | None) -> Passes:
+def _drop_programs() -> None:
+    generation.set_global(generation.value + 1)
+
+
+def _passes(result: discovery.Registry | None) -> Passes:
     """The passes of a registry's active plugins, by plugin."""
     active = {} if result is None else result.active
     return {name: m.passes for name, m in active.items() if m.passes}

@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from dovetail_base.errors import DovetailError
-from dovetail_core import Manifest, RuleTable, import_primitives, primitives, registry
-from dovetail_core.registry.plugins import KERNEL_TABLES
+from dovetail_core import Manifest, RuleTable, discovery, import_primitives, primitives, registry
 
 from .coverage import UNTRIED, Entry
 from .laws import all_laws
@@ -28,7 +27,7 @@ def untried(
     sampled = {s.primitive.name for s in samples}
     everywhere = sampled | {s.primitive.name for _, s in all_samples()}
     mine = sorted(sampled | _defined_by(manifest))
-    for name in [*sorted(registry().entries("tables")), *sorted(KERNEL_TABLES)]:
+    for name in [*sorted(registry().entries("tables")), *sorted(discovery.KERNEL_TABLES)]:
         table: RuleTable[Any] = registry().table(name)
         others = _declared(table) if name in manifest.tables else set[str]()
         for primitive in [*mine, *sorted(others.difference(mine))]:

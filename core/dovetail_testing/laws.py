@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from dovetail_base.errors import RegistryError
-from dovetail_core import registry
-from dovetail_core.registry.plugins import load_object
+from dovetail_core import discovery, registry
 
 from .samples import Sample
 
@@ -94,7 +93,7 @@ def all_laws() -> Iterator[tuple[str, str, Law]]:
     for plugin, manifest in registry().active.items():
         result += [(plugin, table, target) for table, target in manifest.laws.items()]
     for plugin, table, target in result:
-        made = load_object(target)
+        made = discovery.load_object(target)
         if not callable(made):
             raise RegistryError(f"the law of {table!r}, {target}, is not a function: {made!r}")
         yield plugin, table, as_law(table, made)

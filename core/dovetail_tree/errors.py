@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dovetail_base.source import called, here, not_callable, short_repr
-from dovetail_xla._bindings import DictKey, FlattenedIndexKey, GetAttrKey, PyTreeDef, SequenceKey
+from dovetail_xla.bindings import DictKey, FlattenedIndexKey, GetAttrKey, PyTreeDef, SequenceKey
 
 from .registry import children_with_keys, named_tuple_fields
 

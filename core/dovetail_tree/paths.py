@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeAlias
 
 from dovetail_base.source import here, not_callable, short_repr
-from dovetail_xla._bindings import (
+from dovetail_xla.bindings import (
     DictKey as DictKey,
     FlattenedIndexKey as FlattenedIndexKey,
     GetAttrKey as GetAttrKey,

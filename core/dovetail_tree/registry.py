@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from dovetail_base.foreign import reword_errors
 from dovetail_base.source import called, here, not_callable, short_repr
-from dovetail_xla._bindings import DictKey, GetAttrKey, PyTreeRegistry
+from dovetail_xla.bindings import DictKey, GetAttrKey, PyTreeRegistry
 
 T = TypeVar("T")
 Class = TypeVar("Class", bound=type)

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from dovetail_base.foreign import reword_errors
 from dovetail_base.source import here, not_callable, short_repr
-from dovetail_xla._bindings import (
+from dovetail_xla.bindings import (
     PyTreeDef as PyTreeDef,
     all_leaves as _all_leaves,
     treedef_tuple as _treedef_tuple,

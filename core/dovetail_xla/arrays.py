@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from . import _bindings as _b
-from ._bindings import (
+from . import bindings as _b
+from .bindings import (
     Array as Array,
     ArrayCopySemantics as ArrayCopySemantics,
     ArrayImpl as ArrayImpl,

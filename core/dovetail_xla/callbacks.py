@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ._bindings import (
+from .bindings import (
     Buffer as Buffer,
     ExecutionContext as ExecutionContext,
     ExecutionStage as ExecutionStage,

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from . import _bindings as _b, fork, startup
-from ._bindings import Client as Client, Device as Device, DeviceList as DeviceList
-from ._lazy import xla_client
+from . import bindings as _b, fork, startup
+from .bindings import Client as Client, Device as Device, DeviceList as DeviceList
+from .loading import xla_client
 
 
 def import_runtime() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from threading import local
 from typing import Any
 
-from . import _bindings as _b
-from ._bindings import (
+from . import bindings as _b
+from .bindings import (
     set_disable_jit_state,
     set_enable_x64_state,
     set_post_hook_state,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from . import _bindings as _b
-from ._bindings import (
+from . import bindings as _b
+from .bindings import (
     DistributedRuntimeClient as DistributedRuntimeClient,
     DistributedRuntimeService as DistributedRuntimeService,
 )

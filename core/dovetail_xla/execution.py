@@ -7,8 +7,8 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple
 from weakref import ref
 
-from . import _bindings as _b
-from ._bindings import (
+from . import bindings as _b
+from .bindings import (
     ArrayImpl,
     Client,
     CompileOptions,

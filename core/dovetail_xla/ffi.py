@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from . import _bindings as _b
-from ._lazy import load, xla_client
+from . import bindings as _b
+from .loading import load, xla_client
 
 
 def register_target(name: str, handler: Any, platform: str = "cpu", api_version: int = 1) -> None:

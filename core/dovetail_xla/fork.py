@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 from weakref import WeakSet
 
-from . import _bindings as _b
+from . import bindings as _b
 
 _ADVICE = (
     "The runtime started before the fork, and its threads are in the parent alone: this would wait "

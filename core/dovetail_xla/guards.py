@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import _bindings as _b
+from . import bindings as _b
 
 _TRANSFERS = _b.TransferGuardLevel
 TRANSFER_LEVELS = {

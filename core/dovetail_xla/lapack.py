@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import ffi
-from ._lazy import load
+from .loading import load
 
 _lock = threading.Lock()
 _targets: set[str] = set()

@@ -14,15 +14,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import _bindings as _b
-from ._bindings import (
+from . import bindings as _b
+from .bindings import (
     deserialize_portable_artifact as deserialize_portable_artifact,
     hlo_to_stablehlo as hlo_to_stablehlo,
     refine_polymorphic_shapes as refine_polymorphic_shapes,
     serialize_portable_artifact as serialize_portable_artifact,
 )
-from ._lazy import load
 from .fork import renew_in_child
+from .loading import load
 
 _thread = threading.local()
 _lock = threading.Lock()

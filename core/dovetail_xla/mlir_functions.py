@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from . import _bindings as _b
-from ._lazy import load
+from . import bindings as _b
+from .loading import load
 from .mlir import context, dialects as dialects, new_context as new_context
 
 _REFERENCE = r'@(?:"([^"]*)"|([\w$.-]+))'

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ._bindings import (
+from .bindings import (
     Client,
     CompileOptions as CompileOptions,
     DeviceAssignment,

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ._bindings import Client, pprof_profile_to_json as pprof_profile_to_json
-from ._lazy import load
+from .bindings import Client, pprof_profile_to_json as pprof_profile_to_json
 from .client import loaded_plugins
+from .loading import load
 
 _profiler, _data = load("_profiler"), load("_profile_data")
 

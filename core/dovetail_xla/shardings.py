@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
-from ._bindings import (
+from .bindings import (
     Device,
     DeviceList as DeviceList,
     GSPMDSharding as GSPMDSharding,

@@ -146,7 +146,7 @@ _specs_primed = False
 def _ensure_specs_primed() -> None:
     global _specs_primed
     if not _specs_primed:
-        from . import _bindings as b
+        from . import bindings as b
 
         with _Stubs({"jax": {}, "jax._src.named_sharding": {"check_pspec": _check_pspec}}):
             b.NamedSharding(_NoMesh(), ())
@@ -182,7 +182,7 @@ class _NoMesh:
 def _touch_every_lookup(device: Any) -> None:
     import numpy as np
 
-    from . import _bindings as b
+    from . import bindings as b
 
     one = np.zeros(_Placeholder.shape, np.uint8)
     sharding = b.SingleDeviceSharding(device)

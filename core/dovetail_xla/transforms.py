@@ -7,8 +7,8 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
-from ._lazy import load
 from .client import loaded_plugins
+from .loading import load
 
 Transform = Callable[[bytes], "bytes | None"]
 

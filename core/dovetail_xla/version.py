@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ._lazy import load
+from .loading import load
 
 OLDEST = (0, 10, 2)
 FIRST_UNKNOWN = (0, 13)

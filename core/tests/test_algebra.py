@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dovetail_core import AbstractValue, PluginError, ShapedArray, algebra, register_type
-from dovetail_core.types.algebra import add_tangents, forget_provider, zeros_like_aval
+from dovetail_core.types.algebra import add_tangents, zeros_like_aval
 from dovetail_testing import fresh_registry
 
 F32 = ShapedArray((2,), np.float32)
@@ -20,7 +20,6 @@ def test_the_provider_is_asked_once(site):
         "    full = staticmethod(lambda aval, v: np.full(aval.shape, v, aval.dtype))\n"
         "    add = staticmethod(np.add)\n",
     )
-    forget_provider()
     assert algebra() is algebra()
     np.testing.assert_array_equal(
         add_tangents(zeros_like_aval(F32), np.ones(2, np.float32)), [1, 1]
@@ -28,7 +27,6 @@ def test_the_provider_is_asked_once(site):
 
 
 def test_an_error_without_a_provider(site):
-    forget_provider()
     with pytest.raises(PluginError, match="no active plugin provides 'algebra'"):
         algebra()
 

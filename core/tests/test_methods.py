@@ -26,7 +26,7 @@ def fresh_methods():
             delattr(Tracer, name)
     methods._installed.clear()
     loaded = methods._load.swap(None)
-    methods.install_first_use(Tracer)
+    methods.install_loading(Tracer)
     yield
     methods._load.swap(loaded)
     for name in set(vars(Tracer)) - set(before):
@@ -77,7 +77,7 @@ def test_threads_that_come_while_methods_are_installed_find_those_of_all_classes
     )
     from acme_values import Value
 
-    methods.install_first_use(Value)
+    methods.install_loading(Value)
     thread = threading.Thread(target=lambda: -Value())
     thread.start()
     while "__neg__" not in methods._installed:

@@ -83,7 +83,7 @@ class LateMethod:
         return result
 
 
-def method_itself(provided: Any) -> Any:
+def loaded_method(provided: Any) -> Any:
     """A method or property as installed; a :class:`LateMethod` is imported."""
     return provided.method if provided.__class__ is LateMethod else provided
 
@@ -98,7 +98,7 @@ class _Attribute:
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
-            return method_itself(self.provided)
+            return loaded_method(self.provided)
         if instance.aval.__class__ is ShapedArray:
             return self.provided.__get__(instance, owner)
         return own_attribute(instance, self.name)
@@ -256,13 +256,13 @@ def _first_use(name: str) -> Any:
     return method
 
 
-def install_first_use(cls: type) -> None:
+def install_loading(cls: type) -> None:
     """Give ``cls`` operators that load the provider when first used."""
     for name in DUNDERS:
         if name != "__reversed__" and (name != "__setitem__" or cls is Tracer):
             setattr(cls, name, _first_use(name))
 
 
-install_first_use(Tracer)
+install_loading(Tracer)
 Tracer.__getattr__ = tracer_attribute
 Tracer.__dir__ = tracer_names

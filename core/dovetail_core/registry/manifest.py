@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, fields
 from importlib import import_module
 from typing import Any, cast
 
-KERNEL_API = 2
+KERNEL_API: int = 2
 """Version of the interface between kernel and plugins; a manifest names the range it works with."""
-OLDEST_KERNEL_API = 1
+OLDEST_KERNEL_API: int = 1
 """The oldest version of the interface of which everything still works, if with warnings."""
 
 

@@ -1,4 +1,4 @@
-"""The typed contract `_bindings.pyi` holds for the installed jaxlib: every name in it exists."""
+"""The typed contract `bindings.pyi` holds for the installed jaxlib: every name in it exists."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dovetail_xla import _bindings
+from dovetail_xla import bindings
 
-STUB = ast.parse(Path(_bindings.__file__).with_suffix(".pyi").read_text())
+STUB = ast.parse(Path(bindings.__file__).with_suffix(".pyi").read_text())
 CLASSES = {node.name: node for node in STUB.body if isinstance(node, ast.ClassDef)}
 NOT_ON_THE_CLASS = {
     ("ArrayImpl", "__buffer__"),  # visible to Python only from 3.12 on
@@ -43,11 +43,11 @@ def _members(node: ast.ClassDef) -> set[str]:
 
 
 def test_every_declared_name_is_provided():
-    assert {name for name in _declared() if not hasattr(_bindings, name)} == set()
+    assert {name for name in _declared() if not hasattr(bindings, name)} == set()
 
 
 def test_every_provided_name_is_declared():
-    provided = {n for n in vars(_bindings) if not n.startswith(("_", "@"))} - {
+    provided = {n for n in vars(bindings) if not n.startswith(("_", "@"))} - {
         "load",
         "annotations",
     }
@@ -56,6 +56,6 @@ def test_every_provided_name_is_declared():
 
 @pytest.mark.parametrize("name", sorted(CLASSES))
 def test_every_declared_member_exists(name):
-    cls = getattr(_bindings, name)
+    cls = getattr(bindings, name)
     missing = {m for m in _members(CLASSES[name]) if not hasattr(cls, m)}
     assert {m for m in missing if (name, m) not in NOT_ON_THE_CLASS} == set()

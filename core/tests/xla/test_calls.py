@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dovetail_xla import arrays, client, config, execution, execution as calls, shardings
-from dovetail_xla._bindings import PyTreeRegistry
+from dovetail_xla.bindings import PyTreeRegistry
 
 REGISTRY = PyTreeRegistry()
 _, LEAF = REGISTRY.flatten(0.0)

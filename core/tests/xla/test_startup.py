@@ -10,7 +10,7 @@ PRELUDE = """
 import sys
 import numpy as np
 from dovetail_xla import arrays, client, execution, options, shardings, startup
-from dovetail_xla import _bindings as b
+from dovetail_xla import bindings as b
 
 class Aval:
     def __init__(self, shape, dtype, weak_type=False):

@@ -12,11 +12,11 @@ from dovetail_core import (
     eval_jaxpr,
     get_trace,
     is_value,
+    leaks,
     mutable_values,
     run_under,
     typeof,
 )
-from dovetail_core.dispatch.leaks import leak_checked
 from dovetail_tree.util import (
     Partial,
     register_pytree_node,
@@ -82,7 +82,7 @@ def jvp(
     flat, out_tree = flat_function(fun, in_tree, {}, has_aux)
     wanted = [typeof(x).tangent_type() for x in leaves]
     ts = [None if t is None else live_tangent(t, a) for t, a in zip(given, wanted)]
-    outs, out_ts = leak_checked(jvp_values)(_named(flat), leaves, ts)
+    outs, out_ts = leaks.leak_checked(jvp_values)(_named(flat), leaves, ts)
     shown = [like_primal(t, typeof(p)) for p, t in zip(outs, out_ts)]
     value, tangent = tree_unflatten(out_tree[0], outs), tree_unflatten(out_tree[0], shown)
     if has_aux:
@@ -175,7 +175,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     leaves, in_tree = tree_flatten(primals)
     in_avals = input_types(primals, leaves, f"linearize of {function_name(fun)}")
     flat, out_tree = flat_function(fun, in_tree, {}, has_aux)
-    outs, linear = leak_checked(linearize_flat)(_named(flat), leaves)
+    outs, linear = leaks.leak_checked(linearize_flat)(_named(flat), leaves)
     value = tree_unflatten(out_tree[0], outs)
     avals = tuple(typeof(x) for x in outs)
     f_jvp = Partial(partial(_apply, in_tree, out_tree[0], in_avals, avals, has_aux), linear)

@@ -8,8 +8,16 @@ from typing import Any
 from dovetail_base.errors import refuse_mutable_result
 from dovetail_base.source import run_transformed
 from dovetail_base.wrapping import wraps
-from dovetail_core import HiType, algebra, get_trace, is_inexact, mutable_values, run_under, typeof
-from dovetail_core.dispatch.leaks import leak_checked
+from dovetail_core import (
+    HiType,
+    algebra,
+    get_trace,
+    is_inexact,
+    leaks,
+    mutable_values,
+    run_under,
+    typeof,
+)
 from dovetail_tree.util import tree_flatten, tree_unflatten
 
 from .arguments import (
@@ -70,7 +78,7 @@ def value_and_grad(
                 full[n] = x
             return fun(*full, **kwargs)
 
-        value, aux, gradients = leak_checked(_value_and_gradients)(
+        value, aux, gradients = leaks.leak_checked(_value_and_gradients)(
             fun, on_leaves, leaves, has_aux, holomorphic
         )
         result = tree_unflatten(in_tree, gradients)

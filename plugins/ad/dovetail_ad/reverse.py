@@ -14,10 +14,10 @@ from dovetail_core import (
     canonical_dtype,
     float0,
     is_value,
+    leaks,
     typeof,
     zeros_like_aval,
 )
-from dovetail_core.dispatch.leaks import leak_checked
 from dovetail_jit import jit
 from dovetail_tree.util import (
     Partial,
@@ -300,7 +300,7 @@ def vjp(
     flat, out_tree = flat_function(fun, in_tree, {}, has_aux)
     if axis_names.manual_axes():
         leaves = [varying_on_unchecked_axes(x) for x in leaves]
-    outs, linear = leak_checked(linearize_flat)(_named(flat), leaves)
+    outs, linear = leaks.leak_checked(linearize_flat)(_named(flat), leaves)
     value = tree_unflatten(out_tree[0], outs)
     avals = [typeof(x) for x in outs]
     tree, aux = out_tree[0], None

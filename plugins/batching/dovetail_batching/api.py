@@ -18,11 +18,11 @@ from dovetail_core import (
     get_trace,
     here,
     is_value,
+    leaks,
     mutable_values,
     run_under,
     typeof,
 )
-from dovetail_core.dispatch.leaks import leak_checked
 from dovetail_tree.util import (
     tree_flatten,
     tree_unflatten,
@@ -98,7 +98,7 @@ def vmap(
                 _check_result(name, y, tree)
             return result
 
-        results = leak_checked(batch_values)(flat, axis, leaves, dims)
+        results = leaks.leak_checked(batch_values)(flat, axis, leaves, dims)
         tree = tree_unflatten(out_tree[0], [x for x, _ in results])
         out_dims = spread_over(f"vmap of {name}: out_axes", out_axes, tree)
         return tree_unflatten(out_tree[0], with_out_axes(move, tree, results, out_dims))
@@ -197,7 +197,7 @@ def _map_with_classes(
         results.append(tree)
         return []
 
-    leak_checked(batch_values)(flat, axis, plain, plain_dims)
+    leaks.leak_checked(batch_values)(flat, axis, plain, plain_dims)
     return tree_unflatten(results.pop(), results)
 
 

@@ -11,10 +11,10 @@ from dovetail_core import (
     Tracer,
     generation,
     here,
+    passes,
     registry,
     typeof,
 )
-from dovetail_core.interpret.passes import passes_for, run_passes
 from dovetail_tree.util import tree_flatten, tree_unflatten
 from dovetail_xla import execution
 from dovetail_xla.arrays import ArrayImpl
@@ -246,11 +246,11 @@ class Lowered(Stage):
         )  # fmt: skip
         located = lower(program, how, located=True).text
         where = of.platform, of.partition is not None
-        if not passes_for("module", *where):
+        if not passes.passes_for("module", *where):
             return located
         try:
-            result = run_passes("module", located, *where)
-            bare = run_passes("module", mlir.pretty(located), *where)
+            result = passes.run_passes("module", located, *where)
+            bare = passes.run_passes("module", mlir.pretty(located), *where)
         except Exception:  # a pass may not expect what it never sees
             return of.text
         return result if mlir.pretty(result) == mlir.pretty(bare) else of.text

@@ -92,8 +92,6 @@ if TYPE_CHECKING:
     )
     from dovetail_numpy.dtypes.conversion import astype as astype
     from dovetail_numpy.dtypes.inspection import (
-        __array_api_version__ as __array_api_version__,
-        __array_namespace_info__ as __array_namespace_info__,
         can_cast as can_cast,
         iscomplexobj as iscomplexobj,
         isdtype as isdtype,
@@ -488,6 +486,10 @@ if TYPE_CHECKING:
     )
 
     from . import fft as fft, linalg as linalg
+    from .dtypes.inspection import (
+        __array_api_version__ as __array_api_version__,
+        __array_namespace_info__ as __array_namespace_info__,
+    )
 else:
     from dovetail_core import lazy_exports
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_core.dispatch.operators import load_methods
+from dovetail_core import value_methods
 from dovetail_xla.arrays import ArrayImpl
 
 ArrayImpl.__module__ = __name__  # this module has it as an attribute, as pickle requires
@@ -30,7 +30,7 @@ class _Unloaded:
         self.name = name
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        load_methods()
+        value_methods.load_methods()
         if vars(ArrayImpl).get(self.name) is self:  # it is being loaded
             raise AttributeError(f"arrays have no attribute {self.name!r} yet")
         return getattr(ArrayImpl if instance is None else instance, self.name)

@@ -6,7 +6,7 @@ import inspect
 import os
 from typing import Any
 
-from dovetail_base.source import Source, callable_name
+from dovetail_base.source import Source, callable_name, is_framework_module
 from dovetail_jit import Signature
 
 from .misses.signatures import arguments_of
@@ -31,7 +31,7 @@ def title_of(function: Any) -> str:
         inner = getattr(function, "__wrapped__", None)
         if code is None or inner is None:
             return title
-        if str(names.get("__name__", "")).startswith("dovetail_"):
+        if is_framework_module(str(names.get("__name__", ""))):
             maker = code.co_qualname.partition(".<locals>")[0]
             return f"{maker}({title_of(inner)})"
         function = inner
@@ -65,8 +65,8 @@ def where(source: Source | None) -> str:
 
 def is_own(function: Any) -> bool:
     """Whether a function is Dovetail's or a plugin's, not the user's."""
-    top = str(getattr(innermost(function), "__module__", "")).partition(".")[0]
-    return top in ("dovetail", "jax") or top.startswith("dovetail_")
+    name = str(getattr(innermost(function), "__module__", ""))
+    return is_framework_module(name) or name.partition(".")[0] == "jax"
 
 
 def shown_types(function: Any, signature: Signature) -> str:

@@ -9,8 +9,7 @@ import numpy as np
 
 import dovetail_lax as lax
 from dovetail_base.source import called
-from dovetail_core import ShapedArray, Tracer, here, register_type, registry, typeof
-from dovetail_core.dispatch.operators import array_methods
+from dovetail_core import ShapedArray, Tracer, here, register_type, registry, typeof, value_methods
 from dovetail_tree.util import register_parts
 from dovetail_xla.arrays import Array
 
@@ -228,7 +227,7 @@ def _unpickle(dtype: Any, words: tuple[Any, ...]) -> KeyArray:
 
 _OF_FIRST_LANE = "device sharding committed is_fully_addressable is_fully_replicated".split()
 for _name, _method in {
-    **array_methods(),
+    **value_methods.array_methods(),
     **{name: _of_first_lane(name) for name in _OF_FIRST_LANE},
 }.items():
     if _name not in vars(KeyArray):

@@ -12,8 +12,8 @@ from dovetail_core import (
     Tracer,
     here,
     register_type,
+    value_methods,
 )
-from dovetail_core.dispatch.operators import install_first_use, load_methods
 from dovetail_xla.arrays import (
     Array as _Array,
     ArrayImpl,
@@ -88,7 +88,7 @@ def _other_attribute(self: ArrayImpl, name: str) -> Any:
         return getattr(type_of_array(self), name)
     if not name.startswith("_") or name in _PROTOCOLS:
         try:
-            load_methods()
+            value_methods.load_methods()
         except PluginError as e:
             raise AttributeError(f"{_lacking(self, name)}: {e}") from None
         if hasattr(ArrayImpl, name):  # not getattr: a property that raises would come back here
@@ -100,14 +100,14 @@ def _of_class(cls: type, name: str) -> Any:
     """Array functions as attributes of the class, which libraries wrap and list."""
     if not name.startswith("_") or name in _PROTOCOLS:
         with suppress(PluginError):
-            load_methods()
+            value_methods.load_methods()
         return type.__getattribute__(cls, name)
     raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
 
 
 def _names(x: Any) -> list[str]:
     with suppress(PluginError):
-        load_methods()
+        value_methods.load_methods()
     return list((type if isinstance(x, type) else object).__dir__(x))
 
 
@@ -135,8 +135,8 @@ _ATTRIBUTES: dict[str, Any] = {
 }
 
 if "__add__" not in vars(ArrayImpl):  # else the provider of array methods was here first
-    install_first_use(ArrayImpl)
-    install_first_use(_Array)
+    value_methods.install_loading(ArrayImpl)
+    value_methods.install_loading(_Array)
 for _name, _attribute in _ATTRIBUTES.items():
     install(_name, _attribute)
     if _name not in ("__getattr__", "__dir__"):  # of values, which have a class of their own

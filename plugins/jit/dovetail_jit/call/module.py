@@ -23,8 +23,8 @@ from dovetail_core import (
     low_types,
     lower_to_lo,
     mutable_values,
+    passes,
 )
-from dovetail_core.interpret.passes import run_passes
 from dovetail_hooks import has_hooks, manager
 
 
@@ -67,12 +67,12 @@ def lower(program: ClosedJaxpr, how: Lowering, located: bool = False) -> Lowered
     """
     name, platform, donated, keep_unused, partition, layouts = how
     start, source, divided = time.perf_counter(), program, partition is not None
-    program = run_passes("hi", program, platform, divided)
+    program = passes.run_passes("hi", program, platform, divided)
     if program.is_high:
         program = mutable_values.discharge(program)  # what holds high values must go before they do
         donated = tuple(_donated_arrays(donated, program))
         program = lower_to_lo(program)
-    program = run_passes("ir", program, platform, divided)
+    program = passes.run_passes("ir", program, platform, divided)
     try:
         module = lower_module(
             program, platform, name, donated, keep_unused, partition=partition, layouts=layouts,
@@ -82,7 +82,7 @@ def lower(program: ClosedJaxpr, how: Lowering, located: bool = False) -> Lowered
         raise_explained(program, platform, name, e)
     if located:
         return module
-    text = run_passes("module", module.text, platform, divided)
+    text = passes.run_passes("module", module.text, platform, divided)
     if text is not module.text:
         module = module.__class__(**{**vars(module), "text": text})
     if has_hooks("dovetail_lowered"):

@@ -18,9 +18,9 @@ from dovetail_core import (
     lower_to_lo,
     lower_values,
     mutable_values,
+    passes,
     raise_values,
 )
-from dovetail_core.interpret.passes import run_passes
 
 from .mutable_arguments import boundary_of
 from .observers import Run, look_at
@@ -63,10 +63,10 @@ def _compiled(backend: Any, program: ClosedJaxpr, name: str) -> tuple[ClosedJaxp
     Raises:
         Unsupported: it has values of element types that the backend lacks.
     """
-    program = run_passes("hi", program, backend.platform)
+    program = passes.run_passes("hi", program, backend.platform)
     if program.is_high:
         program = lower_to_lo(mutable_values.discharge(program))
-    program = run_passes("ir", program, backend.platform)
+    program = passes.run_passes("ir", program, backend.platform)
     refuse_unsupported_dtypes(backend, program, name)
     compile_program = getattr(backend, "compile", None)
     if compile_program is not None:

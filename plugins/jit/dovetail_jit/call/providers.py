@@ -15,8 +15,7 @@ from dovetail_backends import LoweredModule
 from dovetail_base.caches import WeakTable
 from dovetail_base.ordering import ordered
 from dovetail_base.plugin_calls import disable_with_warning
-from dovetail_core import ClosedJaxpr, PluginError, RegistryError, registry
-from dovetail_core.registry.plugins import Registry, load_object
+from dovetail_core import ClosedJaxpr, PluginError, RegistryError, discovery, registry
 from dovetail_hooks import has_hooks, manager
 
 from .executable import Executable, Runnable, Successor, executable_of
@@ -173,7 +172,7 @@ class _Loaded:
     def get(self) -> Get:
         if self._get is None:
             get = self.provider.get
-            self._get = load_object(get) if isinstance(get, str) else get
+            self._get = discovery.load_object(get) if isinstance(get, str) else get
         return self._get
 
 
@@ -183,7 +182,7 @@ _known: WeakTable[list[_Loaded]] = WeakTable()
 def _find() -> list[_Loaded]:
     """The providers of the active plugins, in order; those that cannot be used, or contradict those
     before them, are set aside."""
-    result: Registry = registry()
+    result: discovery.Registry = registry()
     accepted: list[ExecutableProvider] = []
     for name in result.members(COLLECTION):
         try:

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from dovetail_backends import evaluate_exactly, is_exact
-from dovetail_core import ClosedJaxpr, lower_to_lo, lower_values, raise_values
-from dovetail_core.interpret.passes import passes_for, run_passes
+from dovetail_core import ClosedJaxpr, lower_to_lo, lower_values, passes, raise_values
 from dovetail_hooks import has_hooks
 from dovetail_xla import fork, guards
 from dovetail_xla.arrays import ArrayImpl, put
@@ -53,8 +52,8 @@ class _Prepared(NamedTuple):
 def _prepare(program: ClosedJaxpr) -> _Prepared | None:
     """A program after the passes that run where it is compiled, if NumPy computes it to the last
     bit."""
-    before = run_passes("hi", program, PLATFORM)
-    low = run_passes("ir", lower_to_lo(before) if before.is_high else before, PLATFORM)
+    before = passes.run_passes("hi", program, PLATFORM)
+    low = passes.run_passes("ir", lower_to_lo(before) if before.is_high else before, PLATFORM)
     return _Prepared(low, before.out_avals, before.is_high) if is_exact(low) else None
 
 
@@ -107,6 +106,6 @@ def is_watched() -> bool:
         or timing.hear is not None
         or guards.watches_transfers()
         or fork.forked()
-        or bool(passes_for("module", PLATFORM))
+        or bool(passes.passes_for("module", PLATFORM))
         or has_hooks(*_HOOKS)
     )

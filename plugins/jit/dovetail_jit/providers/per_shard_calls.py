@@ -13,8 +13,7 @@ from itertools import repeat
 from math import prod
 from typing import Any
 
-from dovetail_core import ClosedJaxpr, Literal, consts_to_inputs, eval_jaxpr, stage
-from dovetail_core.interpret.passes import run_passes
+from dovetail_core import ClosedJaxpr, Literal, consts_to_inputs, eval_jaxpr, passes, stage
 from dovetail_xla.arrays import ArrayImpl, assemble
 
 from ..call.executable import Executable, Runnable
@@ -162,7 +161,7 @@ def _divides(program: ClosedJaxpr) -> bool:
     """Tell whether parts are to be computed by the equations of the whole, which no pass
     changes."""
     return _is_elementwise(program) and all(
-        run_passes(stage, program, PLATFORM, divided) is program
+        passes.run_passes(stage, program, PLATFORM, divided) is program
         for stage in ("hi", "ir")
         for divided in (False, True)
     )

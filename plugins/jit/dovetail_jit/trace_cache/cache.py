@@ -20,7 +20,7 @@ from dovetail_base.caches import WeakTable
 from dovetail_base.options import check_tracer_leaks, disable_jit
 from dovetail_base.source import get_scope, here, without_names
 from dovetail_base.wrapping import callable_name
-from dovetail_core.dispatch.axis_names import axes_key
+from dovetail_core import axis_names
 from dovetail_core.dispatch.primitive import EVAL, get_trace
 from dovetail_core.dispatch.tracer import Tracer
 from dovetail_core.rules.staging import stage
@@ -149,7 +149,7 @@ def put(f: Any, key: Hashable, consts: Sequence[Any], program: Any, result: Any)
 
 def _key(f: Any, key: Hashable) -> tuple[Any, Hashable]:
     """The function whose results are remembered, and the key among them."""
-    whole = key, trace_context(), axes_key(), without_names(get_scope())
+    whole = key, trace_context(), axis_names.axes_key(), without_names(get_scope())
     behind = getattr(f, "stands_for", None) if f.__class__ is FunctionType else None
     return (f, whole) if behind is None else (behind[0], (behind[1], whole))
 

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 from dovetail_base.caches import Cache, WeakTable, identity
 from dovetail_base.options import check_tracer_leaks, disable_jit
+from dovetail_core import evaluation
 from dovetail_core.dispatch.tracer import Tracer
 from dovetail_core.ir.programs import ClosedJaxpr
-from dovetail_core.rules.evaluation import eval_jaxpr, is_overridden
+from dovetail_core.rules.evaluation import eval_jaxpr
 from dovetail_core.rules.staging import consts_to_inputs, stage
 from dovetail_core.types.typeof import typeof
 from dovetail_tree.util import tree_flatten, tree_unflatten
@@ -47,7 +48,7 @@ class _Known(NamedTuple):
     def run(self, name: str, leaves: Sequence[Any]) -> Any:
         """The call's result."""
         operands = (*self.consts, *leaves)
-        if is_self_contained(self.program) and not is_overridden():
+        if is_self_contained(self.program) and not evaluation.is_overridden():
             outs = evaluate_program(self.program, name, operands)
         else:
             outs = eval_jaxpr(self.program.jaxpr, [], *operands)

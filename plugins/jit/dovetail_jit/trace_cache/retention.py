@@ -8,7 +8,8 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from dovetail_base.keys import keeps_alive
-from dovetail_core.ir.programs import ClosedJaxpr, Jaxpr, subprograms
+from dovetail_core import programs
+from dovetail_core.ir.programs import ClosedJaxpr, Jaxpr
 
 _PLAIN = {int, bool, float, str, type(None)}
 MOST = 2000
@@ -35,7 +36,7 @@ def _holders(jaxpr: Jaxpr) -> list[Any]:
                 continue
             if keeps_alive(v):
                 result.append(v)
-            for p in subprograms(v):
+            for p in programs.subprograms(v):
                 result += holders(p)
     return result
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from dovetail_base import errors
-from dovetail_core.dispatch.operators import own_attribute
+from dovetail_core import value_methods
 from dovetail_core.dispatch.tracer import Tracer, place_remedy
 from dovetail_core.types.avals import ShapedArray
 
@@ -32,7 +32,7 @@ class ConcreteOnlyAttribute:
         if instance is None:
             return self
         if not isinstance(instance.aval, ShapedArray):
-            return own_attribute(instance, self.name)
+            return value_methods.own_attribute(instance, self.name)
         if not self.is_method:
             self._refuse(instance)
 

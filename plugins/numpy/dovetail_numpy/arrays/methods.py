@@ -12,8 +12,7 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_base import arguments
 from dovetail_base.lazy import import_part
-from dovetail_core import Tracer, here, install_methods
-from dovetail_core.dispatch.operators import LateMethod, method_itself
+from dovetail_core import Tracer, here, install_methods, value_methods
 from dovetail_xla.arrays import Array, ArrayImpl
 
 from ..creation.arrays import array
@@ -251,7 +250,7 @@ def methods() -> dict[str, Any]:
     }  # fmt: skip
     properties = {n: _Property(get) for n, get in _PROPERTIES.items()}
     late = {
-        n: LateMethod(partial(_of_module, module, n))
+        n: value_methods.LateMethod(partial(_of_module, module, n))
         for module, names in _LATE.items()
         for n in names.split()
     }
@@ -271,7 +270,7 @@ def _delegate(name: str) -> Any:
 
 
 def _direct(operator: Any) -> Any:
-    return of_two_arrays(method_itself(operator))
+    return of_two_arrays(value_methods.loaded_method(operator))
 
 
 def install() -> None:
@@ -281,6 +280,6 @@ def install() -> None:
     install_concrete_attributes()
     install_methods(Array, {**common, **{n: _delegate(n) for n in _OF_VALUES}})
     own = {"__setitem__"}  # the array type has its own, which names the array
-    direct = {n: LateMethod(partial(_direct, common[n])) for n in _DIRECT_PAIRS}
+    direct = {n: value_methods.LateMethod(partial(_direct, common[n])) for n in _DIRECT_PAIRS}
     direct |= {n: of_one_array()(common[n]) for n in ("__neg__", "__abs__", "__invert__")}
     install_methods(ArrayImpl, {n: m for n, m in {**common, **direct}.items() if n not in own})

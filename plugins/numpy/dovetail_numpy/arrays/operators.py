@@ -10,8 +10,7 @@ import numpy as np
 import dovetail_lax as lax
 from dovetail_base.lazy import import_part
 from dovetail_base.source import short_repr
-from dovetail_core import AbstractValue, ShapedArray, Tracer, here, is_inexact
-from dovetail_core.dispatch.operators import LateMethod, own_operator
+from dovetail_core import AbstractValue, ShapedArray, Tracer, here, is_inexact, value_methods
 
 from ..indexing.reading import getitem
 from ..operands import has_array_conversion
@@ -37,7 +36,7 @@ def _forward(engine: Engine, name: str, decline: Decline) -> Callable[[Any, Any]
                 return plan(x, y)
         except TypeError:
             return _retried(miss, y, x, y)
-        result = own_operator(x, y, own)
+        result = value_methods.own_operator(x, y, own)
         if result is not NotImplemented:
             return result
         return decline(engine, y) if foreign(y) else miss(x, y)
@@ -56,7 +55,7 @@ def _reflected(engine: Engine, name: str, decline: Decline) -> Callable[[Any, An
                 return plan(y, x)
         except TypeError:
             return _retried(miss, y, y, x)
-        result = own_operator(x, y, own)
+        result = value_methods.own_operator(x, y, own)
         if result is not NotImplemented:
             return result
         return decline(engine, y) if foreign(y) else miss(y, x)
@@ -150,14 +149,14 @@ _INTEGER_BASES = (int, np.integer, np.ndarray)
 
 
 def _divmod(x: Any, y: Any) -> Any:
-    result = own_operator(x, y, "__divmod__")
+    result = value_methods.own_operator(x, y, "__divmod__")
     if result is not NotImplemented:
         return result
     return NotImplemented if foreign(y) else arithmetic.divmod(x, y)
 
 
 def _rdivmod(x: Any, y: Any) -> Any:
-    result = own_operator(x, y, "__rdivmod__")
+    result = value_methods.own_operator(x, y, "__rdivmod__")
     if result is not NotImplemented:
         return result
     return NotImplemented if foreign(y) else arithmetic.divmod(y, x)
@@ -255,7 +254,9 @@ _COMPARISONS = {
 }  # fmt: skip
 
 
-def _late(make: Callable[..., Any], engine: str, name: str, decline: Decline) -> LateMethod:
+def _late(
+    make: Callable[..., Any], engine: str, name: str, decline: Decline
+) -> value_methods.LateMethod:
     """The method ``name`` that ``make`` makes of an engine when it is first used."""
 
     def load() -> Any:
@@ -264,7 +265,7 @@ def _late(make: Callable[..., Any], engine: str, name: str, decline: Decline) ->
         method.__name__ = f"__{name}__"
         return method
 
-    return LateMethod(load)
+    return value_methods.LateMethod(load)
 
 
 def operators() -> dict[str, Any]:

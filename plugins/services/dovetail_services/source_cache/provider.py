@@ -14,8 +14,7 @@ from typing import Any
 
 from dovetail_backends import backend_of
 from dovetail_base.plugin_calls import spell
-from dovetail_core import EVAL, RuleTable, axis_names, generation, get_trace, registry
-from dovetail_core.interpret.passes import STAGES, passes_for
+from dovetail_core import EVAL, RuleTable, axis_names, generation, get_trace, passes, registry
 from dovetail_hooks import has_hooks, manager
 from dovetail_jit import Call, Executable, Found, all_options, facts_of_compiling, program_key
 from dovetail_xla.config import context_by_name, trace_context
@@ -195,8 +194,8 @@ def _add_plugins(digest: Digest, platform: str) -> None:
     passes that run on them, whosever they are."""
     plugins = registry().plugins
     digest.tag("plugins", *[f"{p.whose} {p.target}" for p in plugins.values() if not p.problem])
-    for stage in STAGES:
-        for p in passes_for(stage, platform):
+    for stage in passes.STAGES:
+        for p in passes.passes_for(stage, platform):
             digest.tag("pass", stage, p.name)
             digest.add(p.run, f"the pass {p.name}")
 

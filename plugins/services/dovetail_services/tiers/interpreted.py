@@ -12,8 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from dovetail_backends import LoweredModule, evaluate, reference_rules, stablehlo_rules
-from dovetail_core import ClosedJaxpr, Eqn, float0, lower_to_lo, mutable_values
-from dovetail_core.interpret.passes import passes_for, run_passes
+from dovetail_core import ClosedJaxpr, Eqn, float0, lower_to_lo, mutable_values, passes
 from dovetail_remat import work
 from dovetail_xla import guards
 from dovetail_xla.arrays import ArrayImpl, put
@@ -105,16 +104,16 @@ LARGE = 512e6
 def interpretable(program: ClosedJaxpr, module: LoweredModule) -> ClosedJaxpr | None:
     """Return a program as NumPy can run it, with the results of the compiled one; None if it
     cannot, or if that would take too long."""
-    if guards.watches_transfers() or passes_for("module", module.platform):
+    if guards.watches_transfers() or passes.passes_for("module", module.platform):
         return None
     # What foreign functions do has several right results: factorizations have signs to choose.
     facts = module.facts()
     if facts is None or "custom_call" in facts.computations:
         return None
-    program = mutable_values.discharge(run_passes("hi", program, module.platform))
+    program = mutable_values.discharge(passes.run_passes("hi", program, module.platform))
     if program.is_high:
         program = lower_to_lo(program)
-    program = run_passes("ir", program, module.platform)
+    program = passes.run_passes("ir", program, module.platform)
     avals: Any = (*program.in_avals, *program.out_avals)
     if any(a.is_mutable or a.dtype == float0 for a in avals):
         return None

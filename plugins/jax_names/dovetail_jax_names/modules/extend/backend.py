@@ -9,7 +9,7 @@ from dovetail_base.caches import entries_in as _entries_in
 from dovetail_core import register_cache as _register_cache, registry as _registry
 from dovetail_jit import clear_caches as _clear_caches
 from dovetail_xla import options as _options
-from dovetail_xla._lazy import load as _load
+from dovetail_xla.loading import load as _load
 
 from ...lookup import attributes as _attributes
 

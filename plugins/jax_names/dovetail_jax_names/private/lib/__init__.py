@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_xla._lazy import xla_client as _xla_client
+from dovetail_xla.loading import xla_client as _xla_client
 
 from ...absent_names import public
 

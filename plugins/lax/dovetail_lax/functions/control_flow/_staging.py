@@ -110,13 +110,13 @@ def close_together(staged: Sequence[Staged]) -> tuple[list[ClosedJaxpr], list[An
     """Programs that all take, first, the values that any of them closes over."""
     consts: dict[int, Any] = {id(c): c for s in staged for c in s.consts}
     types = {id(c): v.aval for s in staged for c, v in zip(s.consts, s.jaxpr.constvars)}
-    programs: list[ClosedJaxpr] = []
+    closed: list[ClosedJaxpr] = []
     for s in staged:
         own = {id(c): v for c, v in zip(s.consts, s.jaxpr.constvars)}
         leading = [own.get(key) or Var(types[key]) for key in consts]
         moved = s.jaxpr.replace(constvars=[], invars=[*leading, *s.jaxpr.invars])
-        programs.append(ClosedJaxpr(moved))
-    return programs, list(consts.values())
+        closed.append(ClosedJaxpr(moved))
+    return closed, list(consts.values())
 
 
 def with_varying(staged: Sequence[Staged]) -> list[Staged]:

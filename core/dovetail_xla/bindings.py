@@ -1,7 +1,7 @@
-"""Every name of jaxlib's C++ extension that the adapter uses; `_bindings.pyi` says their types."""
+"""Every name of jaxlib's C++ extension that the adapter uses; `bindings.pyi` says their types."""
 # pyright: basic
 
-from ._lazy import load
+from .loading import load
 
 _jax = load("_jax")  # with NumPy, which no process can import again after half of it
 
