@@ -21,7 +21,7 @@ ROOT = Path(__file__).parent.parent
 
 ALLOWED = {
     "core/dovetail_base/caches.py: lru_cache": "what `cached` is made of",
-    "core/dovetail_core/dispatch/operators.py: _installed": "the methods of arrays, by name",
+    "core/dovetail_core/dispatch/value_methods.py: _installed": "the methods of arrays, by name",
     "core/dovetail_text/syntax.py: _by_name": "the kinds of values with a notation, by name",
     "core/dovetail_xla/client.py: _plugins": "the libraries that were loaded, by name",
     "core/dovetail_xla/shardings.py: cache": (

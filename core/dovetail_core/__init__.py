@@ -43,14 +43,17 @@ from dovetail_base.source import (
 )
 from dovetail_mesh import manual_axis_types as manual_axis_types
 
-from .dispatch import axis_names as axis_names
+from .dispatch import (
+    axis_names as axis_names,
+    leaks as leaks,
+    value_methods as value_methods,
+)
 from .dispatch.axis_names import (
     axis_env as axis_env,
     axis_size_of as axis_size_of,
     bound_axis as bound_axis,
     trace_key as trace_key,
 )
-from .dispatch.operators import install_methods as install_methods
 from .dispatch.primitive import (
     EVAL as EVAL,
     Inferred as Inferred,
@@ -65,6 +68,8 @@ from .dispatch.primitive import (
 )
 from .dispatch.tracer import Tracer as Tracer, check_alive as check_alive
 from .dispatch.traits import Traits as Traits
+from .dispatch.value_methods import install_methods as install_methods
+from .interpret import local_values as local_values
 from .interpret.carrier import Carrier as Carrier, MissingMethod as MissingMethod
 from .interpret.control_flow import (
     LiftedRegions as LiftedRegions,
@@ -109,6 +114,7 @@ from .ir.rewriting import (
     slots_of as slots_of,
 )
 from .moved import find_moved_modules as _find_moved_modules, is_moved as _is_moved
+from .registry import discovery as discovery
 from .registry.discovery import registry as registry
 from .registry.manifest import (
     KERNEL_API as KERNEL_API,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         register_type_notation as register_type_notation,
     )
 
+    from .interpret import passes as passes
     from .interpret.passes import Pass as Pass
     from .ir.verification import check_jaxpr as check_jaxpr
 else:

@@ -14,6 +14,7 @@ MOVED = {
     "dovetail_core.base": "dovetail_base",
     "dovetail_core.cli": "dovetail_cli",
     "dovetail_core.dispatch.axes": "dovetail_core.dispatch.axis_names",
+    "dovetail_core.dispatch.operators": "dovetail_core.dispatch.value_methods",
     "dovetail_core.interpret.lending": "dovetail_mutable.mutable_values",
     "dovetail_core.interpret.mutable": "dovetail_mutable.mutable_values",
     "dovetail_core.interpret.mutable_values": "dovetail_mutable.mutable_values",

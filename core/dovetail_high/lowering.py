@@ -12,15 +12,23 @@ from functools import partial
 from typing import Any, Protocol
 
 from dovetail_base.source import current_source, describe
-from dovetail_core import rule_checks
-from dovetail_core.dispatch.primitive import Primitive, Trace
-from dovetail_core.interpret.carrier import Carrier
-from dovetail_core.interpret.control_flow import lift_regions
-from dovetail_core.interpret.lifting import LiftTrace, lift_program
-from dovetail_core.ir.programs import ClosedJaxpr, Eqn
-from dovetail_core.rules.tables import RuleTable
-from dovetail_core.types.avals import AbstractValue, low_types, with_leading, without_leading
-from dovetail_core.types.typeof import typeof
+from dovetail_core import (
+    AbstractValue,
+    Carrier,
+    ClosedJaxpr,
+    Eqn,
+    LiftTrace,
+    Primitive,
+    RuleTable,
+    Trace,
+    lift_program,
+    lift_regions,
+    low_types,
+    rule_checks,
+    typeof,
+    with_leading,
+    without_leading,
+)
 
 from .partial import run_partly
 from .types import take_apart

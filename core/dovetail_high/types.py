@@ -11,17 +11,18 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from dovetail_base.source import current_source, describe
-from dovetail_core.interpret.carrier import MissingMethod as MissingMethod, missing as missing
-from dovetail_core.registry.discovery import registry
-from dovetail_core.types.algebra import zeros_like_aval
-from dovetail_core.types.avals import (
+from dovetail_core import (
     AbstractValue,
+    MissingMethod as MissingMethod,
     leading_size as leading_size,
     low_types as low_types,
+    register_type,
+    registry,
+    typeof,
     with_leading as with_leading,
     without_leading as without_leading,
+    zeros_like_aval,
 )
-from dovetail_core.types.typeof import register_type, typeof
 from dovetail_tree.util import tree_flatten
 
 
@@ -39,18 +40,20 @@ class HiType(AbstractValue):
 
     def lo_ty(self) -> Sequence[AbstractValue]:
         """The types of the arrays that a value is made of."""
-        missing(self, "lo_ty(self)", "to know the arrays that a value is made of")
+        raise MissingMethod.of(self, "lo_ty(self)", "to know the arrays that a value is made of")
 
     def lower_val(self, value: Any) -> Sequence[Any]:
         """The arrays of a value, of the types ``lo_ty()``."""
-        missing(self, "lower_val(self, value)", "to take a value apart into arrays")
+        raise MissingMethod.of(self, "lower_val(self, value)", "to take a value apart into arrays")
 
     def raise_val(self, *arrays: Any) -> Any:
         """The value that is made of ``arrays`` (concrete or traced ones)."""
-        missing(self, "raise_val(self, *arrays)", "to make a value from its arrays")
+        raise MissingMethod.of(self, "raise_val(self, *arrays)", "to make a value from its arrays")
 
     def tangent_type(self) -> AbstractValue:
-        missing(self, "tangent_type(self)", "to differentiate with respect to a value")
+        raise MissingMethod.of(
+            self, "tangent_type(self)", "to differentiate with respect to a value"
+        )
 
     def make_zero(self) -> Any:
         """The zero of this type, for types of tangents; by default all arrays are zero."""
@@ -62,11 +65,15 @@ class HiType(AbstractValue):
 
     def mapped(self, size: int, spec: Any) -> AbstractValue:
         """The type of one element if the axis of length ``size`` that ``spec`` names is mapped."""
-        missing(self, "mapped(self, size, spec)", "to map an axis over a value (vmap, scan)")
+        raise MissingMethod.of(
+            self, "mapped(self, size, spec)", "to map an axis over a value (vmap, scan)"
+        )
 
     def unmapped(self, size: int, spec: Any) -> AbstractValue:
         """The type of ``size`` elements together, with the new axis that ``spec`` names."""
-        missing(self, "unmapped(self, size, spec)", "to stack values along an axis (vmap, scan)")
+        raise MissingMethod.of(
+            self, "unmapped(self, size, spec)", "to stack values along an axis (vmap, scan)"
+        )
 
     def leading_spec(self, depth: int = 0) -> Any:
         """The spec of an axis that comes first in every array, after ``depth`` others.

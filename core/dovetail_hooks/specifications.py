@@ -10,8 +10,7 @@ import pluggy
 
 from dovetail_base.plugin_calls import attempt, disable_with_warning, import_whole, is_users, spell
 from dovetail_base.source import hide_frames
-from dovetail_core import discovery
-from dovetail_core.registry.discovery import registry
+from dovetail_core import discovery, registry
 
 hookspec = pluggy.HookspecMarker("dovetail")
 hookimpl = pluggy.HookimplMarker("dovetail")

@@ -11,18 +11,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, NoReturn, Protocol
 
 from dovetail_base.source import current_source, describe, here
-from dovetail_core import rewriting
-from dovetail_core.dispatch.primitive import Primitive, Trace, get_trace, run_under, set_trace
-from dovetail_core.interpret.local_values import (
-    LocalValue as LocalValue,
-    is_local as is_local,
-    uses_local as uses_local,
+from dovetail_core import (
+    AbstractValue,
+    ClosedJaxpr,
+    Primitive,
+    Trace,
+    effects,
+    get_trace,
+    local_values,
+    registry,
+    rewriting,
+    run_under,
+    set_trace,
+    typeof,
 )
-from dovetail_core.ir.programs import ClosedJaxpr
-from dovetail_core.registry.discovery import registry
-from dovetail_core.types.avals import AbstractValue
-from dovetail_core.types.effects import write_effects as write_effects
-from dovetail_core.types.typeof import typeof
 
 __all__ = (
     "Borrow",
@@ -48,6 +50,11 @@ __all__ = (
     "uses_local",
     "write_effects",
 )
+
+LocalValue = local_values.LocalValue
+is_local = local_values.is_local
+uses_local = local_values.uses_local
+write_effects = effects.write_effects
 
 
 class Borrow:

@@ -11,9 +11,7 @@ from dovetail_base.caches import cached
 from dovetail_base.errors import PluginError, RegistryError
 from dovetail_base.lazy import absent_name
 from dovetail_base.plugin_calls import disable_with_warning
-from dovetail_core import discovery
-from dovetail_core.registry.discovery import registry
-from dovetail_core.registry.manifest import Manifest
+from dovetail_core import Manifest, discovery, registry
 
 KERNEL = Manifest(
     "kernel",

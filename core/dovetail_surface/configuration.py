@@ -11,7 +11,7 @@ from dovetail_base.environment import variable
 from dovetail_base.errors import DovetailError
 from dovetail_base.options import Option, check_tracer_leaks, disable_jit, enable_checks, enable_x64
 from dovetail_base.source import called, short_repr
-from dovetail_core.registry.discovery import registry
+from dovetail_core import registry
 from dovetail_xla.config import unset
 
 

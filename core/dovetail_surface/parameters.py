@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dovetail_core.dispatch.primitive import Primitive, get_trace
+from dovetail_core import Primitive, get_trace
 
 _further: dict[Primitive, dict[str, Any]] = {}
 

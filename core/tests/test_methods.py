@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dovetail_core import AbstractValue, PluginError, ShapedArray, install_methods, stage_closed
-from dovetail_core.dispatch import operators as methods
+from dovetail_core.dispatch import value_methods as methods
 from dovetail_core.dispatch.tracer import Tracer
 
 F32 = ShapedArray((3,), np.float32)

@@ -20,7 +20,7 @@ from dovetail_core import (
     stage_closed,
     typeof,
 )
-from dovetail_core.dispatch.operators import own_operator
+from dovetail_core.dispatch.value_methods import own_operator
 from dovetail_core.types.effects import must_be_kept
 from dovetail_mutable.mutable_values import (
     Borrow,

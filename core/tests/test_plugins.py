@@ -477,7 +477,7 @@ def test_the_kernel_imports_no_plugin_and_starts_without_reading_entry_points():
     code = (
         "import sys, dovetail_core\n"
         "bad = [m for m in sys.modules if m.startswith('dovetail_') and not "
-        "m[9:].partition('.')[0] in ('base', 'core', 'tree', 'xla')]\n"
+        "m[9:].partition('.')[0] in ('base', 'core', 'mesh', 'tree', 'xla')]\n"
         "assert not bad, bad\n"
         "for late in ('pytest', 'hypothesis', 'argparse', 'dovetail_text.parser'):\n"
         "    assert late not in sys.modules, late\n"

@@ -13,6 +13,14 @@ from typing import Any, Protocol, TypeVar
 from dovetail_base.options import check_tracer_leaks
 
 from ..registry.discovery import registry
+from .primitive import watch_traces as watch_traces
+
+__all__ = (
+    "LeakChecker",
+    "leak_checked",
+    "leak_checker",
+    "watch_traces",
+)
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -35,6 +35,14 @@ watched: WeakSet[Trace] | None = None
 """Traces that were made since leaks are looked for (see ``leaks``); None if they are not."""
 
 
+def watch_traces() -> WeakSet[Trace]:
+    """The traces that were made since the first call of this function, as far as they are alive."""
+    global watched
+    if watched is None:
+        watched = WeakSet()
+    return watched
+
+
 class Trace:
     """Interprets operations while it is current. ``ended`` is set when its transformation ends."""
 

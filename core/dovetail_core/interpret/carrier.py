@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, ClassVar, Generic, NoReturn, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from dovetail_base.errors import MissingRule
 from dovetail_base.source import current_source, describe
@@ -20,18 +20,17 @@ S = TypeVar("S", bound=Hashable)
 class MissingMethod(MissingRule, NotImplementedError):
     """A high type or primitive lacks a method that an operation needs."""
 
+    @classmethod
+    def of(cls, owner: Any, method: str, purpose: str) -> MissingMethod:
+        """The error for a method that ``owner`` does not define.
 
-def missing(owner: Any, method: str, purpose: str) -> NoReturn:
-    """Raise the error for a method that ``owner`` does not define.
-
-    Raises:
-        MissingMethod: names the method, the type, the purpose and the user's line.
-    """
-    cls = owner.__class__
-    raise MissingMethod(
-        f"{cls.__name__} ({cls.__module__}) has no method {method.partition('(')[0]}, which is "
-        f"needed {purpose}{describe(current_source())}. Define {cls.__name__}.{method}."
-    )
+        It names the method, the type, the purpose (``"to stack values"``) and the user's line.
+        """
+        kind = owner.__class__
+        return cls(
+            f"{kind.__name__} ({kind.__module__}) has no method {method.partition('(')[0]}, which "
+            f"is needed {purpose}{describe(current_source())}. Define {kind.__name__}.{method}."
+        )
 
 
 class Carrier(Generic[V, S]):
@@ -61,7 +60,7 @@ class Carrier(Generic[V, S]):
 
     def trace(self, parent: Trace) -> Any:
         """The transformation's trace over ``parent``: a ``LiftTrace``."""
-        missing(self, "trace(parent)", "to lift the equations of a program")
+        raise MissingMethod.of(self, "trace(parent)", "to lift the equations of a program")
 
     def function(self, program: ClosedJaxpr) -> Callable[..., list[Any]]:
         """The function to run on lifted values in place of a program: by default its equations."""
@@ -69,19 +68,21 @@ class Carrier(Generic[V, S]):
 
     def pure(self, x: Any) -> V:
         """An untransformed value, lifted."""
-        missing(self, "pure(x)", "to lift a value that is not lifted yet")
+        raise MissingMethod.of(self, "pure(x)", "to lift a value that is not lifted yet")
 
     def aval(self, value: V) -> AbstractValue:
         """The type that the untransformed program has for a lifted value."""
-        missing(self, "aval(value)", "to stage a program that lifted values go into")
+        raise MissingMethod.of(self, "aval(value)", "to stage a program that lifted values go into")
 
     def structure(self, value: V, depth: int) -> S:
         """The structure of a lifted value, as a sub-program sees it (``depth`` axes stripped)."""
-        missing(self, "structure(value, depth)", "to stage a program that lifted values go into")
+        raise MissingMethod.of(
+            self, "structure(value, depth)", "to stage a program that lifted values go into"
+        )
 
     def join_structures(self, a: S, b: S) -> S:
         """The least structure that both can be promoted to."""
-        missing(
+        raise MissingMethod.of(
             self,
             "join_structures(a, b)",
             "where two structures meet: in a loop, or in the results of branches",
@@ -89,17 +90,19 @@ class Carrier(Generic[V, S]):
 
     def types(self, aval: AbstractValue, structure: S) -> tuple[AbstractValue, ...]:
         """The types of the arrays of a lifted value of type ``aval``."""
-        missing(self, "types(aval, structure)", "to stage the lifted form of a program")
+        raise MissingMethod.of(
+            self, "types(aval, structure)", "to stage the lifted form of a program"
+        )
 
     def arrays(self, value: V, structure: S, depth: int) -> tuple[Any, ...]:
         """Promote ``value`` to ``structure`` and take it apart into arrays."""
-        missing(
+        raise MissingMethod.of(
             self, "arrays(value, structure, depth)", "to hand a lifted value to a lifted program"
         )
 
     def value(self, arrays: Sequence[Any], structure: S, depth: int) -> V:
         """Put a lifted value together from its arrays."""
-        missing(
+        raise MissingMethod.of(
             self,
             "value(arrays, structure, depth)",
             "to make lifted values of what a lifted program returns",
@@ -107,7 +110,9 @@ class Carrier(Generic[V, S]):
 
     def known(self, value: V) -> Any:
         """The plain array if a predicate or index is untransformed, else None."""
-        missing(self, "known(value)", "to find out whether a predicate or an index is lifted")
+        raise MissingMethod.of(
+            self, "known(value)", "to find out whether a predicate or an index is lifted"
+        )
 
     def primal(self, value: V) -> Any:
         """The plain value of a lifted one for effects, such as printing, or None."""
@@ -115,11 +120,13 @@ class Carrier(Generic[V, S]):
 
     def may(self, predicate: V) -> Any:
         """A scalar boolean: whether a lifted predicate may still be true for some element."""
-        missing(self, "may(predicate)", "to go on with a loop whose predicate is lifted")
+        raise MissingMethod.of(
+            self, "may(predicate)", "to go on with a loop whose predicate is lifted"
+        )
 
     def select(self, index: V, cases: Sequence[V]) -> V:
         """The result of selecting among ``cases`` by a lifted boolean or index, not known."""
-        missing(
+        raise MissingMethod.of(
             self,
             "select(index, cases)",
             "to select among results by a predicate or an index that is lifted",
@@ -138,7 +145,7 @@ class Carrier(Generic[V, S]):
     def collect(self, cotangent: V, structure: S) -> V:
         """A cotangent of a value of ``structure``: the sum over all instances if they shared the
         value."""
-        missing(
+        raise MissingMethod.of(
             self,
             "collect(cotangent, structure)",
             "for the cotangent of a value that all instances share",

@@ -18,6 +18,12 @@ from ..dispatch.primitive import Primitive, Trace
 from ..dispatch.tracer import Tracer
 from ..types.avals import AbstractValue
 
+__all__ = (
+    "LocalValue",
+    "is_local",
+    "uses_local",
+)
+
 
 class LocalValue(Tracer[Trace]):
     """A mutable value that belongs to one trace, and its contents as values of that trace.

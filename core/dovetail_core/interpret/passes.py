@@ -18,6 +18,13 @@ from ..ir.verification import check_jaxpr
 from ..registry.discovery import registry
 from ..registry.plugins import Plugin, Registry
 
+__all__ = (
+    "Pass",
+    "STAGES",
+    "passes_for",
+    "run_passes",
+)
+
 Stage = Literal["hi", "ir", "module"]
 
 

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from dovetail_mesh.manual_axis_types import cotangent_vma, has_roles
 
-from ..registry.discovery import registry
+from ..registry.discovery import registry, when_swapped
 from .avals import AbstractValue, ShapedArray
 from .type_shardings import like_type
 from .typeof import typeof
@@ -125,9 +125,7 @@ def algebra() -> Algebra:
     return _provider[0]
 
 
-def forget_provider() -> None:
-    """Forget the provider, since the registry has changed."""
-    _provider.clear()
+when_swapped(_provider.clear)
 
 
 def zeros_like_aval(aval: AbstractValue) -> Any:

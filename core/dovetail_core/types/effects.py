@@ -24,6 +24,7 @@ __all__ = (
     "WriteEffect",
     "ignoring_io",
     "must_be_kept",
+    "write_effects",
 )
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dovetail_core.dispatch.primitive import Primitive, Trace, get_trace, run_under, set_trace
-from dovetail_core.dispatch.tracer import Tracer
+from dovetail_core import Primitive, Trace, Tracer, get_trace, run_under, set_trace
 
 
 class ReplacingTrace(Trace):

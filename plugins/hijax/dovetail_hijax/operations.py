@@ -6,8 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 from dovetail_ad import has_tangent
-from dovetail_core import NO_EFFECTS, Effect, Primitive, current_source, describe_source
-from dovetail_core.interpret.carrier import missing
+from dovetail_core import (
+    NO_EFFECTS,
+    Effect,
+    MissingMethod,
+    Primitive,
+    current_source,
+    describe_source,
+)
 from dovetail_tree.util import tree_flatten, tree_unflatten
 
 from .linearization import bind_pushforward, pull_back, tangent_of
@@ -62,7 +68,7 @@ class HiOperation:
 
     def expand(self, *args: Any) -> Any:
         """The same in other operations; high arguments are values of the user's classes."""
-        missing(self, "expand(self, *args)", "to evaluate or compile it")
+        raise MissingMethod.of(self, "expand(self, *args)", "to evaluate or compile it")
 
     def jvp(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
         """Value and tangent; a zero tangent is ``Zero``, and may be returned so."""

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
-from dovetail_core import EVAL, AbstractValue, Eqn, Primitive, get_trace, typeof
-from dovetail_core.interpret.carrier import missing
+from dovetail_core import EVAL, AbstractValue, Eqn, MissingMethod, Primitive, get_trace, typeof
 
 from .linearization import bind_pushforward
 from .rule_results import plain, symbolic
@@ -69,11 +68,15 @@ class HiPrimitive:
         Of an operand that has a state the type is an ``AvalMutableQDD``, whose ``mutable_qdd`` is
         updated where the operation changes the state; of a place that is made, an ``AvalQDD``.
         """
-        missing(self, "abstract_eval(self, *avals, **params)", f"to apply {self.name!r}")
+        raise MissingMethod.of(
+            self, "abstract_eval(self, *avals, **params)", f"to apply {self.name!r}"
+        )
 
     def to_lo(self, *args: Any, **params: Any) -> Any:
         """The same in low operations, on values of the user's classes, with arrays in them."""
-        missing(self, "to_lo(self, *args, **params)", f"to evaluate or compile {self.name!r}")
+        raise MissingMethod.of(
+            self, "to_lo(self, *args, **params)", f"to evaluate or compile {self.name!r}"
+        )
 
     def jvp(self, primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
         """Value and tangent; zero tangents are ``Zero``, and may be returned so."""

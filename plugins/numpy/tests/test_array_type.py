@@ -118,7 +118,7 @@ import numpy as np
 import dovetail
 import dovetail.numpy as jnp
 from dovetail_core import Tracer
-from dovetail_core.dispatch.operators import LateMethod, array_methods
+from dovetail_core.dispatch.value_methods import LateMethod, array_methods
 from dovetail_xla.arrays import ArrayImpl
 
 x = jnp.asarray([3.0, 1.0, 2.0])

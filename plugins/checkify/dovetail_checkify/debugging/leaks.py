@@ -13,13 +13,10 @@ import sys
 from collections.abc import Iterable
 from types import CellType, FrameType, FunctionType, ModuleType
 from typing import Any
-from weakref import WeakSet
 
 from dovetail_base.errors import UnexpectedTracerError
 from dovetail_base.source import describe
-from dovetail_core.dispatch import primitive
-from dovetail_core.dispatch.primitive import Trace
-from dovetail_core.dispatch.tracer import Tracer
+from dovetail_core import Trace, Tracer, leaks
 
 Step = tuple[str, object]
 """The description of an object's holder, and the holder itself if it has no name of its own."""
@@ -34,8 +31,6 @@ Leaks = dict[int, Trace]
 
 def begin() -> Leaks:
     """The traces that have ended and are alive at present."""
-    if primitive.watched is None:
-        primitive.watched = WeakSet()
     return _over({})
 
 
@@ -55,8 +50,7 @@ def end(before: Leaks) -> None:
     result = _tracers_of(alive)
     if result:
         raise UnexpectedTracerError(_report(result))
-    assert primitive.watched is not None
-    primitive.watched.difference_update(alive.values())
+    leaks.watch_traces().difference_update(alive.values())
 
 
 def _tracers_of(traces: Leaks) -> list[Tracer[Any]]:
@@ -66,7 +60,7 @@ def _tracers_of(traces: Leaks) -> list[Tracer[Any]]:
 
 def _over(before: Leaks) -> Leaks:
     """The traces that have ended and are alive, without those in ``before``."""
-    alive = [*primitive.watched] if primitive.watched is not None else []
+    alive = [*leaks.watch_traces()]
     return {id(t): t for t in alive if t.ended and id(t) not in before}
 
 

@@ -20,11 +20,7 @@ from dovetail_base.caches import WeakTable
 from dovetail_base.options import check_tracer_leaks, disable_jit
 from dovetail_base.source import get_scope, here, without_names
 from dovetail_base.wrapping import callable_name
-from dovetail_core import axis_names
-from dovetail_core.dispatch.primitive import EVAL, get_trace
-from dovetail_core.dispatch.tracer import Tracer
-from dovetail_core.rules.staging import stage
-from dovetail_core.types.typeof import typeof
+from dovetail_core import EVAL, Tracer, axis_names, get_trace, stage, typeof
 from dovetail_xla.config import trace_context
 
 from .fingerprints import Known, Results

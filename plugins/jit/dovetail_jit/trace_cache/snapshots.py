@@ -29,7 +29,7 @@ from weakref import ref
 import numpy as np
 
 from dovetail_base.caches import WeakTable
-from dovetail_core.dispatch.tracer import Tracer
+from dovetail_core import Tracer
 from dovetail_xla.arrays import ArrayImpl
 from dovetail_xla.execution import PjitFunction
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from dovetail_core import (
     ClosedJaxpr,
+    MissingMethod,
     Primitive,
     bound_axis,
     here,
@@ -22,7 +23,6 @@ from dovetail_core import (
     to_lo_rules,
     typeof,
 )
-from dovetail_core.interpret.carrier import missing
 from dovetail_high.types import take_apart
 from dovetail_lax import psum_invariant_p, pvary_p
 
@@ -119,7 +119,7 @@ def _collected(aval: Any, mapped: Sequence[Any]) -> Any:
 def _method(aval: Any, name: str, arguments: str) -> Any:
     """A method that types of values have which go through ``shard_map``."""
     if not hasattr(type(aval), name):
-        missing(aval, f"{name}({arguments})", "to pass a value through shard_map")
+        raise MissingMethod.of(aval, f"{name}({arguments})", "to pass a value through shard_map")
     return getattr(aval, name)
 
 

@@ -16,13 +16,25 @@ from inspect import CO_VARARGS
 from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
 from typing import Any, NoReturn
 
-from dovetail_base.errors import PluginError
+from dovetail_base.errors import ConcretizationTypeError, PluginError
 from dovetail_base.once import Once
 from dovetail_base.source import current_source, describe
 
 from ..registry.discovery import registry
 from ..types.avals import ShapedArray
-from .tracer import Tracer
+from .tracer import Tracer, place_remedy
+
+__all__ = (
+    "LateMethod",
+    "array_methods",
+    "install_loading",
+    "install_methods",
+    "load_methods",
+    "loaded_method",
+    "own_attribute",
+    "own_operator",
+    "refuse_tracer",
+)
 
 OPERATORS = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and or xor".split()
 COMPARISONS = "eq ne lt le gt ge".split()
@@ -169,6 +181,15 @@ def own_attribute(tracer: Tracer[Any], name: str) -> Any:
 
 
 _SLOTS = (MemberDescriptorType, GetSetDescriptorType)
+
+
+def refuse_tracer(x: Tracer[Any], use: str) -> NoReturn:
+    """Raise ConcretizationTypeError: a traced value is asked for what only an array has.
+
+    Args:
+        use: what is done to it, as a participle with its object: ``"asked for its devices"``.
+    """
+    x._fail(use, place_remedy, ConcretizationTypeError)  # pyright: ignore[reportPrivateUsage]
 
 
 def own_method(x: Any, name: str) -> Any:
