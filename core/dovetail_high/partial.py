@@ -10,12 +10,19 @@ from collections.abc import Callable
 from typing import Any
 
 from dovetail_base.source import get_override, set_override
-from dovetail_core import evaluation
-from dovetail_core.dispatch.primitive import get_trace
-from dovetail_core.ir.programs import Atom, ClosedJaxpr, Eqn, Literal, Var
-from dovetail_core.rules.evaluation import eval_jaxpr
-from dovetail_core.rules.staging import StagedTracer, StagingTrace
-from dovetail_core.types.typeof import typeof
+from dovetail_core import (
+    Atom,
+    ClosedJaxpr,
+    Eqn,
+    Literal,
+    StagedTracer,
+    StagingTrace,
+    Var,
+    eval_jaxpr,
+    evaluation,
+    get_trace,
+    typeof,
+)
 
 LeftAlone = Callable[[Eqn], bool]
 """True for equations that are copied if their operands are unaffected; none has a high type."""

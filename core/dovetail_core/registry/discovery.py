@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from dovetail_base import entry_points
@@ -25,8 +25,24 @@ from dovetail_base.source import KERNEL_PACKAGES
 
 from .claims import KERNEL_CLAIMS, settle_claims
 from .manifest import KERNEL_API, OLDEST_KERNEL_API, Manifest, checked
-from .plugins import Plugin, Registry
+from .plugins import (
+    KERNEL_TABLES as KERNEL_TABLES,
+    Plugin as Plugin,
+    Registry as Registry,
+    load_object as load_object,
+)
 
+__all__ = (
+    "KERNEL_TABLES",
+    "Plugin",
+    "Registry",
+    "distribution_of",
+    "load_object",
+    "registry",
+    "registry_of",
+    "swap_registry",
+    "when_swapped",
+)
 GROUP = "dovetail.plugins"
 
 
@@ -156,9 +172,27 @@ registry: Once[Registry] = Once(discover, made=_announce)
 """The plugins of this process, ``registry()``; entry points are read at the first call."""
 
 
+def registry_of(plugins: Mapping[str, Plugin]) -> Registry:
+    """A registry of these plugins, by name, in which conflicts of names are settled."""
+    result = Registry(plugins=dict(sorted(plugins.items())))
+    settle_claims(result)
+    return result
+
+
+_when_swapped: list[Callable[[], object]] = []
+
+
+def when_swapped(forget: Callable[[], object]) -> None:
+    """Have ``forget`` called when there is another registry: it drops what is of the old one."""
+    _when_swapped.append(forget)
+
+
 def swap_registry(new: Registry | None) -> Registry | None:
     """Set the registry (None: read entry points again at the next use); returns the old one."""
-    return registry.swap(new)
+    old = registry.swap(new)
+    for forget in _when_swapped:
+        forget()
+    return old
 
 
 def distribution_of(module: str) -> str:

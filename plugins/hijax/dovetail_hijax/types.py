@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from dovetail_core import (
     AbstractValue,
+    MissingMethod,
 )
-from dovetail_core.interpret.carrier import missing
 
 from .states import cur_qdd
 
@@ -52,7 +52,7 @@ class HiPspec:
 
     def to_lo(self) -> tuple[Any, ...]:
         """A sharding (or device) for each array of the value."""
-        missing(self, "to_lo(self)", "to place the arrays of a high value")
+        raise MissingMethod.of(self, "to_lo(self)", "to place the arrays of a high value")
 
     def to_tangent_spec(self) -> HiPspec:
         """The specification of tangents; by default the same."""
@@ -94,22 +94,32 @@ class MutableHiType(AbstractValue):
                 cls.has_qdd = True
 
     def content_types(self) -> tuple[AbstractValue, ...]:
-        missing(self, "content_types(self)", "to know what a place holds")
+        raise MissingMethod.of(self, "content_types(self)", "to know what a place holds")
 
     def take(self, value: Any) -> Sequence[Any]:
-        missing(self, "take(self, value)", "to pass what a place holds to a compiled program")
+        raise MissingMethod.of(
+            self, "take(self, value)", "to pass what a place holds to a compiled program"
+        )
 
     def put(self, value: Any, contents: Sequence[Any]) -> None:
-        missing(self, "put(self, value, contents)", "to update a place after a compiled program")
+        raise MissingMethod.of(
+            self, "put(self, value, contents)", "to update a place after a compiled program"
+        )
 
     def new_from_loval(self, state: Any, /, *contents: Any) -> Any:
         """A value in ``state`` that holds these arrays."""
-        missing(self, "new_from_loval(self, state, *contents)", "to trace what is done to a place")
+        raise MissingMethod.of(
+            self, "new_from_loval(self, state, *contents)", "to trace what is done to a place"
+        )
 
     def read_loval(self, state: Any, value: Any, /) -> Sequence[Any]:
         """The arrays that a value in ``state`` holds."""
-        missing(self, "read_loval(self, state, value)", "to pass what a place holds to a program")
+        raise MissingMethod.of(
+            self, "read_loval(self, state, value)", "to pass what a place holds to a program"
+        )
 
     def update_from_loval(self, state: Any, value: Any, /, *contents: Any) -> None:
         """Put a value into ``state``, holding these arrays."""
-        missing(self, "update_from_loval(self, state, value, *contents)", "to update a place")
+        raise MissingMethod.of(
+            self, "update_from_loval(self, state, value, *contents)", "to update a place"
+        )

@@ -13,12 +13,15 @@ from typing import Any, NamedTuple
 
 from dovetail_base.caches import Cache, WeakTable, identity
 from dovetail_base.options import check_tracer_leaks, disable_jit
-from dovetail_core import evaluation
-from dovetail_core.dispatch.tracer import Tracer
-from dovetail_core.ir.programs import ClosedJaxpr
-from dovetail_core.rules.evaluation import eval_jaxpr
-from dovetail_core.rules.staging import consts_to_inputs, stage
-from dovetail_core.types.typeof import typeof
+from dovetail_core import (
+    ClosedJaxpr,
+    Tracer,
+    consts_to_inputs,
+    eval_jaxpr,
+    evaluation,
+    stage,
+    typeof,
+)
 from dovetail_tree.util import tree_flatten, tree_unflatten
 from dovetail_xla.arrays import ArrayImpl
 from dovetail_xla.config import trace_context

@@ -8,8 +8,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from dovetail_base.keys import keeps_alive
-from dovetail_core import programs
-from dovetail_core.ir.programs import ClosedJaxpr, Jaxpr
+from dovetail_core import ClosedJaxpr, Jaxpr, programs
 
 _PLAIN = {int, bool, float, str, type(None)}
 MOST = 2000

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from dovetail_base import errors
-from dovetail_core import value_methods
-from dovetail_core.dispatch.tracer import Tracer, place_remedy
-from dovetail_core.types.avals import ShapedArray
+from dovetail_core import ShapedArray, Tracer, value_methods
 
 METHODS = (
     "addressable_data delete devices is_deleted on_device_size_in_bytes unsafe_buffer_pointer "
@@ -43,7 +40,7 @@ class ConcreteOnlyAttribute:
 
     def _refuse(self, tracer: Tracer[Any]) -> NoReturn:
         use = f"asked for its {self.name!r}"
-        tracer._fail(use, place_remedy, errors.ConcretizationTypeError)  # pyright: ignore[reportPrivateUsage]
+        value_methods.refuse_tracer(tracer, use)
 
 
 def install_concrete_attributes() -> None:
