@@ -15,7 +15,7 @@ import dovetail_core
 from dovetail_core import registry
 from dovetail_xla.version import JAXLIB_VERSION
 
-KERNEL = ["dovetail_base", "dovetail_core", "dovetail_tree", "dovetail_xla"]
+KERNEL = [f"dovetail_{part}" for part in "base core mesh surface tree xla".split()]
 STANDARD = {"ad", "backends", "batching", "jit", "lax", "nn", "numpy", "random", "remat"}
 
 
