@@ -86,9 +86,9 @@ def buffer_callback(
 def _check_elements(callback: Any, avals: list[Any]) -> None:
     for aval in avals:
         if dtypes.kind_of(aval.dtype) != "other" and dtypes.itemsize_bits(aval.dtype) < 8:
-            said = f"buffer_callback of {callable_name(callback)}{here()}"
+            prefix = f"buffer_callback of {callable_name(callback)}{here()}"
             raise TypeError(
-                f"{said}: arrays of {aval.dtype.name} have "
+                f"{prefix}: arrays of {aval.dtype.name} have "
                 "several elements in a byte, and NumPy's have one. Convert what it takes, and "
                 "declare what it gives, as int8 or float32 (x.astype)."
             )
@@ -96,16 +96,16 @@ def _check_elements(callback: Any, avals: list[Any]) -> None:
 
 def _check_aliases(aliases: Mapping[int, int], callback: Any, ins: Any, outs: Any) -> None:
     for i, o in aliases.items():
-        said = f"buffer_callback of {callable_name(callback)}{here()}: input_output_aliases has"
+        prefix = f"buffer_callback of {callable_name(callback)}{here()}: input_output_aliases has"
         for what, number, there in (("argument", i, ins), ("result", o, outs)):
             if not 0 <= number < len(there):
                 raise ValueError(
-                    f"{said} {{{i}: {o}}}, and there is no {what} {number}. It maps numbers of "
+                    f"{prefix} {{{i}: {o}}}, and there is no {what} {number}. It maps numbers of "
                     f"arguments to those of results; flattened, there are {len(there)} {what}s."
                 )
         given, result = ins[i], outs[o]
         if (given.shape, given.dtype) != (result.shape, result.dtype):
             raise ValueError(
-                f"{said} {{{i}: {o}}}, but the argument is {given.str_short()} and the result "
+                f"{prefix} {{{i}: {o}}}, but the argument is {given.str_short()} and the result "
                 f"{result.str_short()}. Only arrays of one type can have the same memory."
             )

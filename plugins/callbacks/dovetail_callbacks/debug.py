@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import builtins
 import logging
-from collections.abc import Callable, Sequence
-from string import Formatter
+from collections.abc import Callable
 from typing import Any
 
 from dovetail_base.arguments import string
+from dovetail_base.format_strings import check_format
 from dovetail_core import current_source, describe_source, is_value
 from dovetail_tree.util import tree_flatten
 
-from .effects import DebugEffect as DebugEffect, OrderedDebugEffect as OrderedDebugEffect
 from .host import HostFunction
-from .primitives import debug_callback_p
+from .primitives import (
+    DebugEffect as DebugEffect,
+    OrderedDebugEffect as OrderedDebugEffect,
+    debug_callback_p,
+)
 
 _logger = logging.getLogger("dovetail.debug")
 
@@ -105,13 +108,14 @@ def _line(
 ) -> Callable[..., None]:
     """A function that prints, with these options, what it is given."""
 
-    def line(fmt: str, /, *args: Any, **kwargs: Any) -> None:
+    def show_line(fmt: str, /, *args: Any, **kwargs: Any) -> None:
         string("fmt", fmt)
         if not unchecked:
-            _Checker(what).vformat(fmt, args, kwargs)
+            line = f"{what}{describe_source(current_source())}"
+            check_format(line, "format", fmt, args, kwargs, names_only=True)
         _bind(what, Printer(fmt, show), args, kwargs, ordered, partitioned)
 
-    return line
+    return show_line
 
 
 def _now_or_later(
@@ -144,46 +148,6 @@ class Printer:
             self.show(line)
         else:  # in one piece, as several devices may print at once
             builtins.print(f"{line}\n", end="")
-
-
-class _Checker(Formatter):
-    """Names what a format asks for and does not get, or gets and does not ask for."""
-
-    def __init__(self, what: str) -> None:
-        self.what = what
-        self.place = describe_source(current_source())
-
-    def get_value(self, key: int | str, args: Sequence[Any], kwargs: Any) -> Any:
-        try:
-            return super().get_value(key, args, kwargs)
-        except (IndexError, KeyError):
-            given = f"{len(args)} positional arguments and {sorted(kwargs)}"
-            error = IndexError if isinstance(key, int) else KeyError
-            raise error(
-                f"{self.what}{self.place}: the format asks for argument {key!r}, but got {given}. "
-                "Pass it, or write '{{' for a brace."
-            ) from None
-
-    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Any) -> Any:
-        first = field_name.split(".")[0].split("[")[0]
-        key: int | str = int(first) if first.isdigit() else first
-        self.get_value(key, args, kwargs)
-        return 0, key
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        return ""
-
-    def convert_field(self, value: Any, conversion: Any) -> Any:
-        return value
-
-    def check_unused_args(self, used_args: Any, args: Any, kwargs: Any) -> None:
-        unused = [i for i in range(len(args)) if i not in used_args]
-        unused += [k for k in kwargs if k not in used_args]
-        if unused:
-            raise ValueError(
-                f"{self.what}{self.place}: the format does not use argument {unused[0]!r}. Name it "
-                "in the format, or do not pass it."
-            )
 
 
 def _bind(what: str, f: Any, args: Any, kwargs: Any, ordered: bool, partitioned: bool) -> None:

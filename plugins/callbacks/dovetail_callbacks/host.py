@@ -64,7 +64,7 @@ class HostFunction:
         if self.out_tree is None:
             return []
         result, tree = tree_flatten(out)
-        if tree != self.out_tree and not _have_equal_places(tree, self.out_tree):
+        if tree != self.out_tree and not _have_equal_paths(tree, self.out_tree):
             raise TypeError(
                 f"{self} returned a result of structure {tree}, but result_shape_dtypes has "
                 f"{self.out_tree}. Return what was declared, or declare what is returned."
@@ -102,13 +102,13 @@ class HostFunction:
         if array.shape == aval.shape and canonical_dtype(array.dtype) == aval.dtype:
             return array.astype(aval.dtype)
         got = ShapedArray(array.shape, array.dtype) if array.dtype.kind != "O" else None
-        said = got.str_short() if got else f"a {type(value).__name__}"
+        got_text = got.str_short() if got else f"a {type(value).__name__}"
         raise TypeError(
-            f"{self} returned {said} as leaf {position} of its result, but result_shape_dtypes "
+            f"{self} returned {got_text} as leaf {position} of its result, but result_shape_dtypes "
             f"says {aval.str_short()}. Convert it (numpy.asarray(value, "
             f"'{np.dtype(aval.dtype).name}')), or declare {short_dtype(array.dtype)} and its shape."
             if got
-            else f"{self} returned {said}, which is no array, as leaf {position} of its result."
+            else f"{self} returned {got_text}, which is no array, as leaf {position} of its result."
         )
 
     def on_arrays(self, avals: Sequence[Any]) -> HostFunction:
@@ -134,13 +134,13 @@ class HostFunction:
     __repr__ = __str__
 
 
-def _have_equal_places(one: Any, other: Any) -> bool:
+def _have_equal_paths(one: Any, other: Any) -> bool:
     """Whether two structures have their leaves at equal places: as a list and a tuple have."""
-    places = [
+    paths = [
         [path for path, _ in tree_flatten_with_path(tree_unflatten(t, [0] * t.num_leaves))[0]]
         for t in (one, other)
     ]
-    return places[0] == places[1]
+    return paths[0] == paths[1]
 
 
 class _OnArrays(HostFunction):

@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from dovetail_core import Effect, IOEffect, OrderedIOEffect, Primitive
+from dovetail_text.syntax import register_parameter
 
-from .effects import DebugEffect, OrderedDebugEffect
 from .host import HostFunction
+
+
+@dataclass(frozen=True, slots=True)
+class DebugEffect(IOEffect):
+    """A program shows values while it runs (``debug.print``, ``log``, ``callback``)."""
+
+    name: str = "debug"
+    anywhere: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedDebugEffect(OrderedIOEffect):
+    """A program shows values while it runs, in order."""
+
+    name: str = "debug"
+    anywhere: ClassVar[bool] = True
+
+
+register_parameter(DebugEffect, name="debug")
+register_parameter(OrderedDebugEffect, name="ordered_debug")
+
 
 # All take arrays; ``callback`` is a function of NumPy arrays to a sequence of them.
 

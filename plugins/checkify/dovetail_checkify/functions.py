@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from string import Formatter
 from typing import Any
 
 import numpy as np
 
 import dovetail_lax as lax
 from dovetail_base.arguments import string
+from dovetail_base.format_strings import check_format
 from dovetail_base.source import called, short_repr
 from dovetail_core import current_source, describe_source, here, typeof
 from dovetail_tree.util import tree_flatten
 
-from .error import Check, Error
-from .errors import FailedCheckError
-from .first import first_failure
-from .primitive import check_p
+from .errors import Check, Error, FailedCheckError
+from .primitive import check_p, first_failure
 
 
 def check(pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs: Any) -> None:
@@ -42,11 +39,11 @@ def check(pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs
     for x in leaves:
         _require_value(x)
     source = current_source()
-    _Names(describe_source(source)).vformat(msg, fmt_args, fmt_kwargs)
+    check_format(f"check{describe_source(source)}", "message", msg, fmt_args, fmt_kwargs)
     slots = tuple(range(len(leaves)))
-    said = Check(FailedCheckError, f"{msg} (`check` failed)", structure, slots, source)
+    summary = Check(FailedCheckError, f"{msg} (`check` failed)", structure, slots, source)
     failed = np.logical_not(pred) if isinstance(pred, (bool, np.bool_)) else lax.bitwise_not(pred)
-    check_p.bind(failed, np.int32(1), *leaves, checks=(said,), debug=bool(debug))
+    check_p.bind(failed, np.int32(1), *leaves, checks=(summary,), debug=bool(debug))
 
 
 def debug_check(pred: Any, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
@@ -100,27 +97,3 @@ def _require_value(x: Any) -> None:
             f"{short_repr(x)} of type {type(x).__name__}{called()}. Put what is fixed into the "
             "message itself."
         ) from None
-
-
-class _Names(Formatter):
-    """Names what a format asks for and does not get."""
-
-    def __init__(self, place: str) -> None:
-        self.place = place
-
-    def get_value(self, key: int | str, args: Sequence[Any], kwargs: Any) -> Any:
-        try:
-            return super().get_value(key, args, kwargs)
-        except (IndexError, KeyError):
-            given = f"{len(args)} positional arguments and {sorted(kwargs)}"
-            error = IndexError if isinstance(key, int) else KeyError
-            raise error(
-                f"check{self.place}: the message asks for argument {key!r}, but got {given}. "
-                "Pass it, or write '{{' for a brace."
-            ) from None
-
-    def format_field(self, value: Any, format_spec: str) -> str:
-        return ""
-
-    def convert_field(self, value: Any, conversion: Any) -> Any:
-        return value

@@ -9,8 +9,7 @@ from dovetail_jit import jit
 from dovetail_testing import Sample, assert_close, law
 from dovetail_testing.kernel_laws import arrays_of
 
-from .error import Error
-from .errors import DivisionByZeroError, NaNError, OOBError, all_checks
+from .errors import DivisionByZeroError, Error, NaNError, OOBError, all_checks
 from .functionalize import run_checked
 
 

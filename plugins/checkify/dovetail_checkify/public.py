@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .error import Error as Error, init_error as init_error
     from .errors import (
+        Error as Error,
         ErrorCategory as ErrorCategory,
         JaxRuntimeError as JaxRuntimeError,
         all_checks as all_checks,
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         div_checks as div_checks,
         float_checks as float_checks,
         index_checks as index_checks,
+        init_error as init_error,
         nan_checks as nan_checks,
         user_checks as user_checks,
     )

@@ -59,9 +59,9 @@ def _by_method(
     args: Sequence[Any],
     dims: Dims,
     params: dict[str, Any],
-    whole: Sequence[int],
+    full_size: Sequence[int],
 ) -> Any:
-    """``whole``: the operands that get an axis of full size in one call for all elements."""
+    """``full_size``: the operands that get an axis of full size in one call for all elements."""
     method, callback = params["vmap_method"], params["callback"]
     if method is None:
         raise NotImplementedError(
@@ -78,7 +78,7 @@ def _by_method(
     if method == "sequential_unrolled":
         return _unrolled(bind, axis.size, args, dims)
     widths = {"expand_dims": 1, "broadcast_all": axis.size}
-    sizes = [axis.size if i in whole else widths.get(method) for i in range(len(args))]
+    sizes = [axis.size if i in full_size else widths.get(method) for i in range(len(args))]
     moved = [
         algebra().broadcast(x, size, 0) if d is None and size is not None else x
         for x, d, size in zip(_in_front(args, dims), dims, sizes)

@@ -2,15 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+import dovetail_lax as lax
 from dovetail_base.source import BackwardSource, Source
-from dovetail_core import DovetailError, describe_source, typeof
+from dovetail_core import (
+    DovetailError,
+    Eqn,
+    ShapedArray,
+    describe_source,
+    enable_x64,
+    is_inexact,
+    typeof,
+)
 
-from .kinds import Kind, has_numbers, is_floating
+
+class Kind(NamedTuple):
+    """A kind of numbers.
+
+    Attributes:
+        traced: which elements of a floating-point array are such numbers; it may be traced.
+        concrete: the same for a NumPy array.
+    """
+
+    name: str
+    traced: Callable[[Any], Any]
+    concrete: Callable[[Any], Any]
+
+
+def can_be(aval: Any) -> bool:
+    """Whether elements of an array of a type can be nan or infinite."""
+    return isinstance(aval, ShapedArray) and is_inexact(aval.dtype)
+
+
+def has_numbers(aval: Any) -> bool:
+    """Whether a type is that of arrays of numbers or booleans, which can be shown."""
+    if not isinstance(aval, ShapedArray) or not isinstance(aval.dtype, np.dtype):
+        return False
+    return is_inexact(aval.dtype) or aval.dtype.kind in "biu"
+
+
+def is_floating(x: Any) -> bool:
+    """Whether elements of a value can be nan or infinite."""
+    return can_be(typeof(x))
+
+
+def _is_nan(x: Any) -> Any:
+    return lax.ne(x, x)
+
+
+def _is_inf(x: Any) -> Any:
+    if typeof(x).dtype.kind == "c":  # type: ignore[attr-defined]
+        return lax.bitwise_or(_is_inf(lax.real(x)), _is_inf(lax.imag(x)))
+    return lax.eq(lax.abs(x), typeof(x).dtype.type(np.inf))  # type: ignore[attr-defined]
+
+
+NAN = Kind("nan", _is_nan, np.isnan)
+INF = Kind("inf", _is_inf, np.isinf)
+KINDS = {kind.name: kind for kind in (NAN, INF)}
+
 
 SHOWN = 4
 """How many elements of an operand are shown, at most."""
@@ -80,7 +133,7 @@ class NumericError(DovetailError, FloatingPointError):
         self.finding = finding
 
 
-def first_place(kind: Kind, outs: Sequence[Any]) -> tuple[int, tuple[int, ...]] | None:
+def first_occurrence(kind: Kind, outs: Sequence[Any]) -> tuple[int, tuple[int, ...]] | None:
     """The first result that has such a number, and where it has; None: none has."""
     for i, x in enumerate(outs):
         if is_floating(x):
@@ -91,21 +144,21 @@ def first_place(kind: Kind, outs: Sequence[Any]) -> tuple[int, tuple[int, ...]] 
     return None
 
 
-def operand_line(aval: Any, values: Sequence[Any], same_place: bool) -> str:
+def operand_line(aval: Any, values: Sequence[Any], at_index: bool) -> str:
     """How an operand is shown: its type, and some of its values."""
-    said = ", ".join(map(str, values))
+    text = ", ".join(map(str, values))
     if not aval.shape or not values:
-        return f"{aval.str_short()} {said}".rstrip()
-    if same_place:
-        return f"{aval.str_short()}, {said} at that index"
-    return f"{aval.str_short()}, {said}{', ...' if aval.size > len(values) else ''}"
+        return f"{aval.str_short()} {text}".rstrip()
+    if at_index:
+        return f"{aval.str_short()}, {text} at that index"
+    return f"{aval.str_short()}, {text}{', ...' if aval.size > len(values) else ''}"
 
 
 def concrete_finding(
     kind: Kind, operation: str, source: Source | None, args: Sequence[Any], outs: Sequence[Any]
 ) -> Finding | None:
     """What there is to say of an operation that was applied to known values."""
-    results = first_place(kind, outs)
+    results = first_occurrence(kind, outs)
     if results is None:
         return None
     result, at = outs[results[0]], results[1]
@@ -119,6 +172,71 @@ def concrete_finding(
         same = bool(aval.shape) and aval.shape == typeof(result).shape  # type: ignore[attr-defined]
         values = [array[at]] if same else array.ravel()[:SHOWN].tolist()
         lines.append(operand_line(aval, values, same))
-    is_origin = first_place(kind, args) is None
+    is_origin = first_occurrence(kind, args) is None
     shown = typeof(result).str_short()
     return Finding(kind.name, operation, source, shown, at, lines, is_origin=is_origin)
+
+
+OPERANDS = 4
+"""Of how many operands elements are kept, at most."""
+
+
+def no_views() -> tuple[Any, Any]:
+    """The views of no operands: real and imaginary parts, a row for each."""
+    nothing = np.zeros((OPERANDS, SHOWN), _dtype())
+    return nothing, nothing
+
+
+def views(args: Sequence[Any], result: Any, at: Any) -> list[Any]:
+    """Real and imaginary parts: of an operand of the shape of the result, the element in the place
+    ``at``, counted along all axes; of others the first ones."""
+    rows = [_rows(x, result, at) for x in args[:OPERANDS]]
+    zero = np.zeros(SHOWN, _dtype())
+    rows += [(zero, zero)] * (OPERANDS - len(rows))
+    return [lax.stack([r[part] for r in rows]) for part in range(2)]
+
+
+def _rows(x: Any, result: Any, at: Any) -> tuple[Any, Any]:
+    aval: Any = typeof(x)
+    zero = np.zeros(SHOWN, _dtype())
+    if not has_numbers(aval) or not aval.size:
+        return zero, zero
+    here = _has_index_of(aval, result)
+    n = 1 if here else min(aval.size, SHOWN)
+    flat = lax.reshape(x, (aval.size,))
+    cut = lax.dynamic_slice(flat, (at if here else np.int32(0),), (n,))
+    if aval.dtype.kind == "c":
+        return _row(lax.real(cut), n), _row(lax.imag(cut), n)
+    return _row(cut, n), zero
+
+
+def _row(x: Any, n: int) -> Any:
+    dtype = _dtype()
+    return lax.pad(lax.convert_element_type(x, dtype), dtype.type(0), [(0, SHOWN - n, 0)])
+
+
+def lines(eqn: Eqn, result: Any, real: Any, imaginary: Any) -> list[str]:
+    """What is said of an equation's operands, from their views."""
+    results: list[str] = []
+    for i, v in enumerate(eqn.invars):
+        aval: Any = v.aval
+        if i >= OPERANDS or not has_numbers(aval):
+            results.append(aval.str_short())
+            continue
+        here = _has_index_of(aval, result)
+        n = 1 if here else min(aval.size, SHOWN)
+        values: Any = real[i, :n]
+        if aval.dtype.kind == "c":
+            values = values + 1j * imaginary[i, :n]
+        elif aval.dtype.kind in "biu":
+            values = values.astype(aval.dtype)
+        results.append(operand_line(aval, list(values), here))
+    return results
+
+
+def _has_index_of(aval: Any, result: Any) -> bool:
+    return bool(aval.shape) and aval.shape == result.shape
+
+
+def _dtype() -> Any:
+    return np.dtype(np.float64 if enable_x64.value else np.float32)

@@ -90,9 +90,9 @@ def _holder(x: object, ours: list[Any]) -> Step:
     holders = gc.get_referrers(x)
     ours.append(holders)
     candidates = [h for h in holders if not _is_ours(h, ours)]
-    for look in (_in_named, _in_container):
+    for check_results in (_in_named, _in_container):
         for holder in candidates:
-            result = look(x, holder)
+            result = check_results(x, holder)
             if result is not None:
                 return result
     return "", None

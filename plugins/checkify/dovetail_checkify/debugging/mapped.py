@@ -11,8 +11,7 @@ from dovetail_base.source import BackwardSource, Source
 from dovetail_batching import BatchTrace
 from dovetail_core import Eqn, LiftTracer, Primitive, StagedTracer, Tracer
 
-from .finding import Finding, Mapped, NumericError, concrete_finding
-from .kinds import KINDS
+from .finding import KINDS, Finding, Mapped, NumericError, concrete_finding
 
 _quiet: ContextVar[bool] = ContextVar("dovetail_quiet", default=False)
 is_quiet = _quiet.get

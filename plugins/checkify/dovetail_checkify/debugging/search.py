@@ -1,7 +1,7 @@
-"""Where in a program a nan or infinity comes up: an interpretation that keeps the first one.
+"""Search of a program for the first nan or infinity, by an interpretation.
 
 A first pass, which computes nothing, lists the operations and loops in the order in which the
-second one meets them. The state of that one is the number of the operation, the place in its
+second one runs them. The state of the second one is the number of the operation, the index in its
 result, some elements of its operands, and a counter for each loop.
 """
 
@@ -26,14 +26,12 @@ from dovetail_core import (
 )
 from dovetail_jit import jit
 
-from .finding import Finding, Loop
-from .kinds import Kind, can_be, is_floating
+from .finding import Finding, Kind, Loop, can_be, is_floating, lines, no_views, views
 from .mapped import axes_of
-from .views import lines, no_views, views
 
 
 class _Around(NamedTuple):
-    """A loop around an operation: its number, and whether the operation is in its condition."""
+    """A loop that encloses an operation; ``in_condition`` if the operation is in its condition."""
 
     number: int
     title: str
@@ -42,7 +40,7 @@ class _Around(NamedTuple):
 
 
 class _Application(NamedTuple):
-    """An operation of a program, its place, and the loops around it."""
+    """An operation of a program, its source line, and the enclosing loops."""
 
     eqn: Eqn
     source: Source | None
@@ -50,7 +48,7 @@ class _Application(NamedTuple):
 
 
 class _Walk(Interpreter):
-    """Meets the operations of a program in a fixed order, in sub-programs too."""
+    """Visits the operations of a program in a fixed order, in sub-programs too."""
 
     def __init__(self, state: Sequence[Any] = ()) -> None:
         super().__init__(state)
@@ -60,7 +58,7 @@ class _Walk(Interpreter):
 
     def visit(self, eqn: Eqn, args: list[Any]) -> Any:
         if eqn.primitive.traits.effect_only:
-            return []  # it has happened
+            return []  # its effect has happened in the first run
         regions = eqn.primitive.regions
         if regions is not None and (interface := regions(eqn.params)).runs != "in any order":
             if interface.is_loop:
@@ -96,10 +94,10 @@ class _Walk(Interpreter):
 class _Lister(_Walk):
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[_Application] = []
+        self.applications: list[_Application] = []
 
     def meet(self, number: int, eqn: Eqn, args: list[Any]) -> Any:
-        self.found.append(_Application(eqn, get_override(), self.around))
+        self.applications.append(_Application(eqn, get_override(), self.around))
         return NotImplemented
 
 
@@ -107,9 +105,9 @@ FIXED = 6
 
 
 class _Searcher(_Walk):
-    """The state: the number of the operation (-1: none), whether no operand had such a number,
-    which result and where in it, views of the operands; counters of the loops as they were, and as
-    they are."""
+    """The state: the number of the operation (-1: none), a flag that no operand had such a number,
+    the result and the index in it, views of the operands; counters of the loops at that operation,
+    and current ones."""
 
     def __init__(self, kind: Kind, loops: int) -> None:
         result = [np.int32(-1), np.False_, np.int32(0), np.int32(0), *no_views()]
@@ -131,7 +129,7 @@ class _Searcher(_Walk):
     def joined(
         self, interface: RegionInterface, before: Sequence[Any], after: Sequence[Any]
     ) -> Any:
-        """That of the first device that has found one, best one with its origin."""
+        """The state of the first device that has such an operation, preferably with its origin."""
         written = [x is not y for x, y in zip(before, after)]
         if not written[0]:  # counters alone, which are the same for all of them
             at: Any = np.int32(0)
@@ -157,7 +155,7 @@ class _Searcher(_Walk):
         return outs
 
     def _note(self, number: int, i: int, x: Any, args: Sequence[Any], inherited: Any) -> None:
-        """Keep it if it is the first one; the first that no operand has goes before others."""
+        """Keep the operation if it is the first; one whose operands are free of it has priority."""
         result = self.kind.traced(x)
         is_origin = lax.bitwise_and(_any(result), lax.bitwise_not(inherited))
         is_first = lax.bitwise_and(_any(result), lax.lt(self.state[0], np.int32(0)))
@@ -171,16 +169,15 @@ class _Searcher(_Walk):
 def search(
     kind: Kind, program: ClosedJaxpr, operands: Sequence[Any], source: Source | None = None
 ) -> Finding | None:
-    """The operation of a program with which a nan or infinity comes up; None where none has one
-    among its results.
+    """The operation of a program that first returns a nan or infinity; None if there is none.
 
-    The program is run again: what it prints is not printed a second time, but functions that it
-    calls for their results are called.
+    The program is run again. Prints are not repeated, but functions that it calls for their results
+    are called.
 
     Args:
-        source: the line of all its operations, instead of their own.
+        source: the source line of all its operations, instead of their own.
     """
-    program = mutable_values.discharge(program)  # what a reference holds is an operand then
+    program = mutable_values.discharge(program)  # contents of references become operands
     lister = _Lister()
     stage(lambda *xs: lister.run(program, xs), program.in_avals)
     loops = lister.counts[0]
@@ -190,12 +187,12 @@ def search(
         searcher.run(program, xs)
         return searcher.state
 
-    found = [np.asarray(x) for x in jit(state)(*operands)]
-    number, is_origin, result, at = (x.item() for x in found[:4])
+    values = [np.asarray(x) for x in jit(state)(*operands)]
+    number, is_origin, result, at = (x.item() for x in values[:4])
     if number < 0:
         return None
-    counters = [int(x) for x in found[FIXED:]]
-    eqn, own, around = lister.found[number]
+    counters = [int(x) for x in values[FIXED:]]
+    eqn, own, around = lister.applications[number]
     aval: Any = eqn.outvars[result].aval
     return Finding(
         kind.name,
@@ -203,10 +200,10 @@ def search(
         source or own,
         aval.str_short(),
         tuple(int(k) for k in np.unravel_index(at, aval.shape)),
-        lines(eqn, aval, found[4], found[5]),
+        lines(eqn, aval, values[4], values[5]),
         [Loop(a.title, source or a.source, counters[a.number] + a.in_condition) for a in around],
         axes_of(eqn, result),
-        any(isinstance(a.source, BackwardSource) for a in lister.found),
+        any(isinstance(a.source, BackwardSource) for a in lister.applications),
         is_origin,
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 from dovetail_backends import reference_rules, stablehlo_rules
 from dovetail_core import def_impl, describe_source
 
-from ..error import Check, Error
+from ..errors import Check, Error
 from ..primitive import check_p
 
 

@@ -8,8 +8,7 @@ from typing import Any
 from dovetail_batching import batch_rules
 from dovetail_core import algebra
 
-from ..first import first_failure
-from ..primitive import check_p
+from ..primitive import check_p, first_failure
 
 
 @batch_rules.register(check_p)
