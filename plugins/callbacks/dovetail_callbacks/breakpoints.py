@@ -1,10 +1,10 @@
-"""``debug.breakpoint``: Python's debugger where a program is, with the values that it has there.
+"""``debug.breakpoint``: Python's debugger at a point of a program, with the values at this point.
 
-A function that was traced is over when its program runs. So the frames of the user's code are
-noted while it is traced: their lines, and their variables, whose arrays become operands of a
-callback. That puts frames of the same names, lines and variables together again, and stops in the
-last one as ``breakpoint()`` does, by ``sys.breakpointhook``: so it is the debugger that is set up,
-in pytest its own.
+A traced function has returned when its program runs. So the frames of the user's code are recorded
+while it is traced: their lines, and their variables, whose arrays become operands of a callback.
+The callback makes frames of the same names, lines and variables again, and stops in the last one as
+``breakpoint()`` does, by ``sys.breakpointhook``, which starts the debugger that is set up (in
+pytest its own).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .debug import callback
 
 
 class _Frame(NamedTuple):
-    """A frame of the user's code as it was while tracing, without its variables."""
+    """A frame of the user's code at the time of tracing, without its variables."""
 
     code: CodeType
     line: int
@@ -37,16 +37,16 @@ def breakpoint(
     token: Any = None,
     **kwargs: Any,
 ) -> None:
-    """Stop in Python's debugger when the program gets here, with the values it has then.
+    """Stop in Python's debugger when the program reaches this point, with the values at this point.
 
-    The frames are those of the traced code, as far as its variables were known while it was traced;
-    ``up`` and ``down`` go through them. What is changed in them changes nothing. Under ``vmap`` the
-    program stops once for each element, under differentiation with primal values.
+    The frames are those of the traced code with the variables known while it was traced; ``up`` and
+    ``down`` go through them. Changes of variables have no effect. Under ``vmap`` the program stops
+    once for each element, under differentiation with primal values.
 
     Args:
         backend: None or ``"cli"``: the debugger that ``breakpoint()`` starts.
-        filter_frames: whether to leave out frames of the framework.
-        num_frames: how many frames to note, the innermost first; None for all.
+        filter_frames: if True, frames of the framework are left out.
+        num_frames: the number of frames, innermost first; None for all.
         ordered: keep the order of such stops.
 
     Raises:
@@ -77,7 +77,7 @@ def breakpoint(
 
 
 def _is_iterator(x: Any) -> bool:
-    """Whether a variable is an iterator: trees warn of such, who expect a container."""
+    """True for iterators, of which functions on trees warn, as they expect containers."""
     return isinstance(x, Iterator)
 
 
@@ -97,9 +97,9 @@ def _noted(
 
 
 def _stop(frames: Sequence[_Frame], variables: Sequence[dict[str, Any]]) -> None:
-    """Run code that does nothing but run the next frame's, and call the hook in the last one's.
+    """Run code for each frame that only runs the code of the next, and in the last one the hook.
 
-    Frames call each other by ``exec`` itself, so that there are no others between them.
+    Frames call each other by ``exec``, so that there are no other frames between them.
     """
     run: Callable[..., Any] = sys.breakpointhook
     args: tuple[Any, ...] = ()

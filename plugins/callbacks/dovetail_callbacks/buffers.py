@@ -34,31 +34,32 @@ def buffer_callback(
 
     ``callback(ctx, out, *args, **kwargs)`` gets an :class:`ExecutionContext` (on a GPU with its
     ``stream``) and :class:`Buffer` objects, which NumPy and other libraries read by
-    ``__array__``, ``__dlpack__`` or ``__cuda_array_interface__``. It writes all elements of those
-    in ``out``, which hold anything before, and returns None. It must not write to those of
-    arguments, which are the caller's arrays, nor keep any: they are gone when it returns.
+    ``__array__``, ``__dlpack__`` or ``__cuda_array_interface__``. It writes all elements of the
+    buffers in ``out``, whose contents are undefined before, and returns None. It must not write to
+    buffers of arguments, which are the caller's arrays, nor keep any: they are invalid after it
+    returns.
 
     Programs for CPUs and GPUs have buffers; without ``jit`` one is compiled for the call.
 
     Args:
-        callback: as above; what it raises, who waits for the results gets.
+        callback: as above; exceptions that it raises are raised when results are awaited.
         result_shape_dtypes: a pytree of values with ``shape`` and ``dtype``: the structure and the
             types of ``out``.
         has_side_effect: call it even if nothing uses its results.
-        vmap_method: what ``vmap`` does, as of :func:`dovetail.pure_callback`.
-        input_output_aliases: numbers of results, by those of the arguments (both flattened) whose
-            values, and memory where it is free, they begin with.
-        command_buffer_compatible: a GPU may record what it starts, and repeat that without
-            calling it again.
+        vmap_method: the treatment by ``vmap``, as in :func:`dovetail.pure_callback`.
+        input_output_aliases: maps numbers of arguments to numbers of results (both flattened) that
+            begin with the argument's value, and with its memory if that is free.
+        command_buffer_compatible: a GPU may record the operations that it starts, and repeat them
+            without calling it again.
 
     Returns: a function of pytrees of arrays, given to ``callback`` in the same structure.
 
     Raises:
-        TypeError: ``callback`` is not callable or ``result_shape_dtypes`` has something else than
-            types; where it is called, an argument is no array, or of elements smaller than a
-            byte; where it runs, it does not return None.
-        ValueError: ``vmap_method`` is unknown, or (where it is called) aliases name arguments or
-            results that there are not, or of different types.
+        TypeError: ``callback`` is not callable or ``result_shape_dtypes`` has leaves other than
+            types; when called, an argument is not an array, or has elements smaller than a byte;
+            when it runs, it does not return None.
+        ValueError: ``vmap_method`` is unknown, or (when called) aliases name arguments or results
+            that do not exist, or have different types.
     """
     avals, out_tree = declared("buffer_callback", callback, result_shape_dtypes)
     check_vmap_method("buffer_callback", callback, vmap_method)

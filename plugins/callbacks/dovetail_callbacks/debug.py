@@ -1,4 +1,4 @@
-"""Looking at values while a program runs: ``debug.print`` and ``debug.callback``."""
+"""Output of values while a program runs: ``debug.print``, ``debug.log`` and ``debug.callback``."""
 
 from __future__ import annotations
 
@@ -29,20 +29,21 @@ def callback(
     partitioned: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """Call a Python function for its effect on the world; what it returns is ignored.
+    """Call a Python function for its side effects; its result is ignored.
 
-    Without a function it returns one that takes it, and its arguments, with the options given:
-    ``debug.callback(ordered=True)(f, x, ordered=y)`` passes an argument named as an option.
+    Without a function it returns one that takes the function and its arguments, with the options
+    given: ``debug.callback(ordered=True)(f, x, ordered=y)`` passes an argument ``ordered``.
 
-    Under differentiation it sees primal values; under ``vmap`` it is called once per element. Where
-    a predicate is mapped all branches run, and loops until their last element is done: it is called
-    there for all elements.
+    Under differentiation it gets primal values; under ``vmap`` it is called once per element. If a
+    predicate is mapped, all branches run, and loops until their last element is done: then it is
+    called for all elements.
 
     Args:
-        callback: gets read-only NumPy arrays; arguments that are not arrays come as they are.
+        callback: gets read-only NumPy arrays; arguments that are not arrays are passed unchanged.
         ordered: keep the order of such calls.
-        partitioned: in a program on several devices, each of them calls it with what it has of the
-            arguments; else it is called once, with wholes. At rest it gets wholes.
+        partitioned: in a program on several devices, each device calls it with its shards of the
+            arguments; otherwise it is called once, with the complete arrays, as in eager
+            evaluation.
 
     Raises:
         TypeError: the callback is not callable, or there is none to take the arguments.
@@ -69,17 +70,17 @@ def print(  # the public name
 ) -> Any:
     """Print values when the program runs: ``debug.print("x = {x}", x=x)``.
 
-    Without a format it returns a function that takes it, and its arguments, with the options given:
-    ``debug.print(ordered=True)("{ordered}", ordered=x)`` prints a value named as an option.
+    Without a format it returns a function that takes the format and its arguments, with the options
+    given: ``debug.print(ordered=True)("{ordered}", ordered=x)`` prints an argument ``ordered``.
 
     Args:
-        fmt: as of ``str.format``; ``args`` and ``kwargs`` are its arguments.
+        fmt: a format for ``str.format``; ``args`` and ``kwargs`` are its arguments.
         ordered: keep the order of such lines.
-        partitioned: each device prints what it has of the values, as of :func:`callback`.
-        skip_format_check: do not look at ``fmt`` before the program runs.
+        partitioned: each device prints its shards of the values, as in :func:`callback`.
+        skip_format_check: do not check ``fmt`` before the program runs.
 
     Raises:
-        TypeError: ``fmt`` is no string, or there is none for the arguments.
+        TypeError: ``fmt`` is not a string, or there is none for the arguments.
         IndexError, KeyError: ``fmt`` names an argument that is not given.
         ValueError: an argument is given that ``fmt`` does not name.
     """
@@ -97,7 +98,7 @@ def log(
 ) -> Any:
     """Log values when the program runs, by the logger ``dovetail.debug`` at level INFO.
 
-    Arguments, errors and what is returned are those of :func:`print`.
+    Arguments, result and errors are those of :func:`print`.
     """
     line = _line("debug.log", _logger.info, ordered, partitioned, skip_format_check)
     return _now_or_later("debug.log", "format", line, fmt, args, kwargs)
@@ -106,7 +107,7 @@ def log(
 def _line(
     what: str, show: Callable[[str], Any] | None, ordered: bool, partitioned: bool, unchecked: bool
 ) -> Callable[..., None]:
-    """A function that prints, with these options, what it is given."""
+    """A function that prints its arguments, with these options."""
 
     def show_line(fmt: str, /, *args: Any, **kwargs: Any) -> None:
         string("fmt", fmt)
@@ -121,7 +122,7 @@ def _line(
 def _now_or_later(
     what: str, name: str, f: Callable[..., None], first: Any, args: Any, kwargs: Any
 ) -> Any:
-    """``f(first, *args, **kwargs)``; ``f`` itself where only options were given."""
+    """``f(first, *args, **kwargs)``; ``f`` itself if only options were given."""
     if first is not None:
         return f(first, *args, **kwargs)
     if args or kwargs:
@@ -134,7 +135,7 @@ def _now_or_later(
 
 
 class Printer:
-    """Prints its arguments in a format, or hands the line to another function."""
+    """Prints its arguments in a format, or passes the line to another function."""
 
     __slots__ = ("fmt", "show")
     __name__ = "print"

@@ -1,4 +1,4 @@
-"""``import dovetail.experimental``: names that live there for the sake of existing programs."""
+"""Names of ``dovetail.experimental``, for existing programs."""
 
 from __future__ import annotations
 

@@ -37,21 +37,22 @@ def pure_callback(
 ) -> Any:
     """Call a Python function without side effects, also from inside of compiled programs.
 
-    It may be called any number of times, or not at all where the result is not used.
+    It may be called any number of times, or never if the result is not used.
 
     Args:
         callback: gets read-only NumPy arrays in the structure of ``args`` and ``kwargs``.
-        result_shape_dtypes: a pytree of values with ``shape`` and ``dtype``: what it returns.
-            A type that says ``weak_type``, as ``eval_shape`` does, is one of a weakly typed result.
+        result_shape_dtypes: a pytree of values with ``shape`` and ``dtype``, the types of its
+            result. A type with ``weak_type``, as from ``eval_shape``, is that of a weakly typed
+            result.
         sharding: accepted; the function runs on the host.
-        vmap_method: what ``vmap`` does: ``"sequential"`` and ``"sequential_unrolled"`` call it
-            once per element; ``"expand_dims"`` and ``"broadcast_all"`` once, with a leading axis
-            on every argument (of size 1, or repeated, where an argument is not mapped).
+        vmap_method: the treatment by ``vmap``: ``"sequential"`` and ``"sequential_unrolled"`` call
+            it once per element; ``"expand_dims"`` and ``"broadcast_all"`` once, with a leading axis
+            on every argument (for arguments that are not mapped of size 1, or repeated).
 
     Raises:
-        TypeError: the callback is not callable, an argument no array, or (when it runs) the
-            result is of another type than declared. ValueError: ``vmap_method`` is unknown,
-            ``sharding`` is none, or types of 64 bits are declared while they are not enabled.
+        TypeError: the callback is not callable, an argument is not an array, or (when it runs) the
+            result has another type than declared. ValueError: ``vmap_method`` is unknown,
+            ``sharding`` is not a sharding, or types of 64 bits are declared but not enabled.
     """
     check_vmap_method("pure_callback", callback, vmap_method)
     if sharding is not None:
@@ -69,10 +70,10 @@ def io_callback(
     ordered: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """Call a Python function that has side effects, once each time the program gets there.
+    """Call a Python function that has side effects, once each time the program reaches this point.
 
     Args:
-        callback, result_shape_dtypes, sharding: as of :func:`pure_callback`.
+        callback, result_shape_dtypes, sharding: as in :func:`pure_callback`.
         ordered: keep the order of such calls, also among calls of different compiled functions.
 
     Raises:
@@ -94,7 +95,11 @@ def _prepared(
 
 
 def declared(what: str, callback: Any, result: Any) -> tuple[tuple[ShapedArray, ...], Any]:
-    """The types and the structure of a result that is declared, of what can be called."""
+    """The types and the structure of the declared result.
+
+    Raises:
+        TypeError: ``callback`` is not callable, or ``result`` has leaves other than types.
+    """
     if not callable(callback):
         raise TypeError(
             f"{what} takes a function, got {callback!r} of type {type(callback).__name__}"
@@ -104,7 +109,7 @@ def declared(what: str, callback: Any, result: Any) -> tuple[tuple[ShapedArray, 
 
 
 def check_vmap_method(what: str, callback: Any, method: str | None) -> None:
-    """That ``vmap`` knows what to do with calls of ``callback``."""
+    """Raise ValueError unless ``method`` is a known ``vmap_method``."""
     if method is not None and method not in _VMAP_METHODS:
         raise ValueError(
             f"{what} of {callable_name(callback)}{here()}: vmap_method={method!r} is unknown. It "

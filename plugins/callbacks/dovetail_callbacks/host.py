@@ -1,4 +1,4 @@
-"""Python functions as programs call them: NumPy arrays in, checked NumPy arrays out."""
+"""Python functions as programs call them, with NumPy arrays and checked results."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from dovetail_tree.util import tree_flatten, tree_flatten_with_path, tree_unflat
 class HostFunction:
     """A user's function with the structures of its arguments and result.
 
-    Two of one function and equal structures are equal, so that equal programs are found equal.
+    Two objects with one function and equal structures are equal, so that equal programs are.
 
     Args:
         fun: called with arguments of structure ``in_tree``.
-        static: positions among the leaves and values of arguments that are not arrays.
-        out_tree: what it must return; None: the result is ignored.
+        static: positions among the leaves, and values, of arguments that are not arrays.
+        out_tree: the structure of its result, or None if the result is ignored.
     """
 
     __slots__ = ("fun", "in_tree", "static", "out_tree", "what", "source")
@@ -54,7 +54,7 @@ class HostFunction:
         """The leaves of the function's result for arguments of these leaves.
 
         Raises:
-            TypeError: the result has not the structure that was declared; a list may be a tuple.
+            TypeError: the result does not have the declared structure; a list may be a tuple.
         """
         leaves = list(arrays)
         for i, x in self.static:
@@ -87,10 +87,10 @@ class HostFunction:
             )
 
     def checked(self, result_avals: Sequence[Any], *arrays: Any) -> list[Any]:
-        """The result's leaves as arrays of the types that were declared.
+        """The result's leaves as arrays of the declared types.
 
         Raises:
-            TypeError: a structure, shape or dtype is another; names the function and the leaf.
+            TypeError: structure, shape or dtype differ; names the function and the leaf.
         """
         result = self(*arrays)
         return [self._leaf(i, x, a) for i, (x, a) in enumerate(zip(result, result_avals))]
@@ -112,7 +112,7 @@ class HostFunction:
         )
 
     def on_arrays(self, avals: Sequence[Any]) -> HostFunction:
-        """The same function of the arrays that arguments of types ``avals`` are made of."""
+        """The same function, called with the arrays that arguments of types ``avals`` consist of."""
         return _OnArrays(self, avals)
 
     def _key(self) -> Any:
@@ -135,7 +135,7 @@ class HostFunction:
 
 
 def _have_equal_paths(one: Any, other: Any) -> bool:
-    """Whether two structures have their leaves at equal places: as a list and a tuple have."""
+    """True if two structures have leaves at equal paths, as a list and a tuple have."""
     paths = [
         [path for path, _ in tree_flatten_with_path(tree_unflatten(t, [0] * t.num_leaves))[0]]
         for t in (one, other)
@@ -144,7 +144,7 @@ def _have_equal_paths(one: Any, other: Any) -> bool:
 
 
 class _OnArrays(HostFunction):
-    """A function of high values, called with the arrays that they are made of."""
+    """A function of high values, called with the arrays that they consist of."""
 
     __slots__ = ("avals",)
 

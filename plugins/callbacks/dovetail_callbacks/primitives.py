@@ -1,4 +1,4 @@
-"""Primitives that call Python: pure functions, functions with effects, and debugging output."""
+"""Primitives that call Python functions, pure ones and ones with effects, and their effects."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _pure_type(
 
 
 def effect(ordered: bool) -> Effect:
-    """The effect of talking to the world: ordered ones keep their order."""
+    """The effect of input and output, ordered or not."""
     return OrderedIOEffect("io") if ordered else IOEffect("io")
 
 
@@ -84,12 +84,12 @@ for _p in (pure_callback_p, io_callback_p, buffer_callback_p, debug_callback_p):
     _p.def_traits(
         parameters={
             "callback": "the Python function",
-            "command_buffer_compatible": "whether a GPU may record what it starts",
-            "has_side_effect": "whether it is called for its effect",
-            "input_output_aliases": "pairs of numbers of an operand and the result in its place",
-            "ordered": "whether calls keep their order",
-            "partitioned": "whether each device calls it on its parts",
+            "command_buffer_compatible": "true if a GPU may record the operations that it starts",
+            "has_side_effect": "true if it is called for its effect",
+            "input_output_aliases": "pairs of numbers: an operand, and the result in its memory",
+            "ordered": "true if calls keep their order",
+            "partitioned": "true if each device calls it on its shards",
             "result_avals": "types of its results",
-            "vmap_method": "what vmap makes of it",
+            "vmap_method": "the treatment by vmap",
         }
     )

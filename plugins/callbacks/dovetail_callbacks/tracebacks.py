@@ -1,7 +1,7 @@
 """The option ``traceback_filtering``: tracebacks of uncaught exceptions without Dovetail's frames.
 
-Exceptions keep their tracebacks; what is left out is left out when Python or IPython shows them. So
-nothing is installed, and no call is slower, until the option is set.
+Exceptions keep their tracebacks; frames are left out when Python or IPython shows them. So nothing
+is installed, and no call is slower, until the option is set.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _mode(value: Any) -> str:
 
 
 class _Filtering(Option):
-    """Setting it puts a hook where exceptions are shown; what the hook does is the mode of then."""
+    """An option that installs a hook when it is set; the hook reads the mode when it is called."""
 
     def _valid(self, value: Any, place: str = "") -> Any:
         mode = super()._valid(value, place)
@@ -35,9 +35,9 @@ class _Filtering(Option):
 
 
 def without_frames(error: BaseException) -> tuple[str, int]:
-    """What Python shows of ``error``, without the framework's frames, and how many these are.
+    """The text that Python shows for ``error`` without the framework's frames, and their number.
 
-    Causes and what an exception was raised in the handling of are shown in the same way.
+    Causes and contexts of the exception are shown in the same way.
     """
     shown = TracebackException.from_exception(error)
     count = _filter(shown, error)
@@ -50,7 +50,7 @@ def _filter(shown: Any, error: BaseException | None) -> int:
     hidden = [is_hidden(frame) for frame, _ in walk_tb(error.__traceback__)]
     count = sum(hidden)
     if count == len(hidden) or len(hidden) != len(shown.stack):
-        count = 0  # all of it is the framework's, or Python has left out something itself
+        count = 0  # all frames are the framework's, or Python itself has left out some
     elif count:
         kept = [f for f, h in zip(shown.stack, hidden) if not h]
         shown.stack = StackSummary.from_list(kept)
@@ -71,7 +71,7 @@ _before: list[Hook] = []
 
 
 def _show(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-    """Takes the place of ``sys.excepthook``."""
+    """The hook that replaces ``sys.excepthook``."""
     mode = traceback_filtering.value
     text, count = without_frames(error) if isinstance(error, Exception) else ("", 0)
     if mode in ("off", "tracebackhide") or not count:
@@ -100,7 +100,7 @@ def _shell() -> Any:
 def _show_in_shell(
     shell: Any, kind: Any, error: BaseException, traceback: Any, tb_offset: Any = None
 ) -> None:
-    """IPython leaves out frames that say so, and tells how many; other modes take them out."""
+    """Show an exception in IPython, which skips marked frames; in other modes remove them first."""
     mode = traceback_filtering.value
     if mode in ("auto", "tracebackhide"):
         for frame in _hidden_in(error):

@@ -1,4 +1,4 @@
-"""Checks inside of any code whose failure is data, and the table by which primitives add theirs."""
+"""Checks whose failures are values, and the rule table of checks of primitives."""
 
 from typing import TYPE_CHECKING
 

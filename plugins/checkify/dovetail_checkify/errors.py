@@ -1,4 +1,7 @@
-"""What can fail: the kinds of errors, and the sets of them that are asked for."""
+"""Errors as values: the kinds of errors and sets of them, checks, and the first failure.
+
+An error has a flag for failure, the number of the check that failed, and the values in its message.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,11 @@ from dovetail_tree.util import register_pytree_node, tree_unflatten
 
 
 class JaxException(Exception):
-    """What a check says of its failure; its class is the kind of error (``ErrorCategory``)."""
+    """The failure of a check; its class is the kind of error (``ErrorCategory``)."""
 
 
 class FailedCheckError(JaxException):
-    """A ``check`` of the user's does not hold."""
+    """A ``check`` of the user failed."""
 
 
 class NaNError(JaxException):
@@ -35,7 +38,7 @@ class OOBError(JaxException):
 
 
 class BatchedError(JaxException):
-    """Failures of several elements of mapped axes, by their index there."""
+    """Failures of several elements of mapped axes, by index."""
 
     def __init__(self, error_mapping: Mapping[tuple[int, ...], JaxException]) -> None:
         self.error_mapping = dict(error_mapping)
@@ -47,7 +50,7 @@ class BatchedError(JaxException):
 
 
 class JaxRuntimeError(ValueError):
-    """Raised where a failed check becomes an exception: at rest, or by ``Error.throw``."""
+    """Raised when a check fails in eager evaluation, and by ``Error.throw``."""
 
 
 ErrorCategory = type[JaxException]
@@ -62,10 +65,10 @@ all_checks: frozenset[ErrorCategory] = automatic_checks | user_checks
 
 
 def categories(errors: Any) -> frozenset[ErrorCategory]:
-    """The kinds of errors that were asked for.
+    """``errors`` as a set of kinds of errors.
 
     Raises:
-        TypeError: it is no set of kinds of errors.
+        TypeError: it is not such a set.
     """
     from dovetail_base.source import called, short_repr
 
@@ -83,15 +86,15 @@ def categories(errors: Any) -> frozenset[ErrorCategory]:
 
 
 class Check(NamedTuple):
-    """One check of a program: what it says, of which values, and where it stands.
+    """One check of a program: its message, the values in it, and its source line.
 
     Attributes:
         category: the kind of error.
         message: formatted (``str.format``) with the values.
-        structure: of the message's positional and named arguments.
-        slots: which arrays of the error's payload they are.
-        source: the user's line.
-        mapped: which arrays of the payload are the index in mapped axes, the innermost first.
+        structure: the tree of the message's positional and named arguments.
+        slots: the indices of these in the error's payload.
+        source: the user's source line.
+        mapped: the indices, in the payload, of the indices in mapped axes, innermost first.
     """
 
     category: type[JaxException]
@@ -102,7 +105,7 @@ class Check(NamedTuple):
     mapped: tuple[int, ...] = ()
 
     def exception(self, payload: Sequence[Any]) -> JaxException:
-        """What it says where it fails, for concrete values."""
+        """The exception for a failure with concrete values."""
         args, kwargs = tree_unflatten(self.structure, [payload[i] for i in self.slots])
         text = Formatter().vformat(self.message, args, kwargs)
         at = ",".join(str(payload[i]) for i in reversed(self.mapped))
@@ -110,7 +113,7 @@ class Check(NamedTuple):
         return self.category(f"{text}{describe_source(self.source)}{where}")
 
     def moved(self, slots: Sequence[int]) -> Check:
-        """The check in an error whose payload has array ``i`` of this one at ``slots[i]``."""
+        """The check for a payload that has array ``i`` of the current one at ``slots[i]``."""
         return self._replace(
             slots=tuple([slots[i] for i in self.slots]),
             mapped=tuple([slots[i] for i in self.mapped]),
@@ -123,8 +126,8 @@ class Error:
     element.
 
     Attributes:
-        _pred: whether a check failed. _code: which one, counted from 1 (0: none).
-        _metadata: the checks. _payload: the arrays that their messages are about.
+        _pred: True if a check failed. _code: its number, counted from 1 (0: none).
+        _metadata: the checks. _payload: the arrays in their messages.
     """
 
     def __init__(self, _pred: Any, _code: Any, _metadata: Any, _payload: Any) -> None:
@@ -167,7 +170,7 @@ class Error:
         return self._metadata[number - 1].exception([_element(x, at) for x in self._payload])
 
     def throw(self) -> None:
-        """Raise what failed, if anything did.
+        """Raise the failure, if there is one.
 
         Raises:
             JaxRuntimeError: a check failed. ValueError: the error is being traced.
@@ -183,7 +186,7 @@ class Error:
 
 
 def _element(x: Any, at: tuple[int, ...]) -> Any:
-    """One element's value as messages format it: an array, as which it is printed in trees, too."""
+    """The value of one element as an array, as messages format it, also in trees."""
     if isinstance(typeof(x).dtype, ExtendedDType):  # type: ignore[attr-defined]
         return x[at]
     value = np.asarray(np.asarray(x)[at])

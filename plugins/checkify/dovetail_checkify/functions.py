@@ -1,4 +1,4 @@
-"""Saying what must hold: ``check``, ``debug_check`` and ``check_error``."""
+"""The functions ``check``, ``debug_check`` and ``check_error``."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ from .primitive import check_p, first_failure
 
 
 def check(pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs: Any) -> None:
-    """Say that ``pred`` holds; the message says what it is about if it does not.
+    """Check that ``pred`` is true, and report ``msg`` if it is not.
 
-    In a function below ``checkify`` a failure is part of the error that it returns. Evaluated at
-    once it raises; in compiled code that is not below ``checkify`` it is refused.
+    In a function transformed by ``checkify``, a failure is part of the error that is returned.
+    Evaluated eagerly it raises; in other compiled code checks are an error.
 
     Args:
         pred: a boolean scalar.
         msg: formatted (``str.format``) with ``fmt_args`` and ``fmt_kwargs``, pytrees of arrays.
-        debug: outside of ``checkify``, check nothing.
+        debug: if True, check only under ``checkify``.
 
     Raises:
-        TypeError: ``pred`` is no boolean scalar, ``msg`` no string, a value to format no array.
+        TypeError: ``pred`` is not a boolean scalar, ``msg`` not a string, a value to format not an
+            array.
         IndexError, KeyError: ``msg`` names an argument that is not given.
         JaxRuntimeError: ``pred`` is known, and does not hold.
     """
@@ -47,7 +48,7 @@ def check(pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs
 
 
 def debug_check(pred: Any, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
-    """:func:`check` for code below ``checkify``; without it nothing is checked.
+    """:func:`check` that is ignored outside of ``checkify``.
 
     Raises:
         TypeError, IndexError, KeyError: as :func:`check`.
@@ -56,11 +57,11 @@ def debug_check(pred: Any, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
 
 
 def check_error(error: Error) -> None:
-    """Fail here if ``error`` says that something failed: the inverse of ``checkify``.
+    """Report the failure in ``error``, if there is one, as a check: the inverse of ``checkify``.
 
     Raises:
-        TypeError: it is no ``Error``.
-        JaxRuntimeError: it is known, and something failed.
+        TypeError: it is not an ``Error``.
+        JaxRuntimeError: it is not traced, and has a failure.
     """
     if not isinstance(error, Error):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(
@@ -94,6 +95,6 @@ def _require_value(x: Any) -> None:
     except TypeError:
         raise TypeError(
             f"the values that a check's message is formatted with are pytrees of arrays, got "
-            f"{short_repr(x)} of type {type(x).__name__}{called()}. Put what is fixed into the "
-            "message itself."
+            f"{short_repr(x)} of type {type(x).__name__}{called()}. Put constants into the message "
+            "itself."
         ) from None

@@ -1,4 +1,4 @@
-"""The law of checks: they change no result, and find in compiled code what they find at once."""
+"""The law of checks: they change no result, and fail alike in compiled and eager code."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .functionalize import run_checked
 
 @law("checks", without={"random", "effect"}, mixed=False)
 def checks_law(sample: Sample) -> None:
-    """Results are those of the operation alone; what failed is one of the kinds that were asked
-    for, is found in compiled code, too, and a nan that is reported is one."""
+    """Results are those of the operation alone; a failure is of a requested kind and the same in
+    compiled code, and there is a nan if one is reported."""
     program = stage_closed(sample.flat, sample.avals)
     error, outs = run_checked(program, sample.args, all_checks)
     alone = sample.flat(*sample.args)

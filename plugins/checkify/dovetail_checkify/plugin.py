@@ -1,4 +1,4 @@
-"""Manifest of the plugin ``checkify``: checks whose failure is data, and finding nan and inf."""
+"""Manifest of the plugin ``checkify``: checks whose failures are values; search for nan and inf."""
 
 from dovetail_core import Manifest
 

@@ -1,4 +1,4 @@
-"""The primitive ``check``: no result, and an effect, so that it is never dropped."""
+"""The primitive ``check``, which has an effect and no results, and the first failure of several."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .errors import Check
 
 @dataclass(frozen=True, slots=True)
 class CheckEffect(IOEffect):
-    """Something is checked. Only a function that is functionalized has a place for failures."""
+    """The effect of a check, which only ``checkify`` turns into a value."""
 
     name: str = "check"
     guardable: ClassVar[bool] = True
@@ -26,8 +26,8 @@ check_p = Primitive("check", multiple_results=True)
 check_p.def_traits(
     effect_only=True,  # derivatives check primal values
     parameters={
-        "checks": "what can have failed",
-        "debug": "whether nothing is checked outside of checkify",
+        "checks": "the checks that may have failed",
+        "debug": "true if it is ignored outside of checkify",
     },
 )
 
@@ -57,10 +57,11 @@ def first_failure(
     checks: tuple[Check, ...],
     mapped: Sequence[bool] | None = None,
 ) -> Failure:
-    """What failed first along the leading axis of all arrays, and where: one more payload.
+    """The first failure along the leading axis of all arrays, with its index as one more payload.
 
     Args:
-        mapped: which of ``failed``, ``code`` and the payload have that axis; by default all.
+        mapped: True for each of ``failed``, ``code`` and the payload that has this axis; by default
+            all have it.
     """
     has = [True] * (2 + len(payload)) if mapped is None else list(mapped)
     size = next(typeof(x).shape[0] for x, m in zip((failed, code, *payload), has) if m)  # type: ignore[attr-defined]

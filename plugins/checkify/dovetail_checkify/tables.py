@@ -1,4 +1,4 @@
-"""The table of checks: what can be wrong with an application of a primitive."""
+"""The rule table of checks of applications of primitives."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from .errors import ErrorCategory, NaNError
 
 
 class Report(Protocol):
-    """What a rule tells of failures."""
+    """The object to which a rule reports checks."""
 
     def wants(self, category: ErrorCategory) -> bool:
-        """Whether that kind of error is asked for: what need not be computed should not be."""
+        """True if that kind of error is requested; otherwise its checks need not be computed."""
         ...
 
     def __call__(self, category: ErrorCategory, failed: Any, message: str, *payload: Any) -> None:
         """Report a check.
 
         Args:
-            failed: a boolean scalar, whether it fails.
+            failed: a boolean scalar, true if it fails.
             message: formatted (``str.format``) with ``payload``, which are arrays.
         """
         ...
@@ -33,8 +33,8 @@ class CheckRule(Protocol):
 
     Args:
         args: the operands. outs: the results, a list.
-        report: is told each check and whether it fails (see :class:`Report`). Which checks there
-            are must follow from types and parameters; values may be traced.
+        report: called for each check (see :class:`Report`). The set of checks must follow from
+            types and parameters; values may be traced.
     """
 
     def __call__(
@@ -43,7 +43,7 @@ class CheckRule(Protocol):
 
 
 def has_nan(xs: Sequence[Any]) -> Any:
-    """Whether one of several arrays has a nan; None where none can."""
+    """A boolean, true if one of several arrays has a nan; None if none can have one."""
     return _any_of(xs, lambda x: lax.ne(x, x))
 
 
@@ -70,7 +70,7 @@ def check_nan(name: str) -> CheckRule:
 
 
 def _derive(primitive: Primitive) -> CheckRule | None:
-    """Results must not be nan; what holds sub-programs is checked there."""
+    """A check of results for nan; None for primitives with regions, which are checked inside."""
     return check_nan(primitive.name) if primitive.regions is None else None
 
 
@@ -81,4 +81,4 @@ check_rules: RuleTable[Callable[..., None]] = RuleTable(
     law="checks",
     empty="its sub-programs are checked",
 )
-"""What is checked unasked (``automatic_checks``, and kinds of errors of third parties)."""
+"""Checks of primitives (``automatic_checks``, and kinds of errors of third parties)."""

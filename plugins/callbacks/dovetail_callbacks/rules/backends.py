@@ -1,4 +1,4 @@
-"""Calling the function: at once, from a compiled program, and from evaluation with NumPy."""
+"""Evaluation and lowering of callbacks."""
 
 from __future__ import annotations
 

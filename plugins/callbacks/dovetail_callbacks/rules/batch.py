@@ -1,4 +1,4 @@
-"""Batching: one call per element, or one call on whole arrays where the user says so."""
+"""Batching rules of callbacks: one call per element, or one call on complete arrays."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _pure_batch(axis: Any, args: Sequence[Any], dims: Dims, **params: Any) -> An
 
 @batch_rules.register(buffer_callback_p)
 def _buffer_batch(axis: Any, args: Sequence[Any], dims: Dims, **params: Any) -> Any:
-    """Arguments in whose place results are have the mapped axis like these."""
+    """Batch the callback; aliased arguments have the mapped axis, as their results have."""
     aliased = [i for i, _ in params["input_output_aliases"]]
     return _by_method(buffer_callback_p, axis, args, dims, params, aliased)
 
@@ -61,7 +61,7 @@ def _by_method(
     params: dict[str, Any],
     full_size: Sequence[int],
 ) -> Any:
-    """``full_size``: the operands that get an axis of full size in one call for all elements."""
+    """Batch by ``vmap_method``; operands in ``full_size`` get an axis of full size in one call."""
     method, callback = params["vmap_method"], params["callback"]
     if method is None:
         raise NotImplementedError(

@@ -1,4 +1,4 @@
-"""Differentiating: a Python function has no known derivative; output for debugging goes on."""
+"""Rules of ``ad.jvp`` that refuse callbacks, whose derivatives are not known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Callbacks with high arguments or results, as callbacks with the arrays that these are made of."""
+"""Lowering of callbacks with high arguments or results to callbacks with their arrays."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..primitives import debug_callback_p, io_callback_p, pure_callback_p
 def on_arrays(
     call: Callable[..., Any], args: Any, callback: HostFunction, result_avals: Any, **params: Any
 ) -> list[Any]:
-    """``call`` on the arrays that arguments are made of; its results are of the types declared."""
-    arrays = lower_values(args, f"asked for to call {callback}")
+    """``call`` on the arrays that arguments consist of; its results have the declared types."""
+    arrays = lower_values(args, f"requested to call {callback}")
     low = callback.on_arrays([typeof(x) for x in args])
     outs = call(*arrays, callback=low, result_avals=tuple(low_types(result_avals)), **params)
     return raise_values(outs, result_avals)

@@ -1,4 +1,4 @@
-"""How results of callbacks are divided: in no way that types tell, as Python gives wholes."""
+"""Sharding rules of callbacks: results are unsharded, as Python returns complete arrays."""
 
 from __future__ import annotations
 

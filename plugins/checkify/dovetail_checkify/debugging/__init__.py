@@ -1,1 +1,1 @@
-"""Finding nan and infinity where they come up: ``debug_nans`` and ``debug_infs``."""
+"""Search for the origin of nan and infinity (``debug_nans``, ``debug_infs``), and for leaks."""

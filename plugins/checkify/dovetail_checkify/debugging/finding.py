@@ -1,4 +1,4 @@
-"""What was found: an operation with a nan or infinity among its results, and how that is said."""
+"""Findings: operations with a nan or infinity among their results, and their description."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Kind(NamedTuple):
     """A kind of numbers.
 
     Attributes:
-        traced: which elements of a floating-point array are such numbers; it may be traced.
+        traced: maps a floating-point array, which may be traced, to flags of such numbers.
         concrete: the same for a NumPy array.
     """
 
@@ -34,19 +34,19 @@ class Kind(NamedTuple):
 
 
 def can_be(aval: Any) -> bool:
-    """Whether elements of an array of a type can be nan or infinite."""
+    """True if elements of arrays of a type can be nan or infinite."""
     return isinstance(aval, ShapedArray) and is_inexact(aval.dtype)
 
 
 def has_numbers(aval: Any) -> bool:
-    """Whether a type is that of arrays of numbers or booleans, which can be shown."""
+    """True if a type is that of arrays of numbers or booleans, which can be shown."""
     if not isinstance(aval, ShapedArray) or not isinstance(aval.dtype, np.dtype):
         return False
     return is_inexact(aval.dtype) or aval.dtype.kind in "biu"
 
 
 def is_floating(x: Any) -> bool:
-    """Whether elements of a value can be nan or infinite."""
+    """True if elements of a value can be nan or infinite."""
     return can_be(typeof(x))
 
 
@@ -66,11 +66,11 @@ KINDS = {kind.name: kind for kind in (NAN, INF)}
 
 
 SHOWN = 4
-"""How many elements of an operand are shown, at most."""
+"""The greatest number of elements of an operand that are shown."""
 
 
 class Loop(NamedTuple):
-    """A loop around an operation, and the iteration in which it is found, counted from 0."""
+    """A loop that encloses an operation, and the iteration, counted from 0."""
 
     title: str
     source: Source | None
@@ -85,15 +85,15 @@ class Mapped(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """An operation among whose results there is such a number.
+    """An operation with such a number among its results.
 
     Attributes:
-        kind: ``"nan"`` or ``"inf"``. operation: what it is called in the message.
-        result: the type of the result. at: the place of the first such number in it.
-        operands: what is shown of them, a line for each.
+        kind: ``"nan"`` or ``"inf"``. operation: its description in the message.
+        result: the type of the result. at: the index of the first such number in it.
+        operands: a line of text for each operand.
         mapped: the axes of the result that are mapped over, that of the outermost ``vmap`` first.
-        is_differentiated: whether a backward pass belongs to it.
-        is_origin: whether no operand has such a number.
+        is_differentiated: True if a backward pass belongs to it.
+        is_origin: True if no operand has such a number.
     """
 
     kind: str
@@ -120,13 +120,13 @@ class Finding(NamedTuple):
         if self.mapped:
             at = ", ".join(f"{self.at[m.axis]} of {m.size}" for m in self.mapped)
             parts.append(f"for element {at} of what vmap maps over")
-        place = f" at index {', '.join(map(str, self.at))}" if self.at else ""
+        index = f" at index {', '.join(map(str, self.at))}" if self.at else ""
         operands = "".join(f"\n  operand {i}: {x}" for i, x in enumerate(self.operands))
-        return f"{', '.join(parts)}.\n  result: {self.result}, {self.kind}{place}{operands}"
+        return f"{', '.join(parts)}.\n  result: {self.result}, {self.kind}{index}{operands}"
 
 
 class NumericError(DovetailError, FloatingPointError):
-    """A nan or infinity came up while ``debug_nans`` or ``debug_infs`` asks to be told."""
+    """A nan or infinity among results while ``debug_nans`` or ``debug_infs`` is set."""
 
     def __init__(self, message: str, finding: Finding | None = None) -> None:
         super().__init__(message)
@@ -134,7 +134,7 @@ class NumericError(DovetailError, FloatingPointError):
 
 
 def first_occurrence(kind: Kind, outs: Sequence[Any]) -> tuple[int, tuple[int, ...]] | None:
-    """The first result that has such a number, and where it has; None: none has."""
+    """The index of the first result with such a number, and the index in it; None if none has."""
     for i, x in enumerate(outs):
         if is_floating(x):
             result = kind.concrete(np.asarray(x))
@@ -145,7 +145,7 @@ def first_occurrence(kind: Kind, outs: Sequence[Any]) -> tuple[int, tuple[int, .
 
 
 def operand_line(aval: Any, values: Sequence[Any], at_index: bool) -> str:
-    """How an operand is shown: its type, and some of its values."""
+    """A line of text for an operand: its type, and some of its values."""
     text = ", ".join(map(str, values))
     if not aval.shape or not values:
         return f"{aval.str_short()} {text}".rstrip()
@@ -157,7 +157,7 @@ def operand_line(aval: Any, values: Sequence[Any], at_index: bool) -> str:
 def concrete_finding(
     kind: Kind, operation: str, source: Source | None, args: Sequence[Any], outs: Sequence[Any]
 ) -> Finding | None:
-    """What there is to say of an operation that was applied to known values."""
+    """The finding for an operation that was applied to concrete values, or None."""
     results = first_occurrence(kind, outs)
     if results is None:
         return None
@@ -178,7 +178,7 @@ def concrete_finding(
 
 
 OPERANDS = 4
-"""Of how many operands elements are kept, at most."""
+"""The greatest number of operands of which elements are kept."""
 
 
 def no_views() -> tuple[Any, Any]:
@@ -188,8 +188,8 @@ def no_views() -> tuple[Any, Any]:
 
 
 def views(args: Sequence[Any], result: Any, at: Any) -> list[Any]:
-    """Real and imaginary parts: of an operand of the shape of the result, the element in the place
-    ``at``, counted along all axes; of others the first ones."""
+    """Real and imaginary parts of some elements: for operands of the shape of the result the
+    element at the flat index ``at``, for others the first ones."""
     rows = [_rows(x, result, at) for x in args[:OPERANDS]]
     zero = np.zeros(SHOWN, _dtype())
     rows += [(zero, zero)] * (OPERANDS - len(rows))
@@ -216,7 +216,7 @@ def _row(x: Any, n: int) -> Any:
 
 
 def lines(eqn: Eqn, result: Any, real: Any, imaginary: Any) -> list[str]:
-    """What is said of an equation's operands, from their views."""
+    """Lines of text for an equation's operands, from their views."""
     results: list[str] = []
     for i, v in enumerate(eqn.invars):
         aval: Any = v.aval

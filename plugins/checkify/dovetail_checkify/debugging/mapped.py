@@ -1,4 +1,4 @@
-"""Which axes of results ``vmap`` maps over, noted while it is traced for what is said of a nan."""
+"""Mapped axes of results, recorded while ``vmap`` is traced, for messages about nan."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ is_quiet = _quiet.get
 
 
 def quietly(f: Callable[..., Any], *args: Any) -> Any:
-    """``f(*args)``, where no results are looked at."""
+    """``f(*args)`` without checks of results."""
     return run_with(_quiet, True, f, *args)
 
 
@@ -31,12 +31,12 @@ class _NotedBackward(BackwardSource):
 
 
 def axes_of(eqn: Eqn, result: int) -> tuple[Mapped, ...]:
-    """The axes of one of an equation's results that are known to be mapped over."""
+    """The recorded mapped axes of a result of an equation."""
     return getattr(eqn.source, "axes", {}).get(result, ())
 
 
 class WatchedBatchTrace(BatchTrace):
-    """Notes where results have the mapped axis; says which element an error is about."""
+    """Records the mapped axes of results, and adds the index of the element to errors."""
 
     __slots__ = ()
 
@@ -66,15 +66,15 @@ def _note(x: Any) -> None:
         if eqn is not None and eqn.source is not None:
             known = getattr(eqn.source, "axes", {})
             noted: Any = _NotedBackward if isinstance(eqn.source, BackwardSource) else _Noted
-            place = noted(*eqn.source)
-            place.axes = {**known, eqn.outvars.index(array.variable): axes}
-            array._trace.place(array, place)
+            source = noted(*eqn.source)
+            source.axes = {**known, eqn.outvars.index(array.variable): axes}
+            array._trace.place(array, source)
 
 
 def _element(
     finding: Finding, primitive: Primitive, args: Sequence[Any], outs: Sequence[Any]
 ) -> Finding | None:
-    """The finding, said of the operation that was mapped and of the element."""
+    """The finding for the mapped operation, with the index of the element."""
     arrays = [_unwrapped(x)[0] for x in args]
     for x in outs:
         array, axes = _unwrapped(x)
@@ -90,7 +90,7 @@ def _element(
 
 
 def _unwrapped(x: Any) -> tuple[Any, tuple[Mapped, ...]]:
-    """The array behind what is traced, and those of its axes that are mapped over."""
+    """The array inside of lifted tracers, and its mapped axes."""
     axes: list[Mapped] = []
     while isinstance(x, LiftTracer):
         trace: Any = x._trace

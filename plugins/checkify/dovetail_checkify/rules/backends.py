@@ -1,4 +1,4 @@
-"""A check that nobody functionalized: at rest it raises, in compiled code it has no place."""
+"""Evaluation of checks outside of ``checkify``, which raise, and lowering, which refuses them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _check_stablehlo(b: Any, *operands: Any, checks: tuple[Check, ...], debug: b
     if not debug:
         raise ValueError(
             f"a check{describe_source(checks[0].source)} is compiled, and nobody takes its "
-            "failure: compiled code raises nothing. Functionalize the function first, error, out = "
+            "failure: compiled code raises nothing. Transform the function first, error, out = "
             "jit(checkify(f))(...), and call error.throw(); or use debug_check."
         )
     return []

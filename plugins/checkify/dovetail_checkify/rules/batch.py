@@ -1,4 +1,4 @@
-"""Batching a check: the first element that fails is what fails."""
+"""The batching rule of ``check``, which keeps the failure of the first element."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks have no results to be divided."""
+"""The sharding rule of ``check``, which has no results."""
 
 from __future__ import annotations
 
