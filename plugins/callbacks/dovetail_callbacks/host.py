@@ -112,7 +112,7 @@ class HostFunction:
         )
 
     def on_arrays(self, avals: Sequence[Any]) -> HostFunction:
-        """The same function, called with the arrays that arguments of types ``avals`` consist of."""
+        """The same function, called with the arrays of arguments of types ``avals``."""
         return _OnArrays(self, avals)
 
     def _key(self) -> Any:

@@ -80,9 +80,9 @@ def _checked(
 
 
 def batch_rule(rules: FlatRules) -> Callable[..., Any]:
-    """The rule of ``batching.batch`` of a primitive whose author said how to batch it.
+    """The rule of ``batching.batch`` of a primitive whose author defined one.
 
-    Where there are other rules, too, the batched function is a primitive with those, batched.
+    If there are other rules as well, the batched function is a primitive with these, batched.
     """
     batch: Any = rules.batch
     alone = rules.reduce is None and not rules.differentiates

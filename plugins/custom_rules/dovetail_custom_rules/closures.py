@@ -1,4 +1,4 @@
-"""``closure_convert`` and ``custom_gradient``: rules given by functions that close over values."""
+"""``closure_convert`` and ``custom_gradient``, for rules that close over values."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Any, l
     """Turn values that ``fun`` closes over and that may be differentiated into arguments.
 
     Args:
-        fun: a pure function of ``example_args``, of which only structure and types matter.
+        fun: a pure function of ``example_args``, of which only structure and types are used.
 
-    Returns: ``converted`` and a list of values, so that ``converted(*args, *values)`` is
+    Returns: ``converted`` and a list of values, so that ``converted(*args, *values)`` equals
     ``fun(*args)``. Values that cannot be differentiated (integers, arrays that are not traced)
-    stay inside of ``converted``.
+    remain constants of ``converted``.
 
     Raises:
         TypeError: an argument is not an array; when called, the arguments have another structure
@@ -75,7 +75,7 @@ def closure_convert(fun: Callable[..., Any], *example_args: Any) -> tuple[Any, l
 
 
 class _Pull:
-    """A traced function from cotangents to cotangents: a pytree of what it closes over."""
+    """A traced function from cotangents to cotangents, as a pytree of its constants."""
 
     def __init__(self, jaxpr: Jaxpr, out_tree: Any, consts: list[Any]) -> None:
         self.jaxpr = jaxpr
@@ -95,8 +95,8 @@ def custom_gradient(fun: Callable[..., Any]) -> Any:
     """Decorator: define a function together with its gradient.
 
     ``fun(*args)`` returns the result and a function from the result's cotangent to a tuple with one
-    cotangent per argument (to the cotangent itself where there is one argument). That function may
-    close over intermediate values. It is traced.
+    cotangent per argument (for a single argument, to the cotangent itself). That function may close
+    over intermediate values. It is traced.
     """
 
     @wraps(fun)
@@ -139,7 +139,7 @@ def _pair(fun: Any, result: Any) -> Any:
 
 
 class Converted:
-    """A function traced at given types: a program, and the values that it closes over."""
+    """A function traced at given types: a program and its constants."""
 
     def __init__(self, fun: Callable[..., Any], leaves: Any, in_tree: Any, name: str) -> None:
         tree: list[Any] = []
@@ -162,7 +162,7 @@ class Converted:
 
     @cached_property
     def program(self) -> ClosedJaxpr:
-        """The program, with what it closes over as its first operands."""
+        """The program with its constants as first operands."""
         return consts_to_inputs(self.jaxpr)
 
     def __call__(self, consts: Any, x: Any) -> Any:

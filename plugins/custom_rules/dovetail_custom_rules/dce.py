@@ -1,4 +1,4 @@
-"""Dead code: an author's rule computes what is used, in place of the whole function."""
+"""Dead code elimination by authors' rules, which compute only the used results of a function."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def selected(primitive: Primitive, used: Flags) -> Primitive:
 
 
 def lean_lowering(primitive: Primitive) -> Callable[..., Any]:
-    """The rule of ``backends.stablehlo`` that lowers what a primitive's decomposition needs."""
+    """The rule of ``backends.stablehlo`` that lowers a decomposition without dead code."""
     run: Any = primitive.decomposition
     name = primitive.name
 
@@ -82,8 +82,8 @@ def lean_lowering(primitive: Primitive) -> Callable[..., Any]:
 
 
 def flat_dce(frame: Frame, rule: Callable[..., Any]) -> Callable[[Flags], Any]:
-    """``rule(*static, used_outs, *arguments)``, which returns the result with None for what is
-    not used."""
+    """The flat rule of ``rule(*static, used_outs, *arguments)``, which returns the result with None
+    for unused leaves."""
     what = f"the dce rule {name_of(rule)} of {frame.name}"
 
     def reduce(used: Flags) -> Callable[..., list[Any]]:
@@ -102,11 +102,11 @@ def flat_dce(frame: Frame, rule: Callable[..., Any]) -> Callable[[Flags], Any]:
 
 
 def _used_leaves(frame: Frame, what: str, out: Any, used: Flags) -> list[Any]:
-    """The used leaves of what a rule returned.
+    """The used leaves of the result of a rule.
 
     Raises:
-        TypeError: a container is another than in the function's result. ValueError: a used result
-            is None, or of another type. Names rule, function, path and both.
+        TypeError: a container differs from that in the function's result. ValueError: a used result
+            is None, or of another type. Names rule, function, path and both types.
     """
     leaves: list[Any] = []
     full = tree_unflatten(frame.out_tree, list(range(len(used))))
@@ -135,9 +135,9 @@ def _used_leaves(frame: Frame, what: str, out: Any, used: Flags) -> list[Any]:
 
 
 def _walk(full: Any, out: Any, leaves: list[Any]) -> bool:
-    """Collect what ``out`` has at the leaves of ``full``; None may stand for any part of it.
+    """Collect the values of ``out`` at the leaves of ``full``; None may replace any subtree.
 
-    Leaves of ``full`` are integers. False where the containers differ.
+    Leaves of ``full`` are integers. Returns False if the containers differ.
     """
     if isinstance(full, int):
         if out is not None and tree_structure(out).num_nodes != 1:
@@ -166,9 +166,9 @@ _running: ContextVar[frozenset[Any]] = ContextVar("dovetail_running_dce", defaul
 
 
 class Reduction(NamedTuple):
-    """What stands in for a primitive of which only some results are used.
+    """The replacement of a primitive of which only some results are used.
 
-    ``needed`` are the operands of the original that it takes.
+    ``needed`` marks the operands of the original that it takes.
     """
 
     primitive: Primitive
@@ -180,7 +180,7 @@ class Reduction(NamedTuple):
 def running(
     rules: FlatRules, program: ClosedJaxpr, used: Flags, f: Callable[..., Any], *args: Any
 ) -> Any:
-    """``f(*args)``, in which the rule for these results is not run once more."""
+    """``f(*args)``, in which the rule for these results is not run again."""
     more = _running.get() | {_run_key(rules, program, used)}
     return run_with(_running, more, f, *args)
 
@@ -192,8 +192,8 @@ def _run_key(rules: FlatRules, program: ClosedJaxpr, used: Flags) -> Any:
 def reduction(rules: FlatRules, program: ClosedJaxpr, used: Flags) -> Reduction | None:
     """The primitive for the ``used`` results of a function with the body ``program``.
 
-    None where there is no rule, all are used, or the rule that would be run is running (it calls
-    the function for the same results): then the primitive stays whole.
+    None if there is no rule, all results are used, or the rule is being run (it calls the function
+    for the same results): then the primitive is not reduced.
     """
     if rules.reduce is None or all(used):
         return None
@@ -211,7 +211,7 @@ def _reduce(
     rules: FlatRules, reduce: Callable[[Flags], Any], program: ClosedJaxpr, used: Flags
 ) -> Reduction:
     staged = _stage_rule(rules.name, reduce(used), program)
-    # A function with derivative rules keeps its operands: the rules speak of all of them.
+    # A function with derivative rules keeps its operands, as the rules take all of them.
     smaller, needed = dce_closed(staged, [True] * sum(used), rules.differentiates)
     return _made(rules, reduce, program, used, smaller, tuple(needed))
 
@@ -228,7 +228,7 @@ def _made(
     smaller: ClosedJaxpr, needed: Flags,
 ) -> Reduction:  # fmt: skip
     def again(used_now: Flags) -> Callable[..., list[Any]]:
-        """Of what remains: the rule again where its operands suffice, else plain elimination."""
+        """Reduce again: by the rule if its operands suffice, else by plain elimination."""
         rest = iter(used_now)
         still_used = tuple(u and next(rest) for u in used)
         staged = _stage_rule(rules.name, reduce(still_used), program)

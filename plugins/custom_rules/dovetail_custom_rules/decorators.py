@@ -1,4 +1,4 @@
-"""JAX's decorators, as thin forms of :class:`custom`, and what is made of them."""
+"""JAX's decorators, as subclasses of :class:`custom`, and functions made of them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class custom_jvp(custom):
 
     @property
     def symbolic_zeros(self) -> bool:
-        """Whether the rule gets zero tangents as ``SymbolicZero``."""
+        """True if the rule takes zero tangents as ``SymbolicZero``."""
         return bool(self._defined("jvp", 1))
 
 
@@ -69,17 +69,17 @@ class custom_vjp(custom):
 
     @property
     def symbolic_zeros(self) -> bool:
-        """Whether the rule gets zeros as ``SymbolicZero``, and arguments as ``CustomVJPPrimal``."""
+        """True if rules take zeros as ``SymbolicZero``, and arguments as ``CustomVJPPrimal``."""
         return bool(self._defined("vjp", 2))
 
     @property
     def optimize_remat(self) -> bool:
-        """Whether the function itself runs where residuals are not needed."""
+        """True if the function itself runs when residuals are not needed."""
         return bool(self._defined("vjp", 3))
 
 
 class custom_dce(custom):
-    """A function whose author says, by ``def_dce``, how to compute only the results that are used.
+    """A function with a rule, defined by ``def_dce``, that computes only the used results.
 
     Args:
         static_argnums: arguments that are not arrays. The rule gets them first.
@@ -94,7 +94,7 @@ class custom_dce(custom):
 
 
 class custom_vmap(custom):
-    """A function whose author says, by ``def_vmap``, how it behaves under ``vmap``.
+    """A function with a rule for ``vmap``, defined by ``def_vmap``.
 
     It may be differentiated in either mode, and carry other rules.
     """
@@ -111,10 +111,10 @@ class custom_vmap(custom):
 
 
 class custom_transpose(custom):
-    """A linear function whose author defines its transpose, by ``def_transpose``.
+    """A linear function with a transpose, defined by ``def_transpose``.
 
     ``fun(residuals, x)`` is linear in ``x`` and is called as ``f(out_types, residuals, x)``, where
-    ``out_types`` is a pytree of shapes and dtypes that the result has; ``rule(residuals,
+    ``out_types`` is a pytree of the shapes and dtypes of the result; ``rule(residuals,
     cotangent)`` returns the cotangent of ``x``.
     """
 
@@ -155,7 +155,7 @@ def linear_call(
     Its transpose is ``fun_transpose(residual_args, cotangent)``, which is again such a call, with
     ``fun`` as its transpose. It may be differentiated with respect to the residuals, too.
 
-    Returns: what ``fun`` returns.
+    Returns: the result of ``fun``.
 
     Raises:
         TypeError: an argument is not callable; when transposed, ``fun_transpose`` does not return
@@ -181,7 +181,7 @@ def linear_call(
 
 
 def _as_array(x: Any) -> Any:
-    """A Python number as an array, as functions that are staged see and return it."""
+    """``x``, a Python number as an array, as in staged functions."""
     return full((), x) if x.__class__ in (bool, int, float, complex) else x
 
 

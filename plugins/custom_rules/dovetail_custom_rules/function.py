@@ -1,4 +1,4 @@
-"""``custom``: a function whose author says how transformations treat it."""
+"""``custom``: a function for which its author defines rules of transformations, and its calls."""
 
 from __future__ import annotations
 
@@ -51,15 +51,17 @@ def untraced(
     fill: Callable[[Sequence[Any]], Any],
     xs: Sequence[Any],
 ) -> Any:
-    """The result of a function on leaves ``xs`` of its arguments, known by its type.
+    """The result of a function of which only the type is known, on leaves ``xs`` of its arguments.
+
+    It is the result of an operation without rules.
 
     Args:
-        name: of the function.
-        type_rule: from arguments with types in place of arrays to the result with such.
+        name: the name of the function.
+        type_rule: maps arguments with types instead of arrays to the result with types.
         fill: puts leaves into the arguments.
 
     Raises:
-        TypeError: the rule returned a leaf that is no type; names the function.
+        TypeError: the rule returned a leaf that is not a type; names the function.
     """
     leaves, tree = tree_flatten(type_rule(*fill([typeof(x) for x in xs])))
     types = tuple([_type(name, x) for x in leaves])
@@ -88,8 +90,8 @@ def _primitive(name: str) -> Primitive:
 def _refusing(name: str, table: str, how: str) -> Callable[..., NoReturn]:
     def rule(*args: Any, **params: Any) -> NoReturn:
         raise MissingRule(
-            f"{name} has no rule for {table!r}, which is asked for{here()}, and none follows from "
-            f"its body, which is not traced since its type is said (def_abstract_eval). Give it "
+            f"{name} has no rule for {table!r}, which is needed{here()}, and none follows from its "
+            f"body, which is not traced since its type is defined (def_abstract_eval). Give it "
             f"one: {name}.{how}."
         )
 
@@ -97,7 +99,7 @@ def _refusing(name: str, table: str, how: str) -> Callable[..., NoReturn]:
 
 
 def is_only_differentiated(trace: Any, leaves: Any) -> bool:
-    """Whether all that happens to the arguments is differentiation of values known now."""
+    """True if all transformations of the arguments are differentiation of concrete values."""
     while isinstance(trace, (JvpTrace, LinearTrace)):
         trace = trace.parent
     if trace is EVAL or not trace.computes:
@@ -107,7 +109,7 @@ def is_only_differentiated(trace: Any, leaves: Any) -> bool:
 
 
 def call_python(rules: Rules, frame: Frame) -> Any:
-    """A call that no program records: rules see values, as do the function and its conditions."""
+    """The result of a call that is not staged: function and rules run on concrete values."""
 
     def body(*leaves: Any) -> list[Any]:
         return frame.results(rules.fun(*frame.fill(leaves)), frame.name)
@@ -133,10 +135,10 @@ def call_python(rules: Rules, frame: Frame) -> Any:
 def staged_call(rules: Rules, frame: Frame) -> Staged:
     """The primitive and program of a call.
 
-    The body is traced at each call: nothing says that it, or a static argument, is what it was.
+    The body is traced at each call, as it, or a static argument, may have changed.
     """
     avals = [typeof(x) for x in frame.leaves]
-    frame.leaves = []  # rules keep the frame, but are no part of this call
+    frame.leaves = []  # rules keep the frame, and need not keep the arguments alive
     rules.called = True
 
     def flat(*xs: Any) -> list[Any]:
@@ -154,7 +156,7 @@ def staged_call(rules: Rules, frame: Frame) -> Staged:
 
 
 def _body(rules: Rules, frame: Frame, xs: Sequence[Any]) -> Any:
-    """The result of the body, traced; where the author says its type, what stands for it."""
+    """The result of the traced body; of :func:`untraced` if the author defined its type."""
     type_rule = rules.by_kind.get("abstract_eval")
     if type_rule is not None:
         return untraced(rules.name, type_rule, frame.fill, xs)
@@ -164,7 +166,7 @@ def _body(rules: Rules, frame: Frame, xs: Sequence[Any]) -> Any:
         if "lower" in rules.by_kind:
             e.add_note(
                 f"{rules.name} has a lowering, and the type of its result is that of its body, "
-                f"which is traced{here()}. Where there is none, say the type: "
+                f"which is traced{here()}. If the body cannot be traced, define the type: "
                 f"{rules.name}.def_abstract_eval."
             )
         raise
@@ -176,15 +178,15 @@ class custom:  # lower case: used as a decorator
     Args:
         fun: the function, of pytrees of arrays.
         nondiff_argnums, nondiff_argnames: arguments that derivative rules do not differentiate;
-            they may be any Python values. Rules of differentiation get them first.
+            they may be any Python values. Rules of differentiation take them first.
         static_argnums, static_argnames: the same for arguments that may not be traced values;
-            the dce rule, too, gets them first.
+            the dce rule takes them first as well.
 
     Applied to a custom function it adds to its rules: decorators may be stacked in any order.
     Keyword arguments and defaults are resolved to positions by the function's signature.
     """
 
-    # What must have been defined when the function is called, and by which method.
+    # Rules that must be defined before the function is called, each with its method.
     _needs: tuple[tuple[str, str, str], ...] = ()
 
     def __init__(
@@ -226,14 +228,14 @@ class custom:  # lower case: used as a decorator
         """Set the rule of forward mode: ``rule(*nondiff, primals, tangents)`` returns the result
         and its tangent.
 
-        With ``symbolic_zeros`` tangents that are zero come as ``SymbolicZero``.
+        With ``symbolic_zeros``, zero tangents are passed as ``SymbolicZero``.
         """
         self.rules.set("jvp", (rule, symbolic_zeros))
         return rule
 
     def def_lin(self, rule: Callable[..., Any]) -> Any:
         """Set the rule of linearization: ``rule(*args)`` returns the result and a function from
-        tangents of the differentiated arguments to the result's."""
+        tangents of the differentiated arguments to the tangent of the result."""
         self.rules.set("lin", rule)
         return rule
 
@@ -244,14 +246,14 @@ class custom:  # lower case: used as a decorator
         """Set the rule of reverse mode.
 
         ``fwd(*args)`` returns the result and residuals; ``bwd(*nondiff, residuals, cotangent)`` a
-        tuple with one cotangent per differentiated argument, None standing for zeros. Without a
-        rule of forward mode that is ``bwd`` transposed.
+        tuple with one cotangent per differentiated argument, with None for zeros. Without a rule of
+        forward mode, ``bwd`` is transposed for it.
 
         Args:
-            symbolic_zeros: leaves of ``fwd``'s arguments are ``CustomVJPPrimal``; cotangents that
-                are zero come as ``SymbolicZero``.
-            optimize_remat: where residuals turn out not to be needed (the first pass of a
-                rematerialised function) the function itself runs in place of ``fwd``.
+            symbolic_zeros: leaves of ``fwd``'s arguments are ``CustomVJPPrimal``; zero cotangents
+                are passed as ``SymbolicZero``.
+            optimize_remat: if residuals are not needed (in the first pass of a rematerialised
+                function), the function itself runs instead of ``fwd``.
         """
         for f in (fwd, bwd):
             if not callable(f):
@@ -265,7 +267,7 @@ class custom:  # lower case: used as a decorator
         """Set the rule of dead-code elimination: ``rule(*static, used_outs, *args)``.
 
         ``used_outs`` has the structure of the result, with a bool per leaf. The rule returns that
-        structure, with None for what is not used. It is applied in programs that are staged.
+        structure, with None for unused leaves. It is applied in staged programs.
         """
         self.rules.set("dce", rule)
         return rule
@@ -291,25 +293,25 @@ class custom:  # lower case: used as a decorator
         return rule
 
     def def_abstract_eval(self, rule: Callable[..., Any]) -> Any:
-        """Set the type rule: ``rule(*args)``, with types in place of arrays, returns the result's
-        structure with a type in place of each array (what has ``shape`` and ``dtype`` will do).
+        """Set the type rule: ``rule(*args)``, with types instead of arrays, returns the structure
+        of the result with a type (an object with ``shape`` and ``dtype``) for each array.
 
-        The body is then not traced, and need not be of operations that can be: the function is
-        evaluated and compiled by its lowering (:meth:`def_lower`), and transformed by its other
-        rules alone.
+        The body is then not traced, and need not consist of traceable operations: the function is
+        evaluated and compiled by its lowering (:meth:`def_lower`), and transformed only by its
+        other rules.
         """
         self.rules.set("abstract_eval", rule)
         return rule
 
     def def_remat(self, rule: Callable[..., Any]) -> Any:
-        """Set what a checkpointed caller keeps: ``rule(policy, type)`` says of each result, in
-        place of the caller's policy, whether it is kept (or moved: what policies answer)."""
+        """Set the rule of rematerialisation: ``rule(policy, type)`` returns, for each result and
+        instead of the caller's policy, a decision of a policy."""
         self.rules.set("remat", rule)
         self.rules.saved = saved_primitive(self.rules.name, rule)
         return rule
 
     def def_rule(self, table: str, rule: Callable[..., Any]) -> Any:
-        """Fill the function's rule of any table, by its name, with a rule as that table wants it.
+        """Set the function's rule in any table, by name, with the signature of that table.
 
         Operands are the leaves of the arguments, after values that the function closes over.
         """
@@ -324,7 +326,7 @@ class custom:  # lower case: used as a decorator
 
     def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
         """Set the rule of forward mode as a sum: one function ``jvp(tangent, result, *args)`` per
-        argument, or None where the tangent does not depend on it."""
+        argument, or None if the tangent does not depend on it."""
         from .derivative_rules import sum_of_jvps
 
         self.rules.set("jvp", (sum_of_jvps(self.rules.name, self, jvps), False))

@@ -1,4 +1,4 @@
-"""``custom_root`` and ``custom_linear_solve``: solutions, differentiated as such, not by steps."""
+"""``custom_root`` and ``custom_linear_solve``, differentiated as solutions and not step by step."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ def custom_root(
 
     Args:
         f: a function of a pytree of arrays that returns one of the same structure and types.
-        initial_guess: where ``solve`` begins; the root does not depend on it.
+        initial_guess: the value at which ``solve`` begins; the root does not depend on it.
         solve: ``solve(f, initial_guess)`` returns ``x`` with ``f(x) = 0`` (not checked). It need
             not be differentiable.
         tangent_solve: ``tangent_solve(g, y)``, where ``g`` is ``f`` linearized at the root, returns
             ``x`` with ``g(x) = y`` and is linear in ``y``; for scalars ``lambda g, y: y / g(1.0)``.
         has_aux: ``solve`` returns a pair of the root and further values, without derivatives.
 
-    Returns: what ``solve`` returns. Its tangent is, by the implicit function theorem,
-    ``-g^{-1}(df)``, where ``df`` is the tangent of ``f`` at the root held fixed.
+    Returns: the result of ``solve``. Its tangent is, by the implicit function theorem,
+    ``-g^{-1}(df)``, where ``df`` is the tangent of ``f`` at the root, held constant.
 
     Raises:
         TypeError: ``f`` or ``solve`` returns another structure or type than the guess.
@@ -90,7 +90,7 @@ def custom_root(
             if not names_rule(e):
                 raise
     # solve may use values that are being transformed: traced, it has them as operands. The root
-    # does not depend on them, so that their tangents do not count.
+    # does not depend on them, so their tangents are ignored.
     traced, values = closure_convert(root, converted.consts, guess)
     made = _differentiable(traced, converted, change, has_aux)
     return made(change.consts, converted.consts, guess, *values)
@@ -99,8 +99,8 @@ def custom_root(
 def _converted_tangent(f: Converted, guess: Any, tangent_solve: Callable[..., Any]) -> Converted:
     """``tangent_solve(g, y)`` of ``(consts, x, y)``, where ``g`` is ``f`` linearized at ``x``.
 
-    It is traced, so that what ``tangent_solve`` closes over are operands of the root: a rule gets
-    them as primals, under every transformation of the call.
+    It is traced, so that the values that ``tangent_solve`` closes over are operands of the root: a
+    rule gets them as primals, under every transformation of the call.
     """
 
     def change(given: Any) -> Any:
@@ -115,8 +115,8 @@ def _converted_tangent(f: Converted, guess: Any, tangent_solve: Callable[..., An
 def _differentiable(
     root: Callable[..., Any], f: Converted, change: Converted, has_aux: bool
 ) -> Any:
-    """``root(consts, guess, *values)`` with the values that ``change`` closes over in front,
-    differentiable with respect to ``consts`` alone."""
+    """``root(consts, guess, *values)`` with the values that ``change`` closes over as first
+    argument, differentiable with respect to ``consts`` only."""
 
     def root_with_values(_: Any, *args: Any) -> Any:
         return root(*args)
@@ -125,7 +125,7 @@ def _differentiable(
         values, consts = primals[:2]
         result = made(*primals)
         x = result[0] if has_aux else result
-        # What does not move is known: its zero tangent would go where it does, into references.
+        # Constants without tangents are not differentiated: else zeros would go into references.
         moves = [not is_zero(t) for t in tangents[1]]
         given, pushed = tuple(pick(consts, moves)), tuple(pick(tangents[1], moves))
 
@@ -161,7 +161,7 @@ def custom_linear_solve(
             mode needs it, unless the map is ``symmetric``.
         has_aux: both return a pair of the solution and further values, without derivatives.
 
-    Returns: what ``solve`` returns. The tangent solves ``matvec(dx) = db - d(matvec)(x)``, and the
+    Returns: the result of ``solve``. The tangent solves ``matvec(dx) = db - d(matvec)(x)``, and the
     transpose of the solve is the solve of the transpose.
 
     Raises:
@@ -224,7 +224,7 @@ def _unflattened(result: Converted) -> Any:
 
 
 class MismatchError(TypeError, ValueError):
-    """A function's result does not have the structure and types that its place needs."""
+    """A function's result does not have the required structure and types."""
 
 
 def _check(what: str, tree: Any, types: Any, want: Any, avals: Any, reference: str) -> None:

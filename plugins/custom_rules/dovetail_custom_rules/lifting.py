@@ -1,4 +1,4 @@
-"""Primitives under a transformation that has no rule of its own for them: their rules lifted."""
+"""Lifting of primitives with custom rules by transformations for which they have none."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .flat_rules import Backward, Flags, FlatRules, Transposed, body_of, pick, s
 
 
 class Lifting:
-    """One way in which operands and results are lifted: their structures, and how many arrays."""
+    """The structures of lifted operands and results, and the numbers of their arrays."""
 
     def __init__(
         self, carrier: Any, in_avals: Sequence[Any], ins: Sequence[Any], out_avals: Sequence[Any],
@@ -58,7 +58,7 @@ class Lifting:
         return None if array is None else self.carrier.value([array], structure, 0)
 
     def call(self, f: Callable[..., Any], values: Sequence[Any]) -> list[Any]:
-        """``f`` on lifted values; places with None go in and come out as they are."""
+        """``f`` on lifted values, where arguments and results may be None."""
         live = [v is not None for v in values]
         holes: list[bool] = []
 
@@ -77,13 +77,13 @@ def lift_primitive(
     args: Sequence[Any],
     params: dict[str, Any],
 ) -> list[Any]:
-    """Apply a primitive to lifted operands: one around the lifted body, with lifted rules."""
+    """Apply a primitive to lifted operands, as a primitive with the lifted body and rules."""
 
     program: ClosedJaxpr = body_of(params)
     ins = tuple(carrier.structure(a, 0) for a in args)
     outs = lift_program(carrier, program, ins)[1]
     if rules.differentiates and carrier.has_instances:
-        # A derivative rule may make more of a result depend on the operands than the body does.
+        # A derivative rule may make results depend on more operands than the body does.
         top = fold(carrier.join_structures, ins)
         outs = tuple(
             carrier.join_structures(s, top) if has_tangent(a) else s
@@ -106,18 +106,18 @@ def lift_primitive(
 
 
 def to_front(axis: Any, x: Any, dim: int | None) -> Any:
-    """``x`` with its mapped axis in front, made if it has none."""
+    """``x`` with its mapped axis first; broadcast if it has none."""
     if dim is None:
         return algebra().broadcast(x, axis.size, 0)
     return x if dim == 0 else algebra().move_axis(x, dim, 0)
 
 
 def lifted_rules(rules: FlatRules, lifting: Lifting, batch: bool = True) -> FlatRules:
-    """The rules of the function from arrays to arrays that a lifted function is.
+    """The rules of a lifted function, as a function from arrays to arrays.
 
-    Rules of differentiation are lifted where a lifted tangent is the tangent of a lifted value;
-    ``table_rules`` are not, because their tables alone know what they mean; they stay where values
-    are only taken apart; the rule of batching does if ``batch`` says so.
+    Rules of differentiation are lifted if a lifted tangent is the tangent of a lifted value, and
+    the rule of batching if ``batch``. ``table_rules`` cannot be lifted, as only their tables know
+    their meaning; they are kept when high values are lowered.
     """
     instances = lifting.carrier.has_instances
     return FlatRules(
@@ -252,7 +252,7 @@ define_lift(lift_primitive)
 
 
 def lifting_rules(primitive: Primitive, rules: FlatRules) -> dict[str, Callable[..., Any]]:
-    """How the primitive is lifted whole, by any carrier, and its rule of ``to_lo``."""
+    """The function that lifts the primitive by any carrier, and its rule of ``to_lo``."""
 
     this: Any = ref(primitive)
 
@@ -264,5 +264,5 @@ def lifting_rules(primitive: Primitive, rules: FlatRules) -> dict[str, Callable[
 
     if rules.reduce is None or primitive.regions is None:
         return {"lift": lift}
-    # The rule speaks of high values also where the program has their arrays.
+    # The dce rule takes high values even if the program has their arrays.
     return {"lift": lift, "to_lo": to_lo}

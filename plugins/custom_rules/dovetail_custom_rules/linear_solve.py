@@ -1,4 +1,4 @@
-"""The primitive of ``custom_linear_solve``: a solution, with the programs that made it.
+"""The primitive of ``custom_linear_solve``, with the programs of the map and its solvers.
 
 Its operands are the values that each of its four programs closes over, program by program, and the
 right-hand side. So derivatives and batched forms are solves again, and an interpreter of programs
@@ -32,7 +32,7 @@ from dovetail_high.lowering import LowCarrier
 
 
 class LinearSolveTuple(NamedTuple):
-    """One thing for each of the programs: the linear map, its transpose, and what solves them."""
+    """A value for each program: the linear map, its transpose, and the solvers of both."""
 
     matvec: Any
     vecmat: Any
@@ -48,12 +48,12 @@ register_parameter(LinearSolveTuple)
 
 
 class _LinearSolve(Primitive):
-    """Looks into its programs where it is asked whether they are high."""
+    """A primitive that is high if one of its programs is."""
 
     __slots__ = ()
 
     def holds_high(self, params: dict[str, Any]) -> bool:
-        """Whether one of the programs is high."""
+        """True if one of the programs is high."""
         return any(p is not None and p.is_high for p in params["jaxprs"])
 
 
@@ -65,7 +65,7 @@ def split(args: Sequence[Any], lengths: Sequence[int]) -> tuple[LinearSolveTuple
 
 
 def joined(groups: LinearSolveTuple, rhs: Sequence[Any]) -> list[Any]:
-    """The operands, of what :func:`split` gives."""
+    """The operands, from the results of :func:`split`."""
     return [*(x for group in groups for x in group), *rhs]
 
 
@@ -100,7 +100,7 @@ def inlined(*args: Any, const_lengths: LinearSolveTuple, jaxprs: LinearSolveTupl
 
 @linear_solve_p.def_regions
 def _regions(params: dict[str, Any]) -> RegionInterface:
-    """What runs: the solver, as a program of all operands."""
+    """The region: the solver, as a program of all operands."""
     lengths, solve = params["const_lengths"], params["jaxprs"].solve
     types: list[Any] = []
     for n, program in zip(lengths, params["jaxprs"]):
@@ -112,7 +112,7 @@ def _regions(params: dict[str, Any]) -> RegionInterface:
     on_operands = rewriting.rearrange(solve, tuple(inputs), tuple(range(len(solve.out_avals))))
 
     def rebuild(program: ClosedJaxpr, _: Any) -> dict[str, Any]:
-        """For a program that does the same: of the operands that the solver has."""
+        """The parameters with another solver, reduced to the operands of the solver."""
         kept = [*own, *range(len(types), len(inputs))]
         narrow = rewriting.rearrange(program, tuple(kept), tuple(range(len(program.out_avals))))
         return {**params, "jaxprs": params["jaxprs"]._replace(solve=narrow)}
@@ -121,7 +121,7 @@ def _regions(params: dict[str, Any]) -> RegionInterface:
 
 
 def _jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Any:
-    """Of ``A x = b``: the same solve, of ``db - dA x``."""
+    """The tangent of the solution of ``A x = b``: the solution for ``db - dA x``."""
     groups, rhs = split(primals, params["const_lengths"])
     dots, rhs_dots = split(tangents, params["const_lengths"])
     outs = linear_solve_p.bind(*primals, **params)
@@ -170,7 +170,7 @@ def _transpose(cotangents: Sequence[Any], *args: Any, **params: Any) -> list[Any
 
 
 def _dce(used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
-    """All or nothing: the programs speak of all operands and results."""
+    """Keep all of a solve or drop it, as its programs take all operands."""
     if any(used) or effects.must_be_kept(eqn.effects):
         return [True] * len(eqn.invars), eqn
     return [False] * len(eqn.invars), None
@@ -195,11 +195,11 @@ Structures = tuple[Any, ...]
 
 
 def lift(carrier: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
-    """Apply it to lifted operands.
+    """Apply the primitive to lifted operands.
 
-    Values that are many instances, or are made of several arrays, are solved for as such. Others
-    (series, parts with a structure of their own) are not the right-hand side of a linear map, so
-    that the solver's operations are lifted.
+    If lifted values are batches, or consist of several arrays, the lifted equation is solved. Other
+    lifted values (such as series) are not right-hand sides of a linear map: then the operations of
+    the solver are lifted.
     """
     if not carrier.has_instances and not isinstance(carrier, LowCarrier):
         return lift_call(carrier, lambda *xs: inlined(*xs, **params), args)
@@ -229,8 +229,7 @@ def _arrays(carrier: Any, values: Sequence[Any], structures: Structures) -> list
 def _solution(
     carrier: Any, programs: LinearSolveTuple, ins: LinearSolveTuple, x: Structures
 ) -> Structures:
-    """The least structure of right-hand side and solution: what each program makes of it, it
-    has."""
+    """The least structure of right-hand side and solution that all programs preserve."""
     while True:
         before = x
         for program, consts in zip(programs, ins):

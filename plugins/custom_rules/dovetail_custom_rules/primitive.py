@@ -1,4 +1,4 @@
-"""The anonymous primitives behind custom rules: each carries the rules of its author."""
+"""The anonymous primitives of calls of custom functions, which carry their authors' rules."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ Rules = dict[str, Callable[..., Any]]
 Maker = Callable[[Primitive, FlatRules], Rules]
 
 makers: list[Maker] = []
-"""What makes rules of tables for such a primitive: where two do for one table, the later one.
+"""Functions that make rules of tables for such a primitive; the last one for a table wins.
 
-Rules of one table make primitives with rules for all of them. So the modules that know a table
-import this one, and the one that knows all of them fills the list.
+Rules of one table make primitives with rules for all tables. So the modules for the tables import
+this one, and ``rules.py``, which imports all of them, fills the list.
 """
 
 
@@ -43,9 +43,9 @@ def program_primitive(rules: FlatRules) -> Primitive:
 def python_primitive(
     rules: FlatRules, body: Callable[..., list[Any]], evaluate: Callable[..., list[Any]]
 ) -> Primitive:
-    """The primitive for a call that is evaluated while it is differentiated: its body stays Python.
+    """The primitive for a call that is evaluated while it is differentiated, without staging.
 
-    So the body may look at values that are known. ``evaluate`` runs it where all of them are.
+    Its body may use concrete values as conditions. ``evaluate`` runs it if all values are concrete.
     """
     primitive = Primitive(rules.name, multiple_results=True, anonymous=True)
     primitive.def_decomposition(body)
@@ -73,18 +73,18 @@ def inlined(*args: Any, **params: Any) -> list[Any]:
 
 
 def lowered(b: Any, *operands: Any, **params: Any) -> list[Any]:
-    """The body, lowered where the call stands."""
+    """The body, lowered inline."""
     return b.inline(body_of(params), operands)
 
 
-lowered.inlines = True  # type: ignore[attr-defined]  # it writes what the body says, and no other
+lowered.inlines = True  # type: ignore[attr-defined]  # it writes the operations of the body only
 
 
 def _rules(primitive: Primitive, rules: FlatRules) -> Rules:
     """The rules, which refer to the primitive weakly, if at all.
 
-    It holds them: in a circle, what they close over (arguments of the call, residuals) would not
-    die with the last use.
+    The primitive holds them: in a reference cycle the values that they close over (arguments of the
+    call, residuals) would not be freed with the last use.
     """
     run: Any = primitive.decomposition
     result: Rules = {"eval": run}
@@ -101,7 +101,7 @@ def _rules(primitive: Primitive, rules: FlatRules) -> Rules:
 
 
 def _opened(primitive: Primitive) -> Callable[..., Any]:
-    """Partial evaluation where a linear unknown itself is met: of the operations inside."""
+    """Partial evaluation for operands that are linear unknowns: of the operations of the body."""
 
     body: Any = primitive.decomposition
 
@@ -112,7 +112,7 @@ def _opened(primitive: Primitive) -> Callable[..., Any]:
 
 
 def _compiled(primitive: Primitive) -> Callable[..., Any]:
-    """Evaluation through the backend's rule, made when it is first needed."""
+    """Evaluation by the backend's rule, made on first use."""
     made: list[Callable[..., Any]] = []
     this = ref(primitive)
 
@@ -125,7 +125,7 @@ def _compiled(primitive: Primitive) -> Callable[..., Any]:
 
 
 def saved_primitive(name: str, rule: Callable[..., Any]) -> Primitive:
-    """The identity, for which ``rule(policy, type)`` answers in place of the policy."""
+    """The identity, for which ``rule(policy, type)`` decides instead of the policy."""
     primitive = Primitive(f"{name}_result", anonymous=True)
     primitive.def_abstract_eval(lambda x: x)
     primitive.def_decomposition(lambda x: x)

@@ -1,9 +1,9 @@
-"""Differentiating a primitive without deciding yet whether the mode is forward or reverse.
+"""Differentiation of a primitive before it is known whether the mode is forward or reverse.
 
 The rule of ``ad.jvp`` binds the pushforward, from primals and nonzero tangents to results and their
-tangents. Evaluated, it runs the rule of forward mode, or else the transpose of the backward
-function. Met by linear unknowns it runs the forward function and records the linear primitive: the
-one whose transpose is the backward function.
+tangents. On arrays it runs the rule of forward mode, or else the transpose of the backward
+function. On linear unknowns it runs the forward function and records the linear primitive, whose
+transpose is the backward function.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ def lift_pushed(
 ) -> list[Any]:  # fmt: skip
     """Apply a pushforward to lifted operands.
 
-    Where tangents are lifted like their primals, and are lifted tangents, it is the pushforward of
-    the lifted primitive. Else what it does is lifted: so primals that are not lifted, as under
-    ``jacfwd``, are computed once.
+    If tangents are lifted like their primals, and are lifted tangents, it is the pushforward of the
+    lifted primitive. Otherwise its operations are lifted, so that primals that are not lifted, as
+    under ``jacfwd``, are computed once.
     """
     n = len(mask)
     ins = [carrier.structure(v, 0) for v in args]
@@ -138,7 +138,7 @@ def _pushed_reduce(
 def pushforward(
     primitive: Primitive, rules: FlatRules, mask: Flags, params: dict[str, Any]
 ) -> Primitive:
-    """The pushforward of a primitive whose operands have tangents where ``mask`` says so."""
+    """The pushforward of a primitive whose operands marked in ``mask`` have tangents."""
     program = body_of(params)
     if program is None:
         return _pushforward(primitive, rules, mask, params)
@@ -171,10 +171,10 @@ def _pushforward(
 
 
 class _Linearization:
-    """How a custom function is linearized late: see ``dovetail_ad.pushforwards``.
+    """The linearization of a custom function: see ``dovetail_ad.pushforwards``.
 
-    It was differentiated when this was made: its rules run under the options and user contexts of
-    that moment, whenever the pushforward is evaluated.
+    Its rules run under the options and user contexts of the moment at which it was made, when the
+    function was differentiated, whenever the pushforward is evaluated.
     """
 
     def __init__(
@@ -188,13 +188,14 @@ class _Linearization:
         self.avals = None if program is None else program.out_avals
 
     def at_types(self, outs: Sequence[Any]) -> Sequence[Any]:
-        """Results of a rule at the types of the function's own, where those are known."""
+        """Results of a rule, converted to the types of the function's results if known."""
         return outs if self.avals is None else [typed(x, a) for x, a in zip(outs, self.avals)]
 
     def forward(
         self, primals: Sequence[Any], tangents: Sequence[Any], params: dict[str, Any]
     ) -> tuple[Sequence[Any], Sequence[Any]]:
-        """By the rule of forward mode, else by the backward function, else through the body."""
+        """Values and tangents by the rule of forward mode, else by the backward function, else by
+        the body."""
         return self.under.run(self._forward, primals, tangents, params)
 
     def _forward(
@@ -215,7 +216,7 @@ class _Linearization:
     def split(
         self, nonzero: Sequence[bool], primals: Sequence[Any], params: dict[str, Any]
     ) -> tuple[Sequence[Any], Callable[..., list[Any]]] | None:
-        """By the forward function, where there is one; the backward one is the transpose."""
+        """Values by the forward function, if there is one; the backward one is the transpose."""
         return self.under.run(self._split, primals, params)
 
     def _split(
@@ -227,7 +228,7 @@ class _Linearization:
             avals = [typeof(x) for x in outs]
             own = [typeof(x) for x in (*residuals, *primals)]
             linear = linear_primitive(rules, token, len(residuals), self.mask, avals, own)
-            # A rule of forward mode evaluates the linear map, if that is done, at the primals.
+            # A rule of forward mode evaluates the linear map, if it is evaluated, at the primals.
             known = [*residuals, *([] if rules.jvp is None else primals)]
         elif rules.jvp is None and body_of(params) is not None and self.keeps_call():
             outs = self.primitive.bind(*primals, **params)
@@ -244,7 +245,7 @@ class _Linearization:
         return outs, on_tangents
 
     def keeps_call(self) -> bool:
-        """Whether rules of dead code or of batching may still be used for the linear part."""
+        """True if rules of dead code or of batching may still be used for the linear part."""
         trace = get_trace()
         return is_staged(trace) or (self.rules.batch is not None and _is_mapped(trace))
 
@@ -259,7 +260,7 @@ class _Linearization:
 
 
 def _is_mapped(trace: Trace | None) -> bool:
-    """Whether operations under ``trace`` meet a mapped axis, where rules of batching apply."""
+    """True if operations under ``trace`` are batched, so that rules of batching apply."""
     while trace is not None:
         if isinstance(trace, LiftTrace) and trace.carrier.has_instances:
             return True
@@ -268,7 +269,7 @@ def _is_mapped(trace: Trace | None) -> bool:
 
 
 def is_staged(trace: Trace | None) -> bool:
-    """Whether operations under ``trace`` end in a program, where unused ones can be dropped."""
+    """True if operations under ``trace`` are staged, so that unused ones can be dropped."""
     while trace is not None and trace.parent is not None:
         if isinstance(trace, StagingTrace):
             return True
@@ -279,8 +280,8 @@ def is_staged(trace: Trace | None) -> bool:
 def pushed_dce_rule(
     push: Primitive, primitive: Primitive, rules: FlatRules, mask: Flags, params: dict[str, Any]
 ) -> Callable[..., Reduced]:
-    """The rule of ``dce`` of a pushforward: without the tangents it is the primitive, and where the
-    derivative is the body's, the function is reduced first."""
+    """The rule of ``dce`` of a pushforward: without tangents it becomes the primitive, and if the
+    derivative is that of the body, the function is reduced first."""
     program: Any = body_of(params)
     this: Any = ref(push)
 
@@ -321,7 +322,7 @@ def pushed_dce_rule(
 
 
 def _split_interleaved(avals: Sequence[Any], values: Sequence[Any]) -> tuple[list[Any], list[Any]]:
-    """What stands for results and for their tangents (None for integers) among values in turns."""
+    """The values for results and those for tangents (None for integers) in interleaved values."""
     rest = iter(values)
     pairs = [(next(rest), next(rest) if has_tangent(a) else None) for a in avals]
     return [x for x, _ in pairs], [t for _, t in pairs]
@@ -361,10 +362,10 @@ define("ad.jvp", _jvp_of_call)
 
 
 def refuse_fixed(rules: FlatRules, tangents: Sequence[Any]) -> None:
-    """Raise for a tangent of something that derivative rules know nothing of.
+    """Refuse tangents of operands that derivative rules do not cover.
 
     Raises:
-        UnexpectedTracerError: names the function and what it is.
+        UnexpectedTracerError: there is one; names the function and the operand.
     """
     for what, t in zip(rules.fixed, tangents):
         if what and t is not None:
@@ -376,7 +377,7 @@ def refuse_fixed(rules: FlatRules, tangents: Sequence[Any]) -> None:
 
 
 def differentiation_rules(primitive: Primitive, rules: FlatRules) -> dict[str, Callable[..., Any]]:
-    """The rule of ``ad.jvp``, but where the body is differentiated as it is."""
+    """The rule of ``ad.jvp``; none if the body is differentiated."""
     own = rules.reduce is not None or rules.batch is not None
     if rules.differentiates or (own and primitive.regions is not None and rules.transpose is None):
         return {"ad.jvp": _jvp_rule(primitive, rules)}

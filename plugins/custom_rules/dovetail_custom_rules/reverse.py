@@ -1,4 +1,4 @@
-"""Primitives whose transposes are authors' functions: linear functions, and parts of functions."""
+"""Reverse mode: linear primitives whose transposes are authors' functions, and pullbacks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from .primitive import program_primitive
 
 
 def transpose_rule(transposed: Transposed, name: str) -> Callable[..., Any]:
-    """The rule of ``ad.transpose``: the author's rule, on the operands that are known."""
+    """The rule of ``ad.transpose``: the author's rule, on the known operands."""
 
     def rule(cotangents: Sequence[Any], *args: Any, **params: Any) -> list[Any]:
         for x, linear in zip(args, transposed.linear):
@@ -61,8 +61,8 @@ def transpose_rule(transposed: Transposed, name: str) -> Callable[..., Any]:
 
 
 def linear_jvp_rule(primitive: Primitive, transposed: Transposed) -> Callable[..., Any]:
-    """The rule of ``ad.jvp``: the primitive itself on tangents of what it is linear in, and the
-    derivative of its body for the rest."""
+    """The rule of ``ad.jvp``: the primitive itself on tangents of its linear operands, and the
+    derivative of its body for the others."""
 
     this: Any = ref(primitive)
 
@@ -94,9 +94,9 @@ def tangents_by_transposition(
     rules: FlatRules, token: Any, residuals: Sequence[Any], out_avals: Sequence[Any],
     tangents: Sequence[Any],
 ) -> list[Any]:  # fmt: skip
-    """Tangents of results: the backward function, which is linear in cotangents, transposed.
+    """Tangents of results, by transposition of the backward function, linear in cotangents.
 
-    No backward pass happens: what the function would write to mutable residuals goes to copies.
+    No backward pass happens: writes of the function to mutable residuals go to copies.
 
     Raises:
         TypeError: it cannot be transposed; names it.
@@ -126,7 +126,7 @@ def tangents_by_transposition(
 
 
 def _copied(x: Any) -> Any:
-    """A mutable value that holds what ``x`` does; ``x`` itself if it is not mutable."""
+    """A copy of a mutable value; ``x`` itself if it is not mutable."""
     aval = typeof(x)
     return aval.make(aval.read(x)) if aval.is_mutable else x
 
@@ -138,9 +138,9 @@ def linear_primitive(
     """The linear map from tangents to tangents whose transpose is the backward function.
 
     Its operands are the residuals, the primals if there is a rule of forward mode, and the tangents
-    that ``mask`` marks. ``known_avals`` are the types of residuals and primals. Evaluated, it is
-    the linear map of the moment when it was made; the backward function that transposes it runs
-    under the options and user contexts of its own call.
+    marked in ``mask``. ``known_avals`` are the types of residuals and primals. It is evaluated
+    under the options and user contexts of the moment when it was made; the backward function that
+    transposes it runs under those of its own call.
     """
     vjp, jvp = rules.vjp, rules.jvp
     assert vjp is not None
@@ -236,7 +236,7 @@ def pullback(
 def pullback_primitive(rules: FlatRules, program: ClosedJaxpr, mask: Flags, used: Flags) -> Bound:
     """:func:`pullback` of the body as a primitive, on operands and cotangents.
 
-    Batched, it is that of the author's batched function.
+    Its batched form is the pullback of the author's batched function.
     """
     key = "pull", mask, used
     return rules.derived(program, key, lambda: _pullback_primitive(rules, program, mask, used))
@@ -270,7 +270,7 @@ def _pullback_primitive(rules: FlatRules, program: ClosedJaxpr, mask: Flags, use
     )
 
     def batch(axis: Any, args: Sequence[Any], dims: Sequence[int | None]) -> Any:
-        # Each element has its own cotangent, also of an operand that all have in common.
+        # Each element has its own cotangent, also for shared operands.
         mapped_flags = [*mask, *[True] * (len(args) - n)]
         every = [to_front(axis, x, d) if w else x for x, d, w in zip(args, dims, mapped_flags)]
         mapped_dims = [0 if w else d for d, w in zip(dims, mapped_flags)]
@@ -296,7 +296,7 @@ def _pullback_primitive(rules: FlatRules, program: ClosedJaxpr, mask: Flags, use
 def reducible_linear(
     primitive: Primitive, rules: FlatRules, mask: Flags, params: dict[str, Any]
 ) -> Primitive:
-    """From primals, and tangents where ``mask`` says so, to the tangents of the results."""
+    """The linear primitive from primals, and tangents of those in ``mask``, to tangents of results."""
     program = body_of(params)
     return rules.derived(program, ("linear", mask), lambda: _reducible_linear(rules, mask, program))
 
@@ -330,7 +330,7 @@ def _pull_back(
     rules: FlatRules, program: Any, mask: Flags, given: Sequence[Any], cotangents: Sequence[Any],
     primals: Sequence[Any],
 ) -> list[Any]:  # fmt: skip
-    """Cotangents of the operands in ``mask``, through the function reduced to what is given."""
+    """Cotangents of the operands in ``mask``, by the function reduced to the given results."""
     used = tuple(bool(g) for g in given)
     cts = [ct for ct in cotangents if ct is not None]
     result = reduction(rules, program, used)

@@ -1,4 +1,4 @@
-"""What an author has said of one function, shared by all decorators that were applied to it."""
+"""The rules that an author has defined for one function, shared by all decorators applied to it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Staged(NamedTuple):
 
 
 class Rules:
-    """The rules of one function, by kind, and which of its arguments are not differentiated."""
+    """The rules of one function, by kind, and its arguments that are not differentiated."""
 
     def __init__(self, fun: Callable[..., Any]) -> None:
         self.fun = fun
@@ -59,9 +59,9 @@ class Rules:
         self.inert: frozenset[int] = frozenset()
         self.strict: frozenset[int] = frozenset()
         self.needs: set[tuple[str, str, str]] = set()
-        self.called = False  # in a program that is staged
+        self.called = False  # in a staged program
         self.saved: Primitive | None = None
-        self.ignores_closure = False  # the derivative does not depend on what is closed over
+        self.ignores_closure = False  # the derivative does not depend on values closed over
         self._signature = _signature_of(fun)
         self._plain = _plain_count(self._signature)
 
@@ -87,22 +87,22 @@ class Rules:
         self._changed()
 
     def _changed(self) -> None:
-        if self.called:  # programs that were traced with the old rules are not used again
+        if self.called:  # invalidates programs that were traced with the old rules
             generation.set_global(generation.value + 1)
 
     @property
     def differentiates(self) -> bool:
-        """Whether there is a derivative rule."""
+        """True if there is a derivative rule."""
         return not self.by_kind.keys().isdisjoint(("jvp", "vjp", "lin"))
 
     @property
     def python(self) -> bool:
-        """Whether a call that only differentiates known values may do without tracing the body."""
+        """True if a call that only differentiates concrete values need not trace the body."""
         return not (self.by_kind.keys() & {"transpose", "abstract_eval"} or self.table_rules)
 
     @property
     def compiled(self) -> bool:
-        """Whether a rule concerns evaluation itself, so that the body is not simply called."""
+        """True if a rule replaces evaluation, so that the body is not simply called."""
         return "lower" in self.by_kind or "eval" in self.table_rules
 
     def check_defined(self) -> None:
@@ -139,7 +139,7 @@ class Rules:
                 )
         count = len(parameters) if self._signature is None else _positional(self._signature)
         result = {n + count if n < 0 else n for n in given}
-        # One that has no position keeps its value, and rules know nothing of it.
+        # A keyword-only argument keeps its value, which is not passed to rules.
         result |= {parameters.index(n) for n in named if not self._is_keyword_only(n)}
         if self._plain is not None and not result <= set(range(self._plain)):
             raise ValueError(
@@ -155,7 +155,7 @@ class Rules:
         return self._signature.parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
 
     def frame(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Frame:
-        """The call's arguments, taken apart.
+        """The frame of a call, with its flattened arguments.
 
         Raises:
             TypeError: they do not bind to the function's parameters.
@@ -182,7 +182,7 @@ class Rules:
                 f"the arguments do not fit {self.name}{self._signature}: {e}{here()}"
             ) from None
         bound.apply_defaults()
-        # Those that have a value, by default or of functools.partial, are no arguments of rules.
+        # Arguments with a value, by default or by functools.partial, are not passed to rules.
         for name in bound.kwargs.keys() & kwargs.keys():
             raise TypeError(
                 f"{self.name}: the keyword-only argument {name!r} has no position, and custom "
@@ -208,7 +208,7 @@ def _positional(signature: inspect.Signature) -> int:
 
 
 def _plain_count(signature: inspect.Signature | None) -> int | None:
-    """The number of arguments that have positions where all others have values."""
+    """The number of positional arguments if all others have values, else None."""
     if signature is None:
         return None
     for p in signature.parameters.values():
@@ -219,7 +219,7 @@ def _plain_count(signature: inspect.Signature | None) -> int | None:
 
 
 def flat_rules(rules: Rules, frame: Frame, in_avals: Sequence[Any] | None) -> FlatRules:
-    """The rules for one call. ``in_avals`` are its operands' types where the body was traced."""
+    """The rules for one call; ``in_avals`` are its operands' types if the body was traced."""
     by_kind, table_rules = rules.by_kind, dict(rules.table_rules)
     jvp = vjp = None
     symbolic = False
@@ -273,5 +273,5 @@ def _lowering(frame: Frame, name: str, rule: Callable[..., Any]) -> Callable[...
 
 
 def _spell(aval: Any) -> str:
-    """The shape and element type alone: programs that are written know no other."""
+    """The shape and element type, which are all that lowered programs have of a type."""
     return ShapedArray(aval.shape, aval.dtype).str_short()
