@@ -1,4 +1,4 @@
-"""Calls of functions with other values in place of tracers that they close over."""
+"""Calls of functions in which tracers that they close over are replaced by other values."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dovetail_core import Primitive, Trace, Tracer, get_trace, run_under, set_tr
 
 
 class ReplacingTrace(Trace):
-    """Hands operations to its parent with other values in place of tracers from outside.
+    """Passes operations to its parent with certain tracers replaced by other values.
 
-    A rule is called when a call is transformed, which is later than the call. A value that it
-    closes over is an operand of the call, for which there is another value by then: lifted, mapped,
-    or of another program.
+    A rule runs when its call is transformed, which is later than the call. A value that it closes
+    over is an operand of the call, and has another value then: lifted, mapped, or of another
+    program.
     """
 
     __slots__ = ("_values",)

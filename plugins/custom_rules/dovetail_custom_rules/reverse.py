@@ -296,7 +296,7 @@ def _pullback_primitive(rules: FlatRules, program: ClosedJaxpr, mask: Flags, use
 def reducible_linear(
     primitive: Primitive, rules: FlatRules, mask: Flags, params: dict[str, Any]
 ) -> Primitive:
-    """The linear primitive from primals, and tangents of those in ``mask``, to tangents of results."""
+    """The linear primitive from primals, and tangents of those in ``mask``, to result tangents."""
     program = body_of(params)
     return rules.derived(program, ("linear", mask), lambda: _reducible_linear(rules, mask, program))
 

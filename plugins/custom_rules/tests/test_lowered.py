@@ -117,7 +117,7 @@ def test_a_function_without_a_body_is_transformed_by_its_rules_alone() -> None:
         with pytest.raises(MissingRule) as e:
             transformed()
         text = str(e.value)
-        assert text.startswith(f"no_body has no rule for '{table}', which is asked for at ")
+        assert text.startswith(f"no_body has no rule for '{table}', which is needed at ")
         assert f"Give it one: no_body.{how}" in text
     f.def_jvp(lambda primals, tangents: (f(*primals), -dnp.sin(primals[0]) * tangents[0]))
     f.def_vmap(lambda size, batched, x: (f(x), batched[0]))
