@@ -242,6 +242,28 @@ def test_scaled_matmul() -> None:
     np.testing.assert_allclose(nn.scaled_matmul(a, b, sa, sb), wanted, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "n, k, h", [(0, 0, 4), (0, 2, 4), (2, 2, 0), (0, 0, 0)], ids=["no heads", "no queries", "", ""]
+)
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_attention_without_heads_or_in_no_dimensions(
+    n: int, k: int, h: int, is_causal: bool
+) -> None:
+    q, keys = np.ones((2, 3, n, h), np.float32), np.ones((2, 5, k, h), np.float32)
+
+    def f(q: Any, keys: Any, **more: Any) -> Any:
+        return nn.dot_product_attention(q, keys, keys, is_causal=is_causal, **more)
+
+    assert f(q, keys).shape == jit(f)(q, keys).shape == (2, 3, n, h)
+    result, residual = f(q, keys, return_residual=True)
+    assert result.shape == (2, 3, n, h)
+    seen = np.minimum(np.arange(3) + 1, 5) if is_causal else np.full(3, 5)
+    want = np.broadcast_to(np.log(seen)[:, None], (2, 3, n))  # all logits are sums of nothing
+    np.testing.assert_allclose(residual, want, rtol=1e-6)
+    gradients = grad(lambda *xs: f(*xs).sum(), (0, 1))(q, keys)
+    assert [g.shape for g in gradients] == [q.shape, keys.shape]
+
+
 def _attend(**options: Any) -> Any:
     return nn.dot_product_attention(X[None], X[None], X[None], **options)
 
@@ -306,6 +328,13 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
         lambda: nn.dot_product_attention(X, X, X),
         ValueError,
         r"takes a query of shape \(B, T, N, H\) .* got",
+    ),
+    (
+        lambda: nn.dot_product_attention(
+            np.ones((1, 3, 2, 4)), np.ones((1, 3, 0, 4)), np.ones((1, 3, 0, 4))
+        ),
+        ValueError,
+        r"where N must be a multiple of K; got .*\(1, 3, 2, 4\), \(1, 3, 0, 4\)",
     ),
     (
         lambda: nn.dot_product_attention(X[None], X[None], X[None], implementation="cudnn"),

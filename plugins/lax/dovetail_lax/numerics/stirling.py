@@ -11,10 +11,8 @@ from ..functions.operands import unary
 from ..functions.transcendental import log as log_of
 from ..functions.values import select
 from ..primitives.special import lgamma_p
+from .log_gamma import LARGE, stirling_series
 from .precision import filled
-
-_LARGE = 10.0
-_TERMS = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
 
 
 def log1pmx(x: Any, whole: Any) -> Any:
@@ -35,11 +33,8 @@ def log1pmx(x: Any, whole: Any) -> Any:
 
 def stirling_rest(x: Any) -> Any:
     """``log Γ(x) - (x - 1/2) log(x) + x - log(2π)/2`` for positive x, about 1/(12 x)."""
-    large = ge(x, _LARGE)
-    inverse = div(1.0, select(large, x, filled(x, _LARGE)))
-    square, series = mul(inverse, inverse), filled(x, _TERMS[-1])
-    for term in reversed(_TERMS[:-1]):
-        series = add(mul(series, square), term)
+    large = ge(x, LARGE)
+    series = stirling_series(select(large, x, filled(x, LARGE)))
     low = select(large, filled(x, 1.0), x)
     stirling = sub(mul(sub(low, 0.5), log_of(low)), sub(low, 0.5 * log(2 * pi)))
-    return select(large, mul(series, inverse), sub(unary(lgamma_p, low), stirling))
+    return select(large, series, sub(unary(lgamma_p, low), stirling))

@@ -22,6 +22,13 @@ bessel_i0e_p = elementwise(Primitive("bessel_i0e"), FLOATING)
 bessel_i1e_p = elementwise(Primitive("bessel_i1e"), FLOATING)
 
 
+@lgamma_p.def_decomposition
+def _lgamma(x: Any) -> Any:
+    from ..numerics.log_gamma import log_gamma
+
+    return log_gamma(x)
+
+
 @bessel_i0e_p.def_decomposition
 def _bessel_i0e(x: Any) -> Any:
     from ..numerics.bessel import bessel_i0e

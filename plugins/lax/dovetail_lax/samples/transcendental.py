@@ -53,10 +53,8 @@ SPECIAL_DOMAINS = {
     s.bessel_i0e_p: (-6.0, 12.0),
     s.bessel_i1e_p: (-6.0, 12.0),
 }
-SCALES = {s.lgamma_p: 1.0, s.digamma_p: 1.0}
-"""What cancels near roots. Of lgamma, at 1 and 2: Lanczos' method adds five terms of up to 8.5,
-half a rounding each, which is 22 roundings of 1 (18.6 were seen; it differs by instruction set). Of
-digamma, at 1.46: a logarithm of up to 2.3 and a series."""
+SCALES = {s.digamma_p: 1.0}
+"""Terms that cancel near roots: of digamma, at 1.46, a logarithm of up to 2.3 and a series."""
 POSITIVE = (0.5, 5.0)
 
 

@@ -88,7 +88,7 @@ def dot_product_attention(
         query, key, value, bias, mask,
         _lengths("query_seq_lengths", query.shape[0], query_seq_lengths),
         _lengths("key_value_seq_lengths", query.shape[0], key_value_seq_lengths),
-        scale=float(1 / sqrt(query.shape[-1]) if scale is None else scale),
+        scale=float(1 / sqrt(max(query.shape[-1], 1)) if scale is None else scale),
         is_causal=bool(is_causal), window=_window(local_window_size),
         residual=bool(return_residual),
     )  # fmt: skip
@@ -100,7 +100,7 @@ def dot_product_attention(
 def _check_shapes(query: Any, key: Any, value: Any) -> None:
     fits = len(query) == len(key) == 4 and key == value
     fits = fits and query[0] == key[0] and query[3] == key[3]
-    if not fits or query[2] % key[2]:
+    if not fits or (query[2] % key[2] if key[2] else query[2]):
         raise ValueError(
             "dot_product_attention takes a query of shape (B, T, N, H) or (T, N, H) and key and "
             "value of shape (B, S, K, H) or (S, K, H), where N must be a multiple of K; got (with "
@@ -169,7 +169,8 @@ def _attention(
         if query.dtype.kind == "f"
         else np.dtype(np.float32)
     )
-    grouped = dnp.reshape(query, (b, t, k, n // k, h))
+    groups = n // k if k else 1
+    grouped = dnp.reshape(query, (b, t, k, groups, h))
     logits = dnp.einsum("btkgh,bskh->bkgts", grouped, key, preferred_element_type=wide)
     logits = dnp.multiply(dnp.reshape(logits, (b, n, t, s)), scale)
     if bias is not None:
@@ -178,7 +179,7 @@ def _attention(
     if visible is not None:
         logits = dnp.where(visible, logits, MASKED)
     weights = softmax(logits, axis=-1).astype(key.dtype)
-    weights = dnp.reshape(weights, (b, k, n // k, t, s))
+    weights = dnp.reshape(weights, (b, k, groups, t, s))
     out = dnp.reshape(dnp.einsum("bkgts,bskh->btkgh", weights, value), (b, t, n, h))
     valid = None if query_lengths is None else _before(t, query_lengths)[:, :, None]
     if valid is not None:

@@ -25,7 +25,6 @@ from ...primitives.special import (
     erf_inv_p,
     erf_p,
     erfc_p,
-    lgamma_p,
     positive_polygamma_p,
     positive_zeta_p,
 )
@@ -118,7 +117,6 @@ def _is_narrow(shape: tuple[int, ...]) -> bool:
     )
 
 
-_function(lgamma_p, "chlo.lgamma")
 _function(digamma_p, "chlo.digamma")
 _function(positive_polygamma_p, "chlo.polygamma")
 _function(positive_zeta_p, "chlo.zeta")
