@@ -321,7 +321,7 @@ class Emitter:
         if x.aval.dtype == dtype:
             return x
         made = self.op("stablehlo.convert", [x], x.aval.update(dtype=np.dtype(dtype)))
-        if x.__class__ is Constant and x.array is not None and x.array.ndim == 0:
+        if isinstance(x, Constant) and x.array is not None and x.array.ndim == 0:
             return Constant(made, x.array.astype(dtype))
         return made
 

@@ -44,9 +44,9 @@ class Product(Val):
 
 def _factor(x: Val) -> Range | None:
     """The range of the constants in ``x``, if it is one or a product with some."""
-    if x.__class__ is Product:
+    if isinstance(x, Product):
         return x.factor
-    if x.__class__ is not Constant or kind_of(x.aval.dtype) != "floating":
+    if not isinstance(x, Constant) or kind_of(x.aval.dtype) != "floating":
         return None
     return (0.0, inf) if x.array is None else _range(x.array)
 
@@ -99,13 +99,13 @@ def quotient(b: Any, x: Val, y: Val) -> Val:
     if kind_of(b.out.dtype) not in ("floating", "complex"):
         return b.op("stablehlo.divide", operands, b.out)
     f, g = _factor(x), _factor(y) if y.__class__ is Constant else None
-    apart = [v.__class__ is Product and v.quotient != "" for v in (x, y)]
+    apart = [isinstance(v, Product) and v.quotient != "" for v in (x, y)]
     joined = None
     if g is not None:
         low, high = (1.0, 1.0) if f is None else f
         joined = low / g[1], high / g[0] if g[0] else inf
         lost = f is not None and _leaves_range(x, joined)
-        apart[0] = lost or (x.__class__ is Product and x.quotient == "value")
+        apart[0] = lost or (isinstance(x, Product) and x.quotient == "value")
     operands = [_negated(b, v) if a else v for v, a in zip(operands, apart)]
     made = b.op("stablehlo.divide", operands, b.out)
     if apart[0] != apart[1]:
