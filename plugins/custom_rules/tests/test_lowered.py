@@ -70,7 +70,7 @@ def test_a_body_that_cannot_be_traced_says_what_to_do() -> None:
             call(X)
         (note,) = e.value.__notes__
         assert note.startswith("no_body has a lowering, and the type of its result is that of its")
-        assert note.endswith("say the type: no_body.def_abstract_eval.")
+        assert note.endswith("define the type: no_body.def_abstract_eval.")
 
 
 def test_a_function_without_a_body_is_evaluated_and_compiled() -> None:
