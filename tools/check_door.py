@@ -27,7 +27,7 @@ ROOT = Path(__file__).parent.parent
 KERNEL = "core/dovetail_core"
 
 ALLOWED = {
-    "core/dovetail_base/callable_packages.py: __class__": "the only way to make a package callable",
+    "core/dovetail_base/lazy.py: __class__": "the only way to make a package callable",
     "core/dovetail_base/source.py: startswith": "frames of all packages of the project are hidden",
     "core/dovetail_surface/parameters.py: __class__": (
         "`bind` of the few primitives with further parameters drops these; others need not look"

@@ -11,6 +11,8 @@ Such a module lists its names once, as the imports that type checkers and editor
 
 At run time the same lines give the module that each name comes from: the module's code is run once
 more, with an ``__import__`` that records names and imports nothing.
+
+Packages that have the name of a function can be called like it (:func:`callable_package`).
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from importlib.util import resolve_name
+from inspect import signature
 from opcode import opmap
 from types import CodeType, FrameType, ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
@@ -151,3 +154,29 @@ def import_part(name: str) -> ModuleType:
     finally:
         if collects:
             gc.enable()
+
+
+def callable_package(name: str, function: Callable[..., Any]) -> Any:
+    """The package ``name``, which is imported, made to be called like ``function``.
+
+    ``from dovetail_core import registry`` is a function, ``dovetail_core.registry`` a package. If
+    the attribute were the function, ``import dovetail_core.registry.manifest as m`` would look for
+    ``manifest`` in a function. So the attribute is the package, which can be called. A call adds no
+    Python frame. Attributes that the package lacks are looked up in the function.
+    """
+
+    class CallablePackage(ModuleType):
+        __call__ = staticmethod(function)
+
+        @property
+        def __signature__(self) -> Any:
+            return signature(function)
+
+        def __getattr__(self, attribute: str) -> Any:
+            if not attribute.startswith("__") and hasattr(function, attribute):
+                return getattr(function, attribute)
+            raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
+
+    package = sys.modules[name]
+    package.__class__ = CallablePackage
+    return package

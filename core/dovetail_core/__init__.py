@@ -220,7 +220,7 @@ Jaxpr.text_of = _text_of
 if _typing.TYPE_CHECKING:
     from .late import *  # noqa: F403
 else:
-    from dovetail_base.callable_packages import callable_package as _callable
+    from dovetail_base.lazy import callable_package as _callable
 
     from .late import __dir__ as __dir__, __getattr__ as _late
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from dovetail_base.annotations import annotate, annotations_of, are_used
 from dovetail_base.source import backward
+from dovetail_base.source_info import annotate, annotations_of, are_used
 from dovetail_core import current_source, named_scope
 from dovetail_xla.config import trace_context
 
@@ -31,7 +31,7 @@ def test_scopes_add_up_and_end():
 
 def test_only_annotations_that_are_there_count_as_used():
     script = """
-from dovetail_base.annotations import annotate, are_used
+from dovetail_base.source_info import annotate, are_used
 with annotate({"a": None}):
     assert not are_used()
 with annotate({"a": "1"}):

@@ -3,7 +3,7 @@
 import pytest
 
 from dovetail_base.naming import beyond, inside, moved, parts, transformed
-from dovetail_base.places import NameStack
+from dovetail_base.source_info import NameStack
 
 
 def test_the_first_name_goes_into_the_transformations_around_it():

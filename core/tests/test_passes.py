@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dovetail_base.options import enable_checks
-from dovetail_base.ordering import ordered
+from dovetail_base.pass_rules import ordered
 from dovetail_core import IRError, Pass, PluginError, RegistryError, ShapedArray, stage_closed
 from dovetail_core.interpret.passes import passes_for, passes_of, run_passes
 from dovetail_core.registry.discovery import swap_registry

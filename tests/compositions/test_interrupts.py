@@ -27,7 +27,7 @@ from dovetail_xla.config import enable_x64_state, tracing_state
 
 FULL = bool(os.environ.get("DOVETAIL_TEST_FULL"))
 CHANGING = (
-    "dovetail_base/scopes.py", "dovetail_base/source.py", "dovetail_base/collector.py",
+    "dovetail_base/scopes.py", "dovetail_base/source.py", "dovetail_base/scopes.py",
     "dovetail_core/dispatch/primitive.py", "dovetail_core/rules/staging.py",
     "dovetail_core/rules/evaluation.py", "dovetail_core/interpret/lifting.py",
     "dovetail_ad/linear.py", "dovetail_ad/forward.py", "dovetail_ad/transposition.py",

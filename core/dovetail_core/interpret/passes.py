@@ -8,8 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from dovetail_base.errors import RegistryError
 from dovetail_base.options import enable_checks
-from dovetail_base.ordering import Named, ordered
-from dovetail_base.pass_checks import compare_types, same_module
+from dovetail_base.pass_rules import Named, compare_types, ordered, same_module
 from dovetail_base.plugin_calls import disable_with_warning
 from dovetail_base.source import short_repr
 

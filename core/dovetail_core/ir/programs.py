@@ -7,10 +7,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from dovetail_base.annotations import Annotated, annotations_of
 from dovetail_base.nesting import Remembering
-from dovetail_base.places import SourceInfo
 from dovetail_base.source import Source
+from dovetail_base.source_info import Annotated, SourceInfo, annotations_of
 
 from ..dispatch.axis_names import trace_key
 from ..dispatch.primitive import HeldProgram, Primitive

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
-from dovetail_base.collector import end_tracing, start_tracing
 from dovetail_base.errors import UnexpectedTracerError, refuse_mutable_result
 from dovetail_base.frozen import frozen
 from dovetail_base.options import enable_checks
+from dovetail_base.scopes import end_tracing, start_tracing
 from dovetail_base.source import (
     Source,
     current_source,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from dovetail_base.annotations import annotate
+from dovetail_base.source_info import annotate
 from dovetail_core import here
 
 __all__ = ["compute_on"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dovetail_base.annotations import annotate
+from dovetail_base.source_info import annotate
 from dovetail_core import callable_name, here
 from dovetail_tree.util import tree_map
 

@@ -9,9 +9,9 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from dovetail_base.annotations import annotations_of
 from dovetail_base.arguments import array_of
 from dovetail_base.errors import StandsForArray
+from dovetail_base.source_info import annotations_of
 from dovetail_core import EVAL, ClosedJaxpr, Eqn, Operand, Tracer, evaluation, get_trace
 from dovetail_tree.errors import explain_arguments
 from dovetail_tree.util import calls, tree_leaves, tree_map, tree_unflatten

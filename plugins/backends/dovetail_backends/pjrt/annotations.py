@@ -1,6 +1,6 @@
 """Builders that add to operations the annotations and source locations of their equations.
 
-Annotations (``dovetail_base.annotations``) become ``mhlo.frontend_attributes``, which XLA keeps.
+Annotations (``dovetail_base.source_info``) become ``mhlo.frontend_attributes``, which XLA keeps.
 Locations have names as ``jit(f)/jvp(model)/sin``, nested by regions. They are written only into
 modules that are shown: modules that differ in nothing but names would each be compiled.
 """
@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from dovetail_base.annotations import annotations_of
 from dovetail_base.naming import inside
+from dovetail_base.source_info import annotations_of
 from dovetail_core import ClosedJaxpr, Eqn, programs
 
 from ..tables import StablehloRule

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dovetail_base.annotations import are_used
+from dovetail_base.source_info import are_used
 from dovetail_core import (
     ClosedJaxpr,
     Effect,

@@ -6,8 +6,8 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from dovetail_base.places import SourceInfo
 from dovetail_base.source import Source, current_source
+from dovetail_base.source_info import SourceInfo
 from dovetail_core import (
     AbstractValue,
     ClosedJaxpr,

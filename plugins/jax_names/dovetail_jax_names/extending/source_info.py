@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from dovetail_base.places import NameStack, SourceInfo
 from dovetail_base.scopes import Scope
 from dovetail_base.source import (
     Source,
@@ -16,6 +15,7 @@ from dovetail_base.source import (
     set_scope,
     user_source,
 )
+from dovetail_base.source_info import NameStack, SourceInfo
 
 
 def current() -> SourceInfo:

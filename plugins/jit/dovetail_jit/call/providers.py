@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from dovetail_backends import LoweredModule
 from dovetail_base.caches import WeakTable
-from dovetail_base.ordering import ordered
+from dovetail_base.pass_rules import ordered
 from dovetail_base.plugin_calls import disable_with_warning
 from dovetail_core import ClosedJaxpr, PluginError, RegistryError, discovery, registry
 from dovetail_hooks import has_hooks, manager

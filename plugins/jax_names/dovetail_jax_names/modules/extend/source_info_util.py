@@ -1,7 +1,7 @@
 """``jax.extend.source_info_util``."""
 
-from dovetail_base.places import NameStack as NameStack, SourceInfo as SourceInfo
 from dovetail_base.source import hide_files as _hide_files
+from dovetail_base.source_info import NameStack as NameStack, SourceInfo as SourceInfo
 from dovetail_base.wrapping import alias as _alias
 
 from ...extending.source_info import (
