@@ -88,8 +88,10 @@ def spell(error: BaseException) -> str:
         if is_users(e):
             raise
         said = "(it cannot be printed)"
-    said = said.encode(errors="backslashreplace").decode()
-    return f"{kind}: {said[:500]}" if said else kind
+    said = said.encode(errors="backslashreplace").decode()[:500]
+    if isinstance(error, ImportError) and str(error.name).startswith("dovetail_core."):
+        said += " (the page reference/what_moved of the documentation has the present names)"
+    return f"{kind}: {said}" if said else kind
 
 
 class _State:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
@@ -50,3 +52,22 @@ def test_an_old_name_is_run_as_a_program():
     command = [sys.executable, "-W", "error", "-m", "dovetail_core.cli", "--help"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0 and "plugins" in done.stdout, done.stderr
+
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "what_moved.md"
+ROWS = re.findall(r"^\| `([\w.]+)` \| `([\w.]+)`", PAGE.read_text(), re.MULTILINE)
+
+
+def test_the_page_has_all_modules_that_moved():
+    assert MOVED.items() <= dict(ROWS).items()
+
+
+@pytest.mark.parametrize(("old", "new"), [r for r in ROWS if r[0] not in MOVED])
+def test_the_new_names_on_the_page_are_there(old, new):
+    names = new if new.startswith("dovetail_") else f"dovetail_core.{new}"
+    package, *rest = names.split(".")
+    value = import_module(package)
+    for name in rest:
+        if not hasattr(value, name):
+            import_module(f"{value.__name__}.{name}")
+        value = getattr(value, name)

@@ -97,6 +97,15 @@ def test_a_plugin_that_cannot_be_imported_is_set_aside_and_the_rest_works(site):
     [
         ("MANIFEST = {}", "bad_plugin:MANIFEST is a dict, not a dovetail_core.Manifest"),
         ("raise SystemError('odd')", "failed to import .* SystemError: odd"),
+        (
+            "from dovetail_core.rules.checks import kind_of",
+            "failed to import .* ImportError: cannot import name 'kind_of' from .*page "
+            "reference/what_moved of the documentation has the present names",
+        ),
+        (
+            "import dovetail_core.base.nothing",
+            "failed to import .* ModuleNotFoundError: No module named .*reference/what_moved",
+        ),
         ("", "failed to import bad_plugin:MANIFEST: AttributeError: .*MANIFEST"),
         (
             "from dovetail_core import Manifest\nMANIFEST = Manifest('worse')",
