@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -286,14 +286,15 @@ def check_mode(name: str, mode: str, modes: tuple[str, ...] = ("low", "high")) -
 
 
 def drawn(
-    run: Any, name: str, key: Any, params: tuple[Any, ...], shape: Any, dtype: Any, sharding: Any
-) -> Any:
-    """``run`` on checked arguments: parameters are arrays or numbers, and give shape and dtype."""
+    run: Any, name: str, key: Any, params: tuple[Any, ...], shape: Any, dtype: Any,
+    sharding: Any = None, as_dtype: Callable[[str, Any], Any] = float_dtype,
+) -> Any:  # fmt: skip
+    """``run`` on checked arguments: parameters are arrays or numbers, dtypes by ``as_dtype``."""
     if sharding is not None:
         return type_shardings.with_out_sharding(
-            sharding, drawn, run, name, key, params, shape, dtype, None
+            sharding, drawn, run, name, key, params, shape, dtype, None, as_dtype
         )
     key = check_key(name, key)
     params = tuple(arrays(name, *params))
-    result = float_dtype(name, dtype)
+    result = as_dtype(name, dtype)
     return run(key, *params, shape=common_shape(name, shape, *params), dtype=result)

@@ -1,4 +1,4 @@
-"""Elementwise functions by plans: the steps for one pair of operand types are worked out once.
+"""Elementwise functions by plans: the steps for one pair of operand types are computed once.
 
 A plan is a callable of the operands. For operands of one type it is the primitive's ``bind``
 itself, so that the usual call reaches the trace through two dictionary lookups. A chooser says
@@ -125,7 +125,10 @@ class Binary:
         host = [_scalar_step(v, dtype, weak) for v in (x, y)]
         device = [None if h else _array_step(a, dtype, weak, shape) for h, a in zip(host, avals)]
         host = [None if h is _unchanged else h for h in host]
-        return _host_plan(_device_plan(op, *device), *host)
+        plan = _after_steps(op, *device)
+        if plan is not op:
+            plan = fused_when_evaluated(plan)
+        return _after_steps(plan, *host)
 
 
 class WeakIfAll(Binary):
@@ -183,18 +186,8 @@ def _array_step(aval: ShapedArray, dtype: Any, weak: bool, shape: tuple[int, ...
     return lambda v: broadcast(convert(v, dtype, weak), shape)
 
 
-def _device_plan(op: Op, first: Op | None, second: Op | None) -> Op:
-    """``op`` after steps on arrays, all of it one compiled call when evaluating."""
-    if first is None and second is None:
-        return op
-    if second is None:
-        return fused_when_evaluated(lambda x, y: op(first(x), y))  # type: ignore[misc]
-    if first is None:
-        return fused_when_evaluated(lambda x, y: op(x, second(y)))
-    return fused_when_evaluated(lambda x, y: op(first(x), second(y)))
-
-
-def _host_plan(op: Op, first: Op | None, second: Op | None) -> Op:
+def _after_steps(op: Op, first: Op | None, second: Op | None) -> Op:
+    """``op`` of operands to which the steps were applied; ``op`` itself without steps."""
     if first is None and second is None:
         return op
     if second is None:

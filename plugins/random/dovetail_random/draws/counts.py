@@ -10,7 +10,7 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_base.arguments import integers
-from dovetail_core import here, type_shardings
+from dovetail_core import here
 from dovetail_lax import dtypes
 
 from ..arguments import (
@@ -18,6 +18,7 @@ from ..arguments import (
     arrays,
     check_key,
     common_shape,
+    drawn,
     float_dtype,
     full_parameter,
     int_dtype,
@@ -76,10 +77,7 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
     Raises:
         TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
     """
-    key = check_key("binomial", key)
-    n, p = arrays("binomial", n, p)
-    result = float_dtype("binomial", dtype)
-    return _binomial(key, n, p, shape=common_shape("binomial", shape, n, p), dtype=result)
+    return drawn(_binomial, "binomial", key, (n, p), shape, dtype)
 
 
 @fused(static=("shape", "dtype"))
@@ -256,12 +254,7 @@ def poisson(
         TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
         NotImplementedError: the key is not one of threefry's.
     """
-    if out_sharding is not None:
-        return type_shardings.with_out_sharding(out_sharding, poisson, key, lam, shape, dtype)
-    key = check_key("poisson", key)
-    (lam,) = arrays("poisson", lam)
-    result = int_dtype("poisson", dtype)
-    return _poisson(key, lam, shape=common_shape("poisson", shape, lam), dtype=result)
+    return drawn(_poisson, "poisson", key, (lam,), shape, dtype, out_sharding, int_dtype)
 
 
 @fused(static=("shape", "dtype"))

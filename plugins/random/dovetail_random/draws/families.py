@@ -14,7 +14,6 @@ from ..arguments import (
     Shape,
     arrays,
     check_key,
-    common_shape,
     drawn,
     float_dtype,
     full_parameter,
@@ -71,7 +70,7 @@ def weibull_min(
 ) -> Any:
     """Numbers drawn from the Weibull distribution (other arguments as in :func:`pareto`)."""
     params = (scale, concentration)
-    return drawn(_weibull_min, "weibull_min", key, params, shape, dtype, None)
+    return drawn(_weibull_min, "weibull_min", key, params, shape, dtype)
 
 
 @fused(static=("shape", "dtype"))
@@ -146,12 +145,7 @@ def geometric(
     Raises:
         TypeError, ValueError: ``key`` is not one key, or another argument is invalid.
     """
-    if out_sharding is not None:
-        return type_shardings.with_out_sharding(out_sharding, geometric, key, p, shape, dtype)
-    result = int_dtype("geometric", dtype)
-    key = check_key("geometric", key)
-    (p,) = arrays("geometric", p)
-    return _geometric(key, p, shape=common_shape("geometric", shape, p), dtype=result)
+    return drawn(_geometric, "geometric", key, (p,), shape, dtype, out_sharding, int_dtype)
 
 
 @fused(static=("shape", "dtype"))
@@ -169,7 +163,7 @@ def double_sided_maxwell(key: Any, loc: Any, scale: Any, shape: Any = (), dtype:
     Other arguments and errors are those of :func:`pareto`.
     """
     params = (loc, scale)
-    return drawn(_double_sided, "double_sided_maxwell", key, params, shape, dtype, None)
+    return drawn(_double_sided, "double_sided_maxwell", key, params, shape, dtype)
 
 
 @fused(static=("shape", "dtype"))
