@@ -11,10 +11,10 @@ import dovetail_numpy as dnp
 from dovetail_core import here
 from dovetail_jit import fused
 
-from .beta_functions import beta_kernel, log_quotient
 from .evaluation import Array, ArrayLike, differentiable, evaluate
-from .gamma_functions import gamma_kernel, gamma_sign, gammaln_kernel
-from .hurwitz import digamma_kernel
+from .gamma_family.beta_functions import beta_kernel, log_quotient
+from .gamma_family.gamma_functions import gamma_kernel, gamma_sign, gammaln_kernel
+from .gamma_family.hurwitz import digamma_kernel
 from .series import epsilon, is_single, lost_in_sum
 
 

@@ -1,4 +1,4 @@
-"""Products with logarithms: entropies and divergences, the Box-Cox transformation, log-odds."""
+"""Products with logarithms: entropies and divergences."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from dovetail_jit import fused
 
 from . import coefficients as c
 from .evaluation import Array, ArrayLike, differentiable, evaluate
-from .gamma_functions import gamma_kernel
-from .hurwitz import digamma_kernel
+from .gamma_family.gamma_functions import gamma_kernel
+from .gamma_family.hurwitz import digamma_kernel
 from .series import between, beyond, chebyshev, is_single, log1p
 
 _EULER = 0.5772156649015329

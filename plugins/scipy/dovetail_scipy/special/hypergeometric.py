@@ -18,7 +18,7 @@ import dovetail_numpy as dnp
 from dovetail_jit import fused
 
 from .evaluation import Array, ArrayLike, by_forward_mode, differentiable, evaluate
-from .gamma_functions import gamma_kernel, gamma_sign, gammaln_kernel
+from .gamma_family.gamma_functions import gamma_kernel, gamma_sign, gammaln_kernel
 from .series import epsilon, is_single
 
 _LIMIT = 5000

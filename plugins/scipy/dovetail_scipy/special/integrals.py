@@ -13,7 +13,7 @@ from dovetail_jit import fused
 
 from . import coefficients as c
 from .evaluation import Array, ArrayLike, differentiable, evaluate
-from .hurwitz import BERNOULLI
+from .gamma_family.hurwitz import BERNOULLI
 from .series import between, beyond, chebyshev, halved, horner, is_single, log1p
 
 

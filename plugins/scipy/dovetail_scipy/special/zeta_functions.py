@@ -14,8 +14,8 @@ from dovetail_core import cached, here
 from dovetail_jit import fused
 
 from .evaluation import Array, ArrayLike, differentiable, evaluate
-from .gamma_functions import gamma_kernel, gammaln_kernel, sin_pi
-from .hurwitz import digamma_kernel, euler_maclaurin, hurwitz
+from .gamma_family.gamma_functions import gamma_kernel, gammaln_kernel, sin_pi
+from .gamma_family.hurwitz import digamma_kernel, euler_maclaurin, hurwitz
 from .series import is_single
 
 

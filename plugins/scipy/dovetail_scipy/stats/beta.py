@@ -9,7 +9,7 @@ import dovetail_numpy as dnp
 
 from ..arguments import ArrayLike
 from ..special import betainc, betaln, xlog1py, xlogy
-from ..special.inverse_beta import inverse_lower, parts
+from ..special.gamma_family.inverse_beta import inverse_lower, parts
 from .families import Arguments, Continuous
 from .saddle_points import SMALL, log_binomial
 from .tails import log_betainc

@@ -6,7 +6,7 @@ from math import log
 
 from ..arguments import ArrayLike
 from ..special import gammainc, gammaincc
-from ..special.inverse_gamma import inverse_lower, inverse_upper
+from ..special.gamma_family.inverse_gamma import inverse_lower, inverse_upper
 from .families import Arguments, Continuous
 from .gamma import log_density
 from .tails import log_gammainc, log_gammaincc

@@ -8,7 +8,7 @@ import dovetail_numpy as dnp
 
 from ..arguments import ArrayLike
 from ..special import gammainc, gammaincc, gammaln, xlogy
-from ..special.inverse_gamma import inverse_lower, inverse_upper
+from ..special.gamma_family.inverse_gamma import inverse_lower, inverse_upper
 from .families import Arguments, Continuous
 from .saddle_points import SMALL, log_poisson
 from .tails import log_gammainc, log_gammaincc

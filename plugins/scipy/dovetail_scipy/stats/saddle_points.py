@@ -15,7 +15,7 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 
 from ..special import gammaln, kl_div, xlog1py, xlogy
-from ..special.gamma_functions import stirling_rest
+from ..special.gamma_family.gamma_functions import stirling_rest
 
 SMALL = 10.0
 """The count from which factorials are replaced by Stirling's formula."""

@@ -13,7 +13,7 @@ import dovetail_numpy as dnp
 from ..arguments import ArrayLike
 from ..special import betainc, betaln, ndtri
 from ..special.evaluation import differentiable, slope_of
-from ..special.inverse_beta import inverse_odds, log_beginning
+from ..special.gamma_family.inverse_beta import inverse_odds, log_beginning
 from .families import Arguments, Continuous
 from .tails import log_betainc
 

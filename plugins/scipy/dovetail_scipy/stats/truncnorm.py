@@ -13,8 +13,8 @@ from dovetail_nn import log1mexp
 
 from ..arguments import ArrayLike
 from ..special import erfcx, log_ndtr, ndtr
+from ..special.error_family.normal import inverse_log_ndtr
 from ..special.evaluation import differentiable
-from ..special.normal import inverse_log_ndtr
 from .families import Arguments, Continuous
 
 __all__ = ["cdf", "isf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]

@@ -14,11 +14,11 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 
-from .evaluation import differentiable
+from ..error_family.normal import ndtri_kernel
+from ..evaluation import differentiable
 from .gamma_functions import gammaln_kernel
 from .incomplete_gamma import density_term, order_slope, tails
 from .inversion import solve
-from .normal import ndtri_kernel
 
 
 def _start(a: Any, p: Any, q: Any) -> Any:

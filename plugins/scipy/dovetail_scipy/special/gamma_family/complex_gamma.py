@@ -16,10 +16,10 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_jit import fused
 
-from .coefficients import LOG_GAMMA_TAYLOR
-from .evaluation import Array, ArrayLike, evaluate
+from ..coefficients import LOG_GAMMA_TAYLOR
+from ..evaluation import Array, ArrayLike, evaluate
+from ..series import horner, is_single
 from .gamma_functions import gamma_kernel, gammaln_kernel, sin_pi
-from .series import horner, is_single
 
 _LOG_PI = log(pi)
 # B(2k)/(2k (2k - 1)), DLMF 5.11.1.

@@ -16,9 +16,9 @@ import dovetail_numpy as dnp
 from dovetail_core import cached
 from dovetail_jit import fused
 
-from .coefficients import ERF, ERFCX, ERFINV, QUANTILE_FAR, QUANTILE_MIDDLE, QUANTILE_NEAR
-from .evaluation import Array, ArrayLike, differentiable, evaluate
-from .series import between, beyond, chebyshev, halved, horner, is_single
+from ..coefficients import ERF, ERFCX, ERFINV, QUANTILE_FAR, QUANTILE_MIDDLE, QUANTILE_NEAR
+from ..evaluation import Array, ArrayLike, differentiable, evaluate
+from ..series import between, beyond, chebyshev, halved, horner, is_single
 
 _CONSTANT = 2 / sqrt(pi)
 

@@ -18,11 +18,10 @@ import dovetail_numpy as dnp
 from dovetail_core import cached
 from dovetail_jit import fused
 
-from .coefficients import ETA, LOG_GAMMA, TEMME
-from .error_functions import erfcx_kernel
-from .evaluation import Array, ArrayLike, by_forward_mode, differentiable, evaluate
-from .gamma_functions import gamma_kernel, stirling_rest
-from .series import (
+from ..coefficients import ETA, LOG_GAMMA, TEMME
+from ..error_family.error_functions import erfcx_kernel
+from ..evaluation import Array, ArrayLike, by_forward_mode, differentiable, evaluate
+from ..series import (
     between,
     chebyshev,
     epsilon,
@@ -33,6 +32,7 @@ from .series import (
     lost_in_sum,
     residual,
 )
+from .gamma_functions import gamma_kernel, stirling_rest
 
 _LIMIT = 2000
 

@@ -15,7 +15,7 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 
-from .series import epsilon
+from ..series import epsilon
 
 _LIMIT = 100
 Measure = Callable[[Any], tuple[Any, Any, Any, Any]]

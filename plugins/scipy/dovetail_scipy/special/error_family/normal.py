@@ -13,9 +13,9 @@ from dovetail_base.arguments import integer
 from dovetail_core import here
 from dovetail_jit import fused
 
+from ..evaluation import Array, ArrayLike, differentiable, evaluate
+from ..series import is_single, log1p
 from .error_functions import bell, erf_kernel, erfcx_kernel, inverse_centre, quantile
-from .evaluation import Array, ArrayLike, differentiable, evaluate
-from .series import is_single, log1p
 
 _HALF = sqrt(0.5)
 _LOG_2, _LOG_TAU = log(2), log(2 * pi)

@@ -10,9 +10,9 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 
-from .coefficients import DIGAMMA, DIGAMMA_TAIL, PSI_ZERO
-from .evaluation import differentiable
-from .series import between, chebyshev, is_single
+from ..coefficients import DIGAMMA, DIGAMMA_TAIL, PSI_ZERO
+from ..evaluation import differentiable
+from ..series import between, chebyshev, is_single
 
 BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
 BERNOULLI += (43867 / 798, -174611 / 330, 854513 / 138, -236364091 / 2730)

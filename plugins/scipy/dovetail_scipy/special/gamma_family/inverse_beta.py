@@ -13,12 +13,12 @@ import numpy as np
 import dovetail_lax as lax
 import dovetail_numpy as dnp
 
+from ..error_family.normal import ndtri_kernel
+from ..evaluation import by_forward_mode, differentiable
+from ..series import log1p
 from .beta_functions import betaln_kernel
-from .evaluation import by_forward_mode, differentiable
 from .incomplete_beta import power_term, tails
 from .inversion import solve
-from .normal import ndtri_kernel
-from .series import log1p
 
 
 def parts(odds: Any) -> tuple[Any, Any]:

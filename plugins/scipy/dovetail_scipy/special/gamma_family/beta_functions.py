@@ -16,10 +16,10 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_jit import fused
 
-from .evaluation import Array, ArrayLike, differentiable, evaluate
+from ..evaluation import Array, ArrayLike, differentiable, evaluate
+from ..series import is_single, log1p, log1pmx, lost_in_sum, residual
 from .gamma_functions import gamma_kernel, gammaln_kernel, stirling_rest
 from .hurwitz import digamma_kernel
-from .series import is_single, log1p, log1pmx, lost_in_sum, residual
 
 _LARGE = 8.0
 

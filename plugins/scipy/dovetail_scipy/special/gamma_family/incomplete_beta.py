@@ -19,10 +19,10 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_jit import fused
 
+from ..evaluation import Array, ArrayLike, by_forward_mode, differentiable, evaluate
+from ..series import cross, epsilon, is_near, log1p, log1pmx, lost_in_sum
 from .beta_functions import log_quotient, quotient
-from .evaluation import Array, ArrayLike, by_forward_mode, differentiable, evaluate
 from .gamma_functions import small_gamma, stirling_rest
-from .series import cross, epsilon, is_near, log1p, log1pmx, lost_in_sum
 
 _LIMIT = 2000
 _LARGE = 8.0

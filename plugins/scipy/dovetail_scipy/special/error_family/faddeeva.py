@@ -14,10 +14,10 @@ import dovetail_lax as lax
 import dovetail_numpy as dnp
 from dovetail_jit import fused
 
+from ..evaluation import Array, ArrayLike, differentiable, evaluate, slope_of
+from ..integrals import dawson_kernel
+from ..series import is_single
 from .error_functions import erfcx_kernel, gauss
-from .evaluation import Array, ArrayLike, differentiable, evaluate, slope_of
-from .integrals import dawson_kernel
-from .series import is_single
 
 _SLOPE = 2 / sqrt(pi)
 

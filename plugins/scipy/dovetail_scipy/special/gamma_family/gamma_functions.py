@@ -18,10 +18,10 @@ import dovetail_numpy as dnp
 from dovetail_base.arguments import integer
 from dovetail_jit import fused
 
-from .coefficients import GAMMA, LOG_GAMMA, STIRLING
-from .evaluation import Array, ArrayLike, differentiable, evaluate
+from ..coefficients import GAMMA, LOG_GAMMA, STIRLING
+from ..evaluation import Array, ArrayLike, differentiable, evaluate
+from ..series import between, chebyshev, is_single, log1p
 from .hurwitz import digamma_kernel
-from .series import between, chebyshev, is_single, log1p
 
 LARGE = 8.5
 """The argument from which Stirling's formula is used."""

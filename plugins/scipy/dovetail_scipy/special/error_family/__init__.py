@@ -1,0 +1,1 @@
+"""Error functions and the normal distribution function."""

@@ -1,0 +1,1 @@
+"""The gamma and beta functions, complete and incomplete, and their inverses."""
