@@ -1,4 +1,4 @@
-"""The operations that transformations need of arrays, said in this package's primitives."""
+"""The operations on arrays that transformations need, by the primitives of this package."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ArrayAlgebra:
         return max_p.bind(x, y)
 
     def less(self, x: Any, y: Any) -> Any:
-        """Whether ``x < y``, element by element."""
+        """True where ``x < y``, element by element."""
         return lt_p.bind(x, y)
 
     def sum(self, x: Any, axes: Sequence[int]) -> Any:
@@ -69,7 +69,7 @@ class ArrayAlgebra:
         return sum_over(x, sorted(axes, key=str))
 
     def with_roles(self, x: Any, vma: frozenset[Any]) -> Any:
-        """The value ``x`` as one of which types say ``vma``."""
+        """The value ``x`` converted so that its type has the axes ``vma``."""
         return with_roles(x, vma)
 
     def vary(self, x: Any, axes: Sequence[Any]) -> Any:
@@ -118,7 +118,7 @@ class ArrayAlgebra:
         return reshaped(part, (*full[:at], *shape, *full[at + 1 :]))
 
     def any(self, x: Any) -> Any:
-        """Whether any element of a boolean array is true: a scalar boolean."""
+        """A scalar boolean: true if any element of a boolean array is."""
         return reduce_or_p.bind(x, axes=tuple(range(len(x.shape))))
 
     def convert(self, x: Any, aval: Any) -> Any:

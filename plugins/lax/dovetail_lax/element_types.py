@@ -23,9 +23,9 @@ from dovetail_core import (
 
 
 def _check_explicit(value: Any) -> Any:
-    told = getattr(value, "name", value)  # of an enumeration
+    name = getattr(value, "name", value)  # of an enumeration
     known = {"warn": "warn", "error": "error", "allow": "allow"}
-    result = known.get(told.lower()) if isinstance(told, str) else None
+    result = known.get(name.lower()) if isinstance(name, str) else None
     if result is None:
         raise ValueError(f"explicit_x64_dtypes is 'warn', 'error' or 'allow', not {value!r}")
     return result
@@ -44,7 +44,7 @@ explicit_x64_dtypes = config.add(
 
 
 def explicit(wanted: Any, narrow: Any) -> Any:
-    """What stands for a 64-bit dtype that was asked for; ``narrow`` by default, with a warning.
+    """The dtype used for a requested 64-bit one: ``narrow`` by default, with a warning.
 
     Raises:
         ValueError: the option ``explicit_x64_dtypes`` forbids it.
@@ -62,7 +62,7 @@ def explicit(wanted: Any, narrow: Any) -> Any:
 
 
 def warn_truncated(wanted: Any, result: Any) -> None:
-    """Say that ``found`` stands for the 64-bit dtype that was asked for."""
+    """Warn that ``result`` is used for the 64-bit dtype that was requested."""
     warn_here(
         f"dtype {wanted} was asked for{here()}, but without 64-bit "
         f"types it is {result}. Enable them (dovetail.enable_x64), or ask for {result}.",
@@ -77,9 +77,9 @@ class ImaginaryPartLost(np.exceptions.ComplexWarning, DeprecationWarning):
 def warn_imaginary(
     source: Any, target: Any, category: type[Warning] = np.exceptions.ComplexWarning
 ) -> None:
-    """Say that a conversion between these dtypes drops imaginary parts, if it does.
+    """Warn if a conversion between these dtypes drops imaginary parts.
 
-    A truth value is one of the whole number.
+    A conversion to booleans does not: it is true where either part is not zero.
     """
     if source.kind != "c" or target.kind in "cb":
         return
@@ -185,9 +185,9 @@ def scalar_dtype(cls: type) -> DType:
 
 
 def as_dtype(dtype: Any) -> Any:
-    """A dtype that a user asks for (a dtype, a name, a scalar type, a Python type), canonical.
+    """The canonical dtype of what a user passes: a dtype, a name, a scalar type or a Python type.
 
-    Warns where it is a 64-bit one and they are not enabled; Python's types mean the default ones.
+    Warns if it has 64 bits and such types are not enabled; Python's types mean the default ones.
 
     Raises:
         TypeError: arrays cannot have it.
@@ -219,7 +219,7 @@ def dtype_of(x: Any) -> Any:
 
 
 def is_weakly_typed(x: Any) -> bool:
-    """Whether the element type of ``x`` yields to that of others (Python scalars' does)."""
+    """True if the element type of ``x`` yields to those of others, as a Python scalar's does."""
     return bool(getattr(typeof(x), "weak_type", False))
 
 
@@ -273,7 +273,7 @@ def itemsize_bits(dtype: Any) -> int:
 
 
 def scalar_type_of(x: Any) -> type:
-    """The Python type that stands for elements of ``x``: bool, int, float or complex.
+    """The Python type of elements of ``x``: bool, int, float or complex.
 
     Raises:
         TypeError: ``x`` is not an array of numbers.

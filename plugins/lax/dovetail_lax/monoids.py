@@ -14,12 +14,12 @@ from .dtypes import kind_of
 
 
 def is_floating(dtype: Any) -> bool:
-    """Whether ``dtype`` is a real floating-point type (ml_dtypes' included)."""
+    """True if ``dtype`` is a real floating-point type (ml_dtypes' included)."""
     return kind_of(dtype) == "floating"
 
 
 def is_integer(dtype: Any) -> bool:
-    """Whether ``dtype`` is an integer type (narrow ones included, not ``bool``)."""
+    """True if ``dtype`` is an integer type (narrow ones included, not ``bool``)."""
     return kind_of(dtype) in ("signed", "unsigned")
 
 

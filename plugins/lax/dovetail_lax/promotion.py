@@ -142,7 +142,7 @@ _promotion = numpy_dtype_promotion.state
 
 
 def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
-    """The common element type of arrays, scalars and dtypes; also whether it is weak, if asked.
+    """The common element type of arrays, scalars and dtypes; with the flag also its weakness.
 
     Raises:
         TypePromotionError: there is none; names the types and says what to do.
@@ -159,7 +159,7 @@ def _typed(x: Any) -> tuple[DType, bool]:
         return dtype_of(np.float64), False
     if isinstance(x, (np.dtype, type, str, ExtendedDType)):
         result = dtype_of(x)
-        _say_if_narrower(x, result)
+        _warn_if_narrower(x, result)
         return result, _is_weak_class(x)
     try:
         aval = cast(ShapedArray, typeof(x))
@@ -174,7 +174,7 @@ def _typed(x: Any) -> tuple[DType, bool]:
     return aval.dtype, aval.weak_type
 
 
-def _say_if_narrower(x: Any, result: Any) -> None:
+def _warn_if_narrower(x: Any, result: Any) -> None:
     named = isinstance(x, (np.dtype, str)) or (isinstance(x, type) and issubclass(x, np.generic))
     if named and np.dtype(x) != result:
         warn_truncated(np.dtype(x), result)
@@ -224,7 +224,7 @@ def common_type(
 
 
 def _keeps_wide(dtype: Any, types: Sequence[tuple[Any, bool]]) -> bool:
-    """Whether 64-bit values meet in their own type though 64-bit types are not enabled."""
+    """True if 64-bit values keep their type though 64-bit types are not enabled."""
     return all(d == dtype for d, _ in types) or explicit_x64_dtypes.value == "allow"
 
 

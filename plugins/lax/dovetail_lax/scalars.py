@@ -25,7 +25,7 @@ _constants: Cache[tuple[Any, ...], Any] = Cache()
 
 
 def has_own_type(cls: type, dtype: Any) -> bool:
-    """Whether a Python scalar of class ``cls`` is by itself of element type ``dtype``."""
+    """True if a Python scalar of class ``cls`` has by itself the element type ``dtype``."""
     return _has_own_type(cls, dtype, enable_x64_state.value)
 
 
@@ -70,7 +70,7 @@ def check_int(value: int) -> None:
 
 
 def integer_as(value: int, dtype: Any) -> Any:
-    """A Python integer that becomes one of element type ``dtype``: itself if it fits its own type.
+    """A Python integer that becomes one of type ``dtype``: itself, if it fits into its own type.
 
     Else a NumPy scalar of ``dtype``: infinite beyond floating-point numbers, and of integer types
     what its last bits make, if it has no more than 64. Others stay Python's.

@@ -25,7 +25,7 @@ print(*[m for m in sys.modules if m.startswith("dovetail_lax.rules.")])
 def test_traits_are_of_primitives_that_exist() -> None:
     import_primitives()
     named = {n for n, p in primitives().items() if p.module in MANIFEST.primitives}
-    described = {*traits._said(), *traits.OF_NUMBERS.split(), *traits.FURTHER}
+    described = {*traits._traits_by_name(), *traits.OF_NUMBERS.split(), *traits.FURTHER}
     assert described <= named
     assert all(primitives()[n].traits.parameters is traits.PARAMETERS for n in named)
 

@@ -45,7 +45,7 @@ class AccuracyMode(Enum):
 
 @dataclass(frozen=True)
 class Tolerance:
-    """Bounds on the error: absolute, relative, in units in the last place.
+    """Bounds on the error: absolute, relative, in units of the last digit.
 
     Raises:
         ValueError: a bound is negative, or there is none.

@@ -99,20 +99,21 @@ def broadcast_like(arr: ArrayLike, like_arr: ArrayLike) -> Array:
 
 
 def expand_dims(array: ArrayLike, dimensions: Sequence[int]) -> Array:
-    """``array`` with new axes of size 1, at the given places of the result.
+    """``array`` with new axes of size 1, at the given indices of the result's axes.
 
     Raises:
-        ValueError: a place is repeated or out of bounds.
+        ValueError: an index is repeated or out of bounds.
     """
     old = shape_of(array)
-    places = ints("expand_dims", "dimensions", dimensions)
-    if not places and not on_host(array):
+    positions = ints("expand_dims", "dimensions", dimensions)
+    if not positions and not on_host(array):
         return array
-    ndim = len(old) + len(places)
-    new = {axis_in("expand_dims", "dimensions", d, ndim) for d in places}
-    if len(new) != len(places):
+    ndim = len(old) + len(positions)
+    new = {axis_in("expand_dims", "dimensions", d, ndim) for d in positions}
+    if len(new) != len(positions):
         raise ValueError(
-            f"lax.expand_dims got dimensions {places}{here()}: an axis is repeated. Name each once."
+            f"lax.expand_dims got dimensions {positions}{here()}: an axis is repeated. Name each "
+            "once."
         )
     dims = tuple([i for i in range(ndim) if i not in new])
     sizes = iter(old)

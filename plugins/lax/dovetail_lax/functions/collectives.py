@@ -66,7 +66,7 @@ def each_axis(axis_name: Names) -> list[dict[str, Any]]:
     ]
 
 
-def apart(params: dict[str, Any]) -> list[dict[str, Any]]:
+def split_mapped(params: dict[str, Any]) -> list[dict[str, Any]]:
     """Parameters for the names that are mapped, and for those that are axes of a mesh: what of
     them there is."""
     manual = axis_names.manual_axes()
@@ -124,7 +124,7 @@ def _summed(v: Any, params: dict[str, Any]) -> Any:
     """The sum over all named axes."""
     if "groups" in params:
         return psum_p.bind(varied_over(v, params["axes"]), **params)
-    for part in apart(params):
+    for part in split_mapped(params):
         if axis_names.manual_axes().get(part["axes"][0]) and all(
             map(axis_names.manual_axes().get, part["axes"])
         ):
@@ -136,7 +136,7 @@ def _summed(v: Any, params: dict[str, Any]) -> Any:
 
 def _over(what: str, primitive: Primitive, x: Any, axis_name: Names, groups: Any) -> Any:
     params, own = split_names(axis_name)
-    parts = apart(params) if groups is None else [grouped(what, axis_name, groups)]
+    parts = split_mapped(params) if groups is None else [grouped(what, axis_name, groups)]
 
     def leaf(v: Any) -> Any:
         v = operands(what, (v,))[0]

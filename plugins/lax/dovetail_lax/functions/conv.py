@@ -49,7 +49,7 @@ def conv_general_dilated(
         lhs_dilation: one more than the zeros between elements of ``lhs`` (transposed convolution).
         rhs_dilation: one more than the zeros between elements of ``rhs``.
         dimension_numbers: see :func:`conv_dimension_numbers`.
-        feature_group_count: groups of features that are convolved apart.
+        feature_group_count: groups of features that are convolved separately.
         batch_group_count: groups of the batch, each convolved with its part of output features.
         preferred_element_type: the type to accumulate in and return.
 
@@ -247,10 +247,10 @@ def conv_general_dilated_patches(
     precision: PrecisionLike = None,
     preferred_element_type: Any = None,
 ) -> Array:
-    """The elements that a window sees at each place, as features.
+    """The elements that a window covers at each of its positions, as features.
 
-    Feature ``c * size + w`` of the result is feature ``c`` of the operand at place ``w`` in the
-    window of ``size`` places (in row-major order of the kernel's spatial axes). For the other
+    Feature ``c * size + w`` of the result is feature ``c`` of the operand at position ``w`` in the
+    window of ``size`` elements (in row-major order of the kernel's spatial axes). For the other
     arguments see :func:`conv_general_dilated`.
 
     Args:
@@ -289,7 +289,7 @@ def conv_general_dilated_patches(
 
 
 def _one_hot(size: int, features: int, window: tuple[int, ...], dtype: Any) -> Any:
-    """A kernel for each feature and each place in the window, which is one there."""
+    """A kernel for each feature and each element of the window, which is one there."""
     rows, columns = (
         iota_p.bind(dtype=np.dtype(np.int32), shape=(size, size), dimension=i) for i in (0, 1)
     )
@@ -310,10 +310,10 @@ def conv_general_dilated_local(
     dimension_numbers: ConvGeneralDilatedDimensionNumbers = None,
     precision: PrecisionLike = None,
 ) -> Array:
-    """Convolution with a kernel of its own at each place (a locally connected layer).
+    """Convolution with a kernel of its own at each position (a locally connected layer).
 
     Args:
-        rhs: kernels: its spatial axes are the result's places, its axis of input features holds
+        rhs: kernels: its spatial axes are the result's positions, its axis of input features holds
             the features of patches (see :func:`conv_general_dilated_patches`).
         filter_shape: the window's size on each spatial axis.
 
@@ -330,7 +330,7 @@ def conv_general_dilated_local(
     # Places are batch axes; the features of patches are summed over.
     spatial = (dn.out_spec[2:], dn.rhs_spec[2:])
     out = dot_general(patches, rhs, (((dn.out_spec[1],), (dn.rhs_spec[1],)), spatial), precision)
-    # From (*places, batch, features) to the order of the result's axes.
+    # From (*positions, batch, features) to the order of the result's axes.
     n = len(shape) - 2
     out = moved(moved(out, n, 0), n + 1, 1)
     return transposed(out, sorted(range(n + 2), key=dn.out_spec.__getitem__))

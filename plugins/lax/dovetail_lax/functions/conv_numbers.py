@@ -1,4 +1,4 @@
-"""Which axis of a convolution's arrays is which, and the shapes of results."""
+"""Dimension numbers of convolutions, and the shapes of results."""
 
 from __future__ import annotations
 

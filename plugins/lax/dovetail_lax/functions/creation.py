@@ -109,10 +109,10 @@ def full_like(
     if not isinstance(aval, ShapedArray):  # a high value that stands for an array
         aval = getattr(x, "aval", aval)
     dims: tuple[int, ...] = aval.shape if shape is None else sizes(shape)
-    place = place_like(x, aval, dtype, dims)
-    if place is not None:
+    placement = placement_like(x, aval, dtype, dims)
+    if placement is not None:
         wanted = aval.dtype if dtype is None else dtype
-        return _varying(full(dims, fill_value, wanted, sharding=place), aval)
+        return _varying(full(dims, fill_value, wanted, sharding=placement), aval)
     weak = dtype is None and aval.weak_type
     wanted = aval.dtype if dtype is None else as_dtype(dtype)
     if fill_value.__class__ is int:
@@ -136,23 +136,23 @@ def _varying(x: Array, aval: ShapedArray) -> Array:
 _LARGE = 1 << 16
 
 
-def _in_parts(place: Any, shape: tuple[int, ...], make: Callable[[Any], Any]) -> Any:
+def _in_parts(placement: Any, shape: tuple[int, ...], make: Callable[[Any], Any]) -> Any:
     """A large array, evaluated, all of whose parts ``make`` makes, from a shape: no device has
     more of it than its part. None where it is to be made in another way."""
     if prod(shape) <= _LARGE or get_trace() is not EVAL:
         return None
-    place = resolve_placement("sharding", place)
-    cut = place.__class__ is NamedSharding and len(place.device_set) > 1  # type: ignore[attr-defined]
-    if not cut or place.spec.unreduced:  # type: ignore[attr-defined]
+    placement = resolve_placement("sharding", placement)
+    cut = placement.__class__ is NamedSharding and len(placement.device_set) > 1  # type: ignore[attr-defined]
+    if not cut or placement.spec.unreduced:  # type: ignore[attr-defined]
         return None
-    part = make(place.shard_shape(shape))
-    if part.__class__ is not ArrayImpl or not place._addressable_device_assignment:
+    part = make(placement.shard_shape(shape))
+    if part.__class__ is not ArrayImpl or not placement._addressable_device_assignment:
         return None
-    return put_equal(part, part.aval.update(shape=shape), place)
+    return put_equal(part, part.aval.update(shape=shape), placement)
 
 
-def place_like(x: Any, aval: ShapedArray, dtype: Any, shape: Sequence[int] | None) -> Any:
-    """Where an array like ``x`` is put: a sharding, or None where nothing says so.
+def placement_like(x: Any, aval: ShapedArray, dtype: Any, shape: Sequence[int] | None) -> Any:
+    """The sharding of an array like ``x``, or None if nothing determines one.
 
     Evaluated, it is where ``x`` is, if that is bound to devices or describes an array that is
     (weakly typed ones are not followed); traced, it is what the type of ``x`` tells.
@@ -198,7 +198,7 @@ def scalar_of(value: ArrayLike, dtype: Any, weak: bool) -> Any:
 
 
 def _cast(value: Any, dtype: Any) -> Any:
-    """What ``convert_element_type`` makes of a Python scalar, as a NumPy scalar."""
+    """A Python scalar converted as by ``convert_element_type``, as a NumPy scalar."""
     if value.__class__ is complex and kind_of(dtype) == "bool":
         value = value != 0
     if value.__class__ is float and kind_of(dtype) in ("signed", "unsigned"):

@@ -87,11 +87,11 @@ def associative_scan(
         arrays = [reversed_along(x, (axis,)) for x in arrays]
 
     def step(xs: Sequence[Any], ys: Sequence[Any]) -> list[Any]:
-        result, found_tree = tree_flatten(fn(tree_unflatten(tree, xs), tree_unflatten(tree, ys)))
+        result, result_tree = tree_flatten(fn(tree_unflatten(tree, xs), tree_unflatten(tree, ys)))
         if len(result) != len(xs):
             raise ValueError(
                 f"the function of lax.associative_scan{here()} must return as many arrays as "
-                f"elems has, {tree}; it returns {found_tree}."
+                f"elems has, {tree}; it returns {result_tree}."
             )
         return result
 

@@ -90,7 +90,7 @@ def round(
 
 
 def is_finite(x: ArrayLike) -> Array:
-    """Whether numbers are neither infinite nor NaN."""
+    """True where numbers are neither infinite nor NaN."""
     return unary(is_finite_p, x)
 
 

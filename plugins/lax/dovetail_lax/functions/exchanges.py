@@ -1,4 +1,4 @@
-"""What instances along named axes send each other: permutations, gathers, all-to-all."""
+"""Public functions that exchange values along named axes: permutations, gathers, all-to-all."""
 
 from __future__ import annotations
 

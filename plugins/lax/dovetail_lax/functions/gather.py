@@ -56,7 +56,7 @@ def gather(
     mode: str | GatherScatterMode | None = None,
     fill_value: Any = None,
 ) -> Array:
-    """Windows of ``operand`` at the places that ``start_indices`` says.
+    """Windows of ``operand`` at the positions that ``start_indices`` says.
 
     Args:
         start_indices: integers; the last axis holds index vectors.
@@ -336,7 +336,7 @@ def scatter_apply(
             slice_sizes=window_sizes(shape_of(operand), shape, dn),
             indices_are_sorted=bool(indices_are_sorted),
             unique_indices=False,  # clipping may make them equal
-            mode=GatherScatterMode.CLIP,  # what is read in place of what is outside is dropped
+            mode=GatherScatterMode.CLIP,  # values read for windows outside are dropped
             fill_value=None,
         )
         return _bind(scatter_p, operand, scatter_indices, func(read), dn,

@@ -153,7 +153,7 @@ def shape_of(x: Any) -> Shape:
 
 
 def on_host(x: Any) -> bool:
-    """Whether ``x`` is not yet an array of the runtime (functions never return such a value)."""
+    """True if ``x`` is not yet an array of the runtime (functions never return such a value)."""
     return isinstance(x, (np.ndarray, np.generic, int, float, complex))
 
 

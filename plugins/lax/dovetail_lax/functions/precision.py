@@ -1,4 +1,4 @@
-"""What ``precision=`` of contractions takes, and the option that is its default."""
+"""The argument ``precision=`` of contractions, and the option that is its default."""
 
 from __future__ import annotations
 

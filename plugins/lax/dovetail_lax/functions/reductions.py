@@ -89,7 +89,7 @@ def reduce_xor(operand: ArrayLike, axes: Sequence[int]) -> Array:
 
 
 def argmax(operand: ArrayLike, axis: int, index_dtype: Any) -> Array:
-    """Where along ``axis`` the maximum is: its first place, or that of the first NaN.
+    """The index of the first maximum along ``axis``, or of the first NaN.
 
     Raises:
         TypeError: ``index_dtype`` is no integer type, or ``operand`` is complex.
@@ -100,7 +100,7 @@ def argmax(operand: ArrayLike, axis: int, index_dtype: Any) -> Array:
 
 
 def argmin(operand: ArrayLike, axis: int, index_dtype: Any) -> Array:
-    """Where along ``axis`` the minimum is (see :func:`argmax`)."""
+    """The index of the first minimum along ``axis`` (see :func:`argmax`)."""
     params = {"axes": (arguments.integer("axis", axis),), "index_dtype": as_dtype(index_dtype)}
     return unary_with(argmin_p, operand, params)
 
@@ -178,13 +178,13 @@ def staged(
 
     def flat(*scalars: Any) -> list[Any]:
         a, b = tree_unflatten(tree, scalars[:n]), tree_unflatten(tree, scalars[n:])
-        result, found_tree = tree_flatten(computation(a, b))
+        result, result_tree = tree_flatten(computation(a, b))
         if len(result) != n:
             raise TypeError(
                 f"the computation of lax.{name}{here()} must return as many scalars as one of its "
-                f"arguments has, {tree}; it returns {found_tree}."
+                f"arguments has, {tree}; it returns {result_tree}."
             )
-        trees.append(found_tree)
+        trees.append(result_tree)
         return result
 
     avals: Any = [ShapedArray((), typeof(x).dtype) for x in arrays]  # type: ignore[attr-defined]
@@ -211,7 +211,7 @@ _PRIMITIVES = {
 
 
 def kind_of_monoid(computation: Any, init: Any, dtype: Any) -> str | None:
-    """Which of the named reductions ``computation`` with ``init`` is, if any."""
+    """The kind of the named reduction that ``computation`` with ``init`` is, or None."""
     if not _KINDS:
         from . import arithmetic, discrete
 

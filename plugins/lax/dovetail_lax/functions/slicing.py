@@ -61,8 +61,8 @@ def slice_in_dim(
     n = len(shape)
     at = axis_in("slice_in_dim", "axis", axis, n)
     size = shape[at]
-    start = 0 if start_index is None else _place("start_index", start_index, size)
-    limit = size if limit_index is None else _place("limit_index", limit_index, size)
+    start = 0 if start_index is None else _clipped_bound("start_index", start_index, size)
+    limit = size if limit_index is None else _clipped_bound("limit_index", limit_index, size)
     (step,) = ints("slice_in_dim", "stride", (stride,))
     before, after = (0,) * at, (0,) * (n - at - 1)
     params = {
@@ -73,7 +73,7 @@ def slice_in_dim(
     return get_trace().process(slice_p, (operand,), params)
 
 
-def _place(argument: str, value: Any, size: int) -> int:
+def _clipped_bound(argument: str, value: Any, size: int) -> int:
     (at,) = ints("slice_in_dim", argument, (value,))
     return at + size if at < 0 else at
 
@@ -115,7 +115,7 @@ def of_array_and_index(*static: str) -> Callable[[F], F]:
     """
 
     def decorate(f: F) -> F:
-        whole: list[Any] = []
+        compiled: list[Any] = []
 
         def unless(operand: Any = None, index: Any = None, *rest: Any, **named: Any) -> bool:
             return operand.__class__ not in _ARRAYS or not _is_operand(index)
@@ -128,9 +128,9 @@ def of_array_and_index(*static: str) -> Callable[[F], F]:
         def run(*args: Any, **kwargs: Any) -> Any:
             if get_trace() is not EVAL:
                 return f(*args, **kwargs)
-            if not whole:
-                whole.append(made())
-            return whole[0](*args, **kwargs)
+            if not compiled:
+                compiled.append(made())
+            return compiled[0](*args, **kwargs)
 
         return run  # type: ignore[return-value]
 
@@ -144,7 +144,7 @@ def dynamic_slice(
     *,
     allow_negative_indices: bool | Sequence[bool] = True,
 ) -> Array:
-    """A box of fixed size at a place that may be computed.
+    """A box of fixed size at start indices that may be computed.
 
     A start that would put a part of the box outside of the operand is moved inside.
 
@@ -172,7 +172,7 @@ def dynamic_slice_in_dim(
     *,
     allow_negative_indices: bool = True,
 ) -> Array:
-    """:func:`dynamic_slice` along one axis; other axes are taken whole."""
+    """:func:`dynamic_slice` along one axis; other axes are taken in full."""
     shape = shape_of(operand)
     at = axis_in("dynamic_slice_in_dim", "axis", axis, len(shape))
     (size,) = ints("dynamic_slice_in_dim", "slice_size", (slice_size,))
@@ -206,7 +206,7 @@ def dynamic_update_slice(
     *,
     allow_negative_indices: bool | Sequence[bool] = True,
 ) -> Array:
-    """``operand`` with a box replaced by ``update``, at a place that may be computed.
+    """``operand`` with a box replaced by ``update``, at start indices that may be computed.
 
     Args:
         update: of the operand's dtype and rank, on no axis longer than it.

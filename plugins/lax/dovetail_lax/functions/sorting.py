@@ -54,7 +54,7 @@ def sort_key_val(
 
 @reword_errors
 def top_k(operand: ArrayLike, k: int, *, axis: int = -1) -> list[Array]:
-    """The ``k`` largest elements along ``axis`` in descending order, and their places (int32).
+    """The ``k`` largest elements along ``axis`` in descending order, and their indices (int32).
 
     The first of equal elements comes first; NaN is larger than all numbers.
 
@@ -75,7 +75,7 @@ def approx_max_k(
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,
 ) -> list[Array]:
-    """The ``k`` largest elements along an axis and their places, with a recall of at least that.
+    """The ``k`` largest elements along an axis and their indices, with a recall of at least that.
 
     Platforms without a fast inexact way return the exact answer.
 
@@ -98,7 +98,7 @@ def approx_min_k(
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,
 ) -> list[Array]:
-    """The ``k`` smallest elements along an axis and their places (see :func:`approx_max_k`)."""
+    """The ``k`` smallest elements along an axis and their positions (see :func:`approx_max_k`)."""
     return _approx(False, operand, k, reduction_dimension, recall_target,
                    reduction_input_size_override, aggregate_to_topk)  # fmt: skip
 
@@ -122,8 +122,8 @@ def _approx(
         ),
         "aggregate_to_topk": bool(aggregate),
     }
-    values, places = unary_with(approx_top_k_p, operand, params)
-    return [values, places]
+    values, positions = unary_with(approx_top_k_p, operand, params)
+    return [values, positions]
 
 
 def _axis(name: str, argument: str, axis: int, shape: tuple[int, ...]) -> int:

@@ -39,7 +39,7 @@ def reduce_window(
     base_dilation: Sequence[int] | None = None,
     window_dilation: Sequence[int] | None = None,
 ) -> Any:
-    """Reduce each place of a window that slides over arrays (pooling).
+    """Reduce the elements at each position of a window that slides over arrays (pooling).
 
     Args:
         operand: an array or a tree of arrays of one shape.
@@ -48,10 +48,10 @@ def reduce_window(
         computation: an associative function of two scalars (or two trees of scalars).
         window_dimensions: the window's size on each axis.
         window_strides: how far it moves; one by default.
-        padding: ``"VALID"`` (none), ``"SAME"`` (as many places as strides fit into the axis),
+        padding: ``"VALID"`` (none), ``"SAME"`` (as many positions as strides fit into the axis),
             ``"SAME_LOWER"``, or ``(low, high)`` per axis; negative numbers cut off.
         base_dilation: one more than the holes between elements.
-        window_dilation: one more than the holes between a window's places.
+        window_dilation: one more than the holes between a window's elements.
 
     Raises:
         RuntimeError: the padding's name is unknown.
@@ -124,7 +124,7 @@ def reduce_window_shape_tuple(
     base_dilation: Sequence[int] | None = None,
     window_dilation: Sequence[int] | None = None,
 ) -> tuple[int, ...]:
-    """The shape of one value per place of a window that slides over an array."""
+    """The shape of one value per position of a window that slides over an array."""
     ones = (1,) * len(operand_shape)
     return window_counts(
         operand_shape,

@@ -27,7 +27,7 @@ def hessenberg(a: ArrayLike) -> list[Array]:
     Args:
         a: matrices of shape ``(..., n, n)``, of 32-bit or 64-bit floats or complex numbers.
 
-    Returns: ``(h, taus)``: ``H`` in the places on and above the first subdiagonal, below it the
+    Returns: ``(h, taus)``: ``H`` on and above the first subdiagonal, below it the
         reflections whose product is ``Q``, and their ``n - 1`` factors: see :func:`ormqr` and
         :func:`householder_product`, which take ``h[..., 1:, :-1]``, for rows and columns from the
         second on. NaN where it failed.
@@ -51,7 +51,7 @@ def tridiagonal(a: ArrayLike, *, lower: bool = True) -> list[Array]:
         lower: which triangle is read.
 
     Returns: ``(out, d, e, taus)``: ``d`` is the diagonal of ``T`` and ``e`` the one beside it,
-        which ``out`` has in its places, too; on the far side of these the reflections whose product
+        which ``out`` has there, too; on the far side of these the reflections whose product
         is ``Q``, and ``taus`` their ``n - 1`` factors. NaN where it failed.
 
     Raises:
@@ -108,7 +108,7 @@ def ormqr(
         taus: their factors ``(..., k)``, with ``k`` at most ``min(m, n)``.
         c: matrices of shape ``(..., m, p)`` if ``left``, else ``(..., p, m)``.
         left: ``Q c``; otherwise ``c Q``.
-        transpose: with ``Qᴴ`` in place of ``Q``.
+        transpose: with ``Qᴴ`` in position of ``Q``.
 
     Raises:
         TypeError: the element type is not a float or complex type of 32 or 64 bits.

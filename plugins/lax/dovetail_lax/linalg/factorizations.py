@@ -218,9 +218,9 @@ def qdwh(
 def _leading_part(x: Any, sizes: tuple[Any, Any]) -> Any:
     """The matrices, zero in rows and columns beyond."""
     for axis, size in zip((-2, -1), sizes):
-        places = iota_p.bind(dtype=INDEX, shape=x.shape, dimension=len(x.shape) + axis)
+        positions = iota_p.bind(dtype=INDEX, shape=x.shape, dimension=len(x.shape) + axis)
         size = convert_element_type_p.bind(size, new_dtype=INDEX, weak_type=False)
-        inside = lt_p.bind(places, spread(size, x.shape))
+        inside = lt_p.bind(positions, spread(size, x.shape))
         x = select_n_p.bind(inside, scalar(0, x.dtype), x)
     return x
 

@@ -54,11 +54,11 @@ def adjoint(x: Any) -> Any:
 
 def _below(x: Any, diagonal: int) -> Any:
     """True on and below a diagonal, in the shape of ``x``."""
-    rows, columns = _places(x)
+    rows, columns = _row_and_column(x)
     return ge_p.bind(add_p.bind(rows, np.int32(diagonal)) if diagonal else rows, columns)
 
 
-def _places(x: Any) -> tuple[Any, Any]:
+def _row_and_column(x: Any) -> tuple[Any, Any]:
     """The row and the column of each element."""
     shape: tuple[int, ...] = x.shape
     n = len(shape)
@@ -77,7 +77,7 @@ def upper(x: Any, diagonal: int = 0) -> Any:
 
 def on_diagonal(x: Any) -> Any:
     """True on the diagonal, in the shape of ``x``."""
-    return eq_p.bind(*_places(x))
+    return eq_p.bind(*_row_and_column(x))
 
 
 def identity(shape: tuple[int, ...], dtype: Any) -> Any:

@@ -59,7 +59,7 @@ def epsilon(dtype: Any) -> float:
 
 
 def any_true(x: Any) -> Any:
-    """Whether any element is true."""
+    """A scalar boolean: true if any element is."""
     return reduce_or_p.bind(x, axes=tuple(range(len(x.shape))))
 
 

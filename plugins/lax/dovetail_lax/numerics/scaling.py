@@ -67,7 +67,7 @@ def below(x: Any, bound: Any) -> Any:
     A compiler may compute ``x`` once more where it is used. There it may contract the last product
     of ``x`` with the subtraction into a fused multiply-add, whose result is that of the product
     before it was rounded: positive, or far below 0, where ``x`` is its own bound. A selection
-    between the two keeps product and subtraction apart.
+    between the two keeps product and subtraction separate.
 
     Args:
         x: real numbers, or complex ones, which are compared by their real parts.

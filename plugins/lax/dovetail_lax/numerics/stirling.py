@@ -1,4 +1,4 @@
-"""What approximations by logarithms leave: Stirling's formula (DLMF 5.11.1), and log(1 + x) = x."""
+"""Remainders of approximations: Stirling's formula (DLMF 5.11.1), and log(1 + x) = x."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .log_gamma import LARGE, stirling_series
 from .precision import filled
 
 
-def log1pmx(x: Any, whole: Any) -> Any:
-    """``log(1 + x) - x`` for ``whole = 1 + x``, which ``x`` does not hold if it is near -1.
+def log1pmx(x: Any, one_plus: Any) -> Any:
+    """``log(1 + x) - x`` for ``one_plus = 1 + x``, which ``x`` does not hold if it is near -1.
 
     For small x by twice the inverse hyperbolic tangent of x/(2 + x).
     """
@@ -28,7 +28,7 @@ def log1pmx(x: Any, whole: Any) -> Any:
     for k in reversed(range(14)):
         series = add(mul(series, square), 2 / (2 * k + 3))
     rest = sub(half, mul(s, add(half, mul(square, series))))
-    return select(near, sub(0.0, rest), sub(log_of(whole), x))
+    return select(near, sub(0.0, rest), sub(log_of(one_plus), x))
 
 
 def stirling_rest(x: Any) -> Any:

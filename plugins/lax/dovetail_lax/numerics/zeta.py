@@ -40,11 +40,11 @@ def _reflected(positive: Callable[[Any], Any], s: Any, q: Any, scale: Any) -> An
     value = positive(select(negative, add(r, 1.0), q))
     below, rest = positive(sub(1.0, r)), positive(select(negative, sub(1.0, q), one))
     below, rest = (select(even, x, neg(x)) for x in (below, rest))
-    whole = add(centre, add(value, below))
+    total = add(centre, add(value, below))
     # Halfway between poles, sums of odd powers cancel.
     cancel = bitwise_and(eq(size, 0.5), bitwise_not(even))
-    whole = sub(select(cancel, filled(q, 0.0), whole), rest)
-    pole = select(eq(r, 0.0), mul(scale, filled(q, float("inf"))), whole)
+    total = sub(select(cancel, filled(q, 0.0), total), rest)
+    pole = select(eq(r, 0.0), mul(scale, filled(q, float("inf"))), total)
     known = bitwise_and(eq(floor(s), s), gt(s, 1.0))
     return select(negative, select(known, pole, filled(q, float("nan"))), value)
 

@@ -54,9 +54,9 @@ def _pvary(x: Any, *, axes: tuple[Any, ...]) -> Any:
 
 
 pcast_p = Primitive("pcast")
-"""What varies over ``axes`` as what is a summand along them (``to="unreduced"``); what is reduced
-along them as what varies (``"varying"``), or is equal for derivatives as well (``"invarying"``);
-and summands as what they are on each device (``"varying"``)."""
+"""A conversion along ``axes``: of a value that varies to a summand (``to="unreduced"``); of a
+reduced value to one that varies (``"varying"``), or that is equal for derivatives as well
+(``"invarying"``); and of summands to the values that each device has (``"varying"``)."""
 
 
 @pcast_p.def_abstract_eval
@@ -224,10 +224,10 @@ for _p in (
 
 
 def with_roles(x: Any, vma: frozenset[Any]) -> Any:
-    """The value ``x`` as one of which types say ``vma``.
+    """The value ``x`` converted to the axes ``vma``.
 
-    It is summed over axes over which it varies, or is a sum, and the new one does not. What is
-    equal on all devices, and is to be a sum, is shared out equally.
+    It is summed over the axes over which it varies, or is a sum, if the result does not. A value
+    that is equal on all devices, and is to be a sum, is divided equally among them.
     """
     now = typeof(x).vma
     if now == vma:
@@ -260,7 +260,7 @@ def _cast_along(x: Any, axis: Any, now: frozenset[Any], vma: frozenset[Any]) -> 
 
 
 def _shared(x: Any, axis: Any) -> Any:
-    """What is equal on all devices along an axis, as a summand for each."""
+    """A value that is equal on all devices along an axis, as a summand for each."""
     count = sum_over(scalar(1, typeof(x).dtype), (axis,))  # type: ignore[attr-defined]
     return div_p.bind(vary_over(x, (axis,)), _like(vary_over(count, (axis,)), x))
 

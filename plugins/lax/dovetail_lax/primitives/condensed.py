@@ -105,7 +105,7 @@ def _reflected(a: Any, taus: Any, c: Any, *, left: bool, transpose: bool) -> Any
     vectors, factors = _vectors(a, count), transposed(taus, _last_first(len(taus.shape)))
     if transpose and a.dtype.kind == "c":
         factors = conj_p.bind(factors)
-    if left != transpose:  # the last one meets C first
+    if left != transpose:  # the last one is applied to C first
         vectors, factors = (reversed_along(x, (0,)) for x in (vectors, factors))
 
     def reflect(x: Any, one: tuple[Any, Any]) -> tuple[Any, None]:
@@ -202,7 +202,7 @@ def _eliminated(dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: bool) -> 
 
 
 def _least_pivot(*diagonals: Any) -> Any:
-    """What pivots smaller than it are replaced by: the rounding of the largest element."""
+    """The least magnitude of pivots: the rounding of the largest element."""
     dtype = real_part(diagonals[0].dtype)
     axes = (len(diagonals[0].shape) - 1,)
     sizes = [reduce_max_p.bind(abs_p.bind(x), axes=axes) for x in diagonals]

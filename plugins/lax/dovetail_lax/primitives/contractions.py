@@ -20,7 +20,7 @@ __all__ = ["DotAlgorithm", "DotAlgorithmPreset", "Precision", "STORED_TYPES", "c
 
 
 class Precision(enum.Enum):
-    """How exactly accelerators multiply 32-bit floats; CPUs always do it exactly."""
+    """The precision with which accelerators multiply 32-bit floats; CPUs always do it exactly."""
 
     DEFAULT = 0
     HIGH = 1
@@ -50,7 +50,7 @@ _PRECISION_NAMES = {
 
 
 class DotAlgorithm(NamedTuple):
-    """What types a contraction multiplies and accumulates in, on platforms that offer a choice."""
+    """The types in which a contraction multiplies and accumulates, on platforms with a choice."""
 
     lhs_precision_type: Any
     rhs_precision_type: Any
@@ -62,7 +62,7 @@ class DotAlgorithm(NamedTuple):
 
 
 class Recipe(NamedTuple):
-    """How a named algorithm multiplies: in what types, and as what operands may be stored for it.
+    """The types in which a named algorithm multiplies, and in which its operands may be stored.
 
     No types of operands: those of the operands themselves, which must be 8-bit floats.
     """
@@ -168,8 +168,8 @@ def _dot_general_type(
 
 
 def _product_type(lhs: Any, rhs: Any) -> Any:
-    """What products of two element types have: of one kind, the wider; of one width, the signed
-    integer or the float of the larger exponents; of two kinds, what promotion says."""
+    """The element type of products of two types: of one kind, the wider; of one width, the signed
+    integer or the float of the larger exponents; of two kinds, the promoted type."""
     kinds = kind_of(lhs), kind_of(rhs)
     if not all(k in ("signed", "unsigned") for k in kinds) and kinds[0] != kinds[1]:
         return promote_types(lhs, rhs)
@@ -244,7 +244,7 @@ def _check_pairs(kind: str, lhs: ShapedArray, rhs: ShapedArray, left: Axes, righ
 
 
 class ConvDimensionNumbers(NamedTuple):
-    """Which axis of each array is which.
+    """The axes of each array by their meaning.
 
     ``lhs_spec`` and ``out_spec`` are ``(batch, feature, *spatial)``, ``rhs_spec`` is ``(output
     feature, input feature, *spatial)``.

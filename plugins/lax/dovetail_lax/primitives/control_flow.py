@@ -163,7 +163,7 @@ def _params(condition: ClosedJaxpr, nc: int, body: ClosedJaxpr, nb: int) -> Para
 
 
 def _used(program: ClosedJaxpr, n: int) -> tuple[int, ...]:
-    """Which of the first ``n`` inputs the program uses."""
+    """The indices of the first ``n`` inputs that the program uses."""
     if n == 0:
         return ()
 

@@ -45,7 +45,7 @@ clz_p = elementwise(Primitive("clz"), INTEGER)
 
 
 class RoundingMethod(IntEnum):
-    """What ``lax.round`` does with numbers half way between two integers."""
+    """The direction in which ``lax.round`` rounds numbers half way between two integers."""
 
     AWAY_FROM_ZERO = 0
     TO_NEAREST_EVEN = 1

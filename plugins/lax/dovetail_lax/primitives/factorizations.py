@@ -126,18 +126,18 @@ def _swaps(pivots: Any, *, permutation_size: int) -> Any:
 
     batch, count = pivots.shape[:-1], pivots.shape[-1]
     shape, last = (*batch, permutation_size), len(batch)
-    places = iota_p.bind(dtype=pivots.dtype, shape=shape, dimension=last)
+    positions = iota_p.bind(dtype=pivots.dtype, shape=shape, dimension=last)
     if count == 0 or permutation_size == 0:
-        return places
+        return positions
     if not batch:
-        return fori_loop(np.int32(0), np.int32(count), partial(_swap_two, pivots), places)
+        return fori_loop(np.int32(0), np.int32(count), partial(_swap_two, pivots), positions)
     zero = full(shape, 0, pivots.dtype)
 
     def swap(i: Any, rows: Any) -> Any:
         starts, i = [_as(np.int32(0), i.dtype)] * last, _as(i, i.dtype)
         j = dynamic_slice_p.bind(pivots, *starts, i, slice_sizes=(*batch, 1))
-        at_i = eq_p.bind(places, spread(_as(i, pivots.dtype), shape))
-        at_j = eq_p.bind(places, spread(j, shape, tuple(range(last + 1))))
+        at_i = eq_p.bind(positions, spread(_as(i, pivots.dtype), shape))
+        at_j = eq_p.bind(positions, spread(j, shape, tuple(range(last + 1))))
         x, y = [
             repeated(
                 reduce_sum_p.bind(select_n_p.bind(at, zero, rows), axes=(last,)),
@@ -148,7 +148,7 @@ def _swaps(pivots: Any, *, permutation_size: int) -> Any:
         ]
         return select_n_p.bind(at_i, select_n_p.bind(at_j, rows, x), y)
 
-    return fori_loop(np.int32(0), np.int32(count), swap, places)
+    return fori_loop(np.int32(0), np.int32(count), swap, positions)
 
 
 def _swap_two(pivots: Any, i: Any, rows: Any) -> Any:
@@ -235,10 +235,10 @@ def _rotations(r: Any, w: Any) -> Any:
     rows = transposed(upper(r), (ndim - 2, *batch, ndim - 1))
 
     def rotate(w: Any, given: tuple[Any, Any]) -> tuple[Any, Any]:
-        # Rotates the row and w, so that w becomes zero at the place of the row's first element.
+        # Rotates the row and w, so that w becomes zero at the index of the row's first element.
         row, k = given
-        places = iota_p.bind(dtype=k.dtype, shape=row.shape, dimension=len(batch))
-        here = eq_p.bind(places, spread(k, row.shape))
+        positions = iota_p.bind(dtype=k.dtype, shape=row.shape, dimension=len(batch))
+        here = eq_p.bind(positions, spread(k, row.shape))
         first, top = (
             repeated(
                 reduce_sum_p.bind(

@@ -12,7 +12,7 @@ from .values import complex_of, real_part
 
 
 class FftType(enum.IntEnum):
-    """Which transform: of complex arrays or of real ones, forward or inverse."""
+    """The kind of a transform: of complex arrays or of real ones, forward or inverse."""
 
     FFT = 0
     IFFT = 1

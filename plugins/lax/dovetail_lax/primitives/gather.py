@@ -68,7 +68,7 @@ operand ``updates`` only the shape matters."""
 
 
 class ScatterDimensionNumbers(NamedTuple):
-    """How axes of operand, indices and updates of a scatter belong together.
+    """The relation of the axes of operand, indices and updates of a scatter.
 
     Args:
         update_window_dims: axes of the updates that are axes of a window, in order.
@@ -76,7 +76,7 @@ class ScatterDimensionNumbers(NamedTuple):
             updates lack.
         scatter_dims_to_operand_dims: the operand's axis that each component of an index vector is
             for.
-        operand_batching_dims: axes of the operand on which the window's place is the position
+        operand_batching_dims: axes of the operand on which the window's start is the position
             along the axis of ``scatter_indices`` that ``scatter_indices_batching_dims`` pairs.
         scatter_indices_batching_dims: those axes of ``scatter_indices``.
     """
@@ -214,10 +214,10 @@ def reading(operand: Shape, updates: Shape, params: dict[str, Any]) -> dict[str,
 def kept_updates(
     operand: Shape, indices: Any, updates: Shape, params: dict[str, Any]
 ) -> tuple[Any, Any]:
-    """Which elements of the operand a scatter replaces, and which updates it keeps.
+    """Masks of the elements of the operand that a scatter replaces, and of the updates it keeps.
 
-    Where updates overlap, which one is kept is up to the backend. So number the updates, scatter
-    the numbers, and look which of them are found again at their place.
+    Of overlapping updates the backend keeps any one. So the updates are numbered, the numbers are
+    scattered and gathered again: an update is kept if its own number comes back.
     """
     count = iota_p.bind(dtype=_INT32, shape=(prod(updates),), dimension=0)
     numbers = reshaped(add_p.bind(count, np.int32(1)), updates)

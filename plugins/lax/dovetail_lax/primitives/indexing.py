@@ -1,4 +1,4 @@
-"""How gather and scatter say which windows they mean: modes, dimension numbers and their checks."""
+"""The windows of gather and scatter: modes, dimension numbers and their checks."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .shape import Shape
 
 
 class GatherScatterMode(enum.Enum):
-    """What happens to windows that are not entirely inside of the array.
+    """The treatment of windows that are not entirely inside of the array.
 
     ``CLIP`` moves them inside. ``FILL_OR_DROP``: gather returns a fill value for them, scatter
     ignores them. ``PROMISE_IN_BOUNDS``: there are none (else the result is unspecified, but
     nothing else goes wrong). ``ONE_HOT``: as if multiplied by one-hot vectors; gather returns
     zeros for them, scatter ignores them. ``CLIP_REPORTED`` moves them inside, and checks of indices
-    report them: dynamic slices at mapped places.
+    report them: dynamic slices with mapped starts.
     """
 
     CLIP = enum.auto()
@@ -33,12 +33,12 @@ class GatherScatterMode(enum.Enum):
 
     @property
     def clips(self) -> bool:
-        """Whether windows are moved inside."""
+        """True if windows are moved inside."""
         return self in (GatherScatterMode.CLIP, GatherScatterMode.CLIP_REPORTED)
 
     @staticmethod
     def from_any(s: str | GatherScatterMode | None) -> GatherScatterMode:
-        """The mode that a user means: a member, one of their names, or None for the default.
+        """The mode of an argument: a member, the name of one, or None for the default.
 
         Raises:
             ValueError: there is no such mode.
@@ -64,7 +64,7 @@ _NAMES = {
 
 
 class GatherDimensionNumbers(NamedTuple):
-    """How axes of operand, start indices and result of a gather belong together.
+    """The relation of the axes of operand, start indices and result of a gather.
 
     The last axis of ``start_indices`` holds index vectors; each says where one window of shape
     ``slice_sizes`` starts.
@@ -74,7 +74,7 @@ class GatherDimensionNumbers(NamedTuple):
         collapsed_slice_dims: axes of the operand on which windows have size 1 and that the result
             lacks.
         start_index_map: the operand's axis that each component of an index vector is for.
-        operand_batching_dims: axes of the operand on which the window's place is the position
+        operand_batching_dims: axes of the operand on which the window's start is the position
             along the axis of ``start_indices`` that ``start_indices_batching_dims`` pairs with it.
         start_indices_batching_dims: those axes of ``start_indices``.
     """
@@ -91,8 +91,8 @@ _GATHER_FIELDS = GatherDimensionNumbers._fields
 
 def window_axes(dn: GatherDimensionNumbers, ndim: int) -> list[int]:
     """The operand's axes that are axes of windows in the result, in order."""
-    gone = {*dn.collapsed_slice_dims, *dn.operand_batching_dims}
-    return [i for i in range(ndim) if i not in gone]
+    dropped = {*dn.collapsed_slice_dims, *dn.operand_batching_dims}
+    return [i for i in range(ndim) if i not in dropped]
 
 
 def gathered_shape(
@@ -101,8 +101,8 @@ def gathered_shape(
     """The shape of a gather's result."""
     n = len(dn.offset_dims) + len(indices) - 1
     windows = iter([slice_sizes[i] for i in window_axes(dn, len(operand))])
-    places = iter(indices[:-1])
-    return tuple([next(windows) if i in dn.offset_dims else next(places) for i in range(n)])
+    positions = iter(indices[:-1])
+    return tuple([next(windows) if i in dn.offset_dims else next(positions) for i in range(n)])
 
 
 def check_dimension_numbers(

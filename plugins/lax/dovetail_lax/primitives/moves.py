@@ -1,4 +1,4 @@
-"""Moving elements about, for rules and decompositions: thin calls that bind primitives directly."""
+"""Thin calls that bind primitives of rearrangement directly, for rules and decompositions."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def padded(x: Any, config: Sequence[tuple[int, int, int]], value: Any = 0) -> An
 
 
 def _zero_beside(x: Any) -> Any:
-    """A zero of the element type of ``x``, which is a sum over devices that is left to be done
-    where ``x`` is: padding is linear in both together."""
+    """A zero of the element type of ``x``, unreduced along the axes along which ``x`` is: padding
+    is linear in both together."""
     aval: Any = typeof(x)
     zero = scalar(0, aval.dtype)
     if aval.vma and (sums := manual_axis_types.unreduced_in(aval.vma)):

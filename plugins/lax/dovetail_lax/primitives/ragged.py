@@ -27,7 +27,7 @@ ragged_dot_general_p = Primitive("ragged_dot_general")
 
 
 class RaggedDotDimensionNumbers(NamedTuple):
-    """Which axes a ragged contraction sums, and which of them fall into groups.
+    """The axes that a ragged contraction sums, and those that fall into groups.
 
     Attributes:
         dot_dimension_numbers: as of ``dot_general``.
@@ -47,7 +47,7 @@ class RaggedDotDimensionNumbers(NamedTuple):
 
     @property
     def mode(self) -> str:
-        """What the ragged axis is: ``free``, ``contracting`` or ``batch``."""
+        """The kind of the ragged axis: ``free``, ``contracting`` or ``batch``."""
         (contracting, _), (batch, _) = self.dot_dimension_numbers
         if self.ragged in contracting:
             return "contracting"

@@ -1,4 +1,4 @@
-"""``ragged_all_to_all``: rows exchanged along a named axis, as many as each position says."""
+"""``ragged_all_to_all``: rows exchanged along a named axis, as many as each position states."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def _type(operand: Any, output: Any, *numbers: Any, **axis: Any) -> Any:
 
 
 def exchanged(numbers: Any, axis: dict[str, Any]) -> Any:
-    """Of numbers for each position those that are for this one, from each."""
+    """The numbers for this position from every position, of which each has numbers for all."""
     from ..functions.shape import reshape
 
     n = axis["axis_sizes"][0]
-    apart = reshape(numbers, (n, numbers.shape[0] // n))
-    return reshape(all_to_all_p.bind(apart, **axis, split_axis=0, concat_axis=0), numbers.shape)
+    by_sender = reshape(numbers, (n, numbers.shape[0] // n))
+    return reshape(all_to_all_p.bind(by_sender, **axis, split_axis=0, concat_axis=0), numbers.shape)
 
 
 def received(output: Any, starts: Any, sizes: Any) -> Any:
@@ -58,9 +58,9 @@ def rows_where(mask: Any, x: Any, y: Any) -> Any:
 
 @ragged_all_to_all_p.def_decomposition
 def _value(
-    operand: Any, output: Any, starts: Any, sizes: Any, places: Any, sizes_here: Any, **axis: Any
+    operand: Any, output: Any, starts: Any, sizes: Any, positions: Any, sizes_here: Any, **axis: Any
 ) -> Any:
-    """All rows are sent everywhere, and those taken that are meant."""
+    """All rows are sent to all positions, and each takes those that are sent to it."""
     from ..functions.gather import gather
     from ..functions.shape import reshape
     from ..functions.values import clamp, convert_element_type
@@ -68,20 +68,20 @@ def _value(
     n, length = axis["axis_sizes"][0], operand.shape[0]
     if not length or not output.shape[0]:
         return output
-    starts, sizes, places = (
-        convert_element_type(exchanged(x, axis), np.int32) for x in (starts, sizes, places)
+    starts, sizes, positions = (
+        convert_element_type(exchanged(x, axis), np.int32) for x in (starts, sizes, positions)
     )
     everyone = all_gather_p.bind(operand, **axis, axis=0)
     everyone = reshape(everyone, (n * length, *operand.shape[1:]))
-    number = received(output, places, sizes)
-    piece = clamp(np.int32(0), number - np.int32(1), np.int32(places.shape[0] - 1))
+    number = received(output, positions, sizes)
+    piece = clamp(np.int32(0), number - np.int32(1), np.int32(positions.shape[0] - 1))
     taken = GatherDimensionNumbers((), (0,), (0,))
-    start, place = (gather(x, piece[:, None], taken, (1,)) for x in (starts, places))
+    start, position = (gather(x, piece[:, None], taken, (1,)) for x in (starts, positions))
     from ..functions.creation import iota
 
-    row = iota(np.int32, output.shape[0]) - place + start
+    row = iota(np.int32, output.shape[0]) - position + start
     row = clamp(np.int32(0), row, np.int32(length - 1))
-    sender = piece // np.int32(places.shape[0] // n)
+    sender = piece // np.int32(positions.shape[0] // n)
     windows = GatherDimensionNumbers(tuple(range(1, operand.ndim)), (0,), (0,))
     at = (sender * np.int32(length) + row)[:, None]
     rows = gather(everyone, at, windows, (1, *operand.shape[1:]), mode="clip")

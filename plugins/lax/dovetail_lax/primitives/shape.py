@@ -144,7 +144,7 @@ def _starts_checked(name: str, x: ShapedArray, starts: tuple[ShapedArray, ...]) 
     if any(i.shape != () for i in starts):
         raise ShapeError(
             f"lax.{name} got start indices of types {_types(starts)}{here()}: each must be a "
-            "scalar. Use gather, or vmap, to read at several places."
+            "scalar. Use gather, or vmap, to read several boxes."
         )
     if any(i.dtype.kind not in "iu" or i.dtype != starts[0].dtype for i in starts):
         raise TypeError(

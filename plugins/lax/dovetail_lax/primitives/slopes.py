@@ -173,7 +173,7 @@ def scaled_bessel_slope_p(x: Any, *, n: int, order: int) -> Any:
 
 
 def _reflected(x: Any) -> tuple[Any, Any, Any, Any]:
-    """Whether ``x`` is negative, ``x`` or ``1 - x``, and sine and cosine of ``πx``.
+    """A mask of negative ``x``; ``x`` or ``1 - x``; the sine and the cosine of ``πx``.
 
     These two of what is left of x beside the nearest integer, but for a sign that both have.
     """
@@ -185,7 +185,7 @@ def _reflected(x: Any) -> tuple[Any, Any, Any, Any]:
 
 
 def _far(x: Any) -> Any:
-    """Where two terms of asymptotic series are all that is seen, and powers do not underflow."""
+    """The number from which on two terms of asymptotic series suffice; powers do not underflow."""
     return gt_p.bind(x, scalar(2 / float(finfo(x.dtype).eps) ** 0.625, x.dtype))
 
 

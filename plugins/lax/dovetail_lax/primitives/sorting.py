@@ -129,8 +129,8 @@ def _exactly(
     count = k if aggregate_to_topk else x.shape[axis]
     if is_max_k:
         return top_k_p.bind(x, k=count, axis=axis)
-    places = iota_p.bind(dtype=np.dtype(np.int32), shape=x.shape, dimension=axis)
-    ordered = sort_p.bind(x, places, dimension=axis, is_stable=True, num_keys=1)
+    positions = iota_p.bind(dtype=np.dtype(np.int32), shape=x.shape, dimension=axis)
+    ordered = sort_p.bind(x, positions, dimension=axis, is_stable=True, num_keys=1)
     return [along(y, axis, 0, count) for y in ordered]
 
 

@@ -32,7 +32,7 @@ from .values import complex_of, convert_element_type_p, real_part, select_n_p
 
 
 class SvdAlgorithm(enum.Enum):
-    """How a singular value decomposition is computed; platforms offer some of these."""
+    """Algorithms of singular value decomposition; platforms offer some of these."""
 
     DEFAULT = "default"
     QR = "QR"
@@ -42,7 +42,7 @@ class SvdAlgorithm(enum.Enum):
 
 
 class EigImplementation(enum.Enum):
-    """Which library computes eigenvalues of general matrices."""
+    """Libraries that compute eigenvalues of general matrices."""
 
     CUSOLVER = "cusolver"
     MAGMA = "magma"
@@ -50,7 +50,7 @@ class EigImplementation(enum.Enum):
 
 
 class EighImplementation(enum.Enum):
-    """How eigenvalues of Hermitian matrices are computed."""
+    """Algorithms for the eigenvalues of Hermitian matrices."""
 
     QR = "qr"
     JACOBI = "jacobi"

@@ -20,21 +20,21 @@ from .shape import transpose_p
 from .traits import describe
 from .values import select_n_p
 
-Places = tuple[tuple[int | None, ...], ...]
+Positions = tuple[tuple[int | None, ...], ...]
 
 taken_p = Primitive("taken", multiple_results=True)
-"""taken(index, *operands): the operands as a branch sees them, or an operation in it: themselves.
+"""taken(index, *operands): the operands themselves, as the branch of number ``case`` takes them.
 
 Their tangents are zero for elements of which ``index``, a boolean or an integer, is not ``case``.
-Each axis of ``index`` is a mapped one; ``places`` says for each operand where its own axis for that
-is, or None where all elements share the operand: then its tangent is zero if none is of the case.
-Where ``zeroed``, which the operands of a multilinear operation are, those that have an axis of the
-index are themselves zero for the other elements once they are differentiated.
+Each axis of ``index`` is a mapped one; ``positions`` has for each operand the index of its own axis
+for that, or None if all elements share the operand: then its tangent is zero if no element takes
+the branch. If ``zeroed``, as for the operands of a multilinear operation, operands that have an
+axis of the index are themselves zero for the other elements once they are differentiated.
 """
 
 
 @taken_p.def_abstract_eval
-def _taken(index: Any, *operands: Any, case: int, places: Places, zeroed: bool) -> list[Any]:
+def _taken(index: Any, *operands: Any, case: int, positions: Positions, zeroed: bool) -> list[Any]:
     return list(operands)
 
 
@@ -44,11 +44,13 @@ def _same(index: Any, *operands: Any, **params: Any) -> list[Any]:
 
 
 def taken(index: Any, values: Sequence[Any], case: int, zeroed: bool = False) -> list[Any]:
-    """Values that belong to one element, as a branch sees them that it takes if ``index``, a
-    scalar, is ``case``; see :data:`taken_p`. Only those change that may have a derivative."""
+    """Values of one element as its branch of number ``case`` takes them; see :data:`taken_p`.
+
+    Only values that may have a derivative go through it. ``index`` is a scalar.
+    """
     result, at = list(values), [i for i, x in enumerate(values) if may_vary(x)]
     if at:
-        params = {"case": case, "places": ((),) * len(at), "zeroed": zeroed}
+        params = {"case": case, "positions": ((),) * len(at), "zeroed": zeroed}
         outs = taken_p.bind(index, *[values[i] for i in at], **params)
         for i, x in zip(at, outs):
             result[i] = x
@@ -56,7 +58,7 @@ def taken(index: Any, values: Sequence[Any], case: int, zeroed: bool = False) ->
 
 
 def may_vary(x: Any) -> bool:
-    """Whether a value may have a derivative: it is traced, and of an inexact type."""
+    """True if a value may have a derivative: it is traced, and of an inexact type."""
     if not isinstance(x, Tracer):
         return False
     aval = typeof(x)
@@ -71,31 +73,31 @@ def bind_taken(index: Any, operands: Sequence[Any], **params: Any) -> list[Any]:
 
 
 def zeroed_operands(
-    index: Any, operands: Sequence[Any], case: int, places: Places, zeroed: bool
+    index: Any, operands: Sequence[Any], case: int, positions: Positions, zeroed: bool
 ) -> list[Any]:
-    """The operands as they are where they are differentiated: see ``zeroed``."""
+    """The operands where they are differentiated: zero for other elements, if ``zeroed``."""
     if not zeroed:
         return list(operands)
     return [
-        x if all(q is None for q in at) else zero_elsewhere(index, case, at, x)
-        for x, at in zip(operands, places)
+        x if all(q is None for q in at) else zero_other_cases(index, case, at, x)
+        for x, at in zip(operands, positions)
     ]
 
 
 def is_case(index: Any, case: int) -> Any:
-    """Where ``index``, a boolean or an integer, is ``case``."""
+    """True where ``index``, a boolean or an integer, is ``case``."""
     if index.dtype != bool:
         return eq_p.bind(index, index.dtype.type(case))
     return index if case else not_p.bind(index)
 
 
-def zero_elsewhere(index: Any, case: int, place: tuple[int | None, ...], x: Any) -> Any:
+def zero_other_cases(index: Any, case: int, position: tuple[int | None, ...], x: Any) -> Any:
     """``x``, zero for elements of which ``index`` is not ``case``."""
     mask = is_case(index, case)
-    shared = tuple([k for k, at in enumerate(place) if at is None])
+    shared = tuple([k for k, at in enumerate(position) if at is None])
     if shared:
         mask = reduce_or_p.bind(mask, axes=shared)
-    axes = [at for at in place if at is not None]
+    axes = [at for at in position if at is not None]
     if axes != sorted(axes):
         order = sorted(range(len(axes)), key=axes.__getitem__)
         mask = transpose_p.bind(mask, permutation=tuple(order))

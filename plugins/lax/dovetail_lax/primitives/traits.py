@@ -15,7 +15,7 @@ _FOR_ALL_OF = {
     "conv_general_dilated dot_general reduce_sum rng_bit_generator": {"out_sharding": None},
 }
 FURTHER: dict[str, dict[str, Any]] = {
-    **{name: dict(said) for names, said in _FOR_ALL_OF.items() for name in names.split()},
+    **{name: dict(params) for names, params in _FOR_ALL_OF.items() for name in names.split()},
     "reshape": {"dimensions": None, "sharding": None},
     "mul": {"out_dtype": None},
     "scatter": {"update_jaxpr": None, "update_consts": ()},
@@ -36,7 +36,7 @@ MOVES_FROM_SEVERAL = """
     concatenate stack pad optimization_barrier gather scatter dynamic_update_slice select_n
     stop_gradient dce_sink
 """
-# What is said of these is so of numbers alone, and not their type rules' business.
+# These take numbers alone; describe() lets their type rules refuse other elements.
 OF_NUMBERS = """
     argmax argmin conv_general_dilated cummax cummin cumprod cumsum cumlogsumexp dot_general
     ragged_dot_general reduce_max reduce_min reduce_prod reduce_sum reduce_window_max
@@ -190,13 +190,13 @@ def _conversion(params: dict[str, Any]) -> tuple[Any, ...]:
 
 
 @cached
-def _said() -> dict[str, dict[str, Any]]:
+def _traits_by_name() -> dict[str, dict[str, Any]]:
     """The traits of the primitives of all families, by name."""
-    said: dict[str, dict[str, Any]] = {}
+    traits_of: dict[str, dict[str, Any]] = {}
 
     def say(names: str, **traits: Any) -> None:
         for name in names.split():
-            said.setdefault(name, {}).update(traits)
+            traits_of.setdefault(name, {}).update(traits)
 
     say(f"{MOVES} {MOVES_FROM_SEVERAL}", moves=True)
     say(LINEAR, linear=((0,),))
@@ -228,17 +228,17 @@ def _said() -> dict[str, dict[str, Any]]:
     say(SUPERLINEAR, superlinear=True)
     say(EXACT, exact="numbers")
     say(EXACT_OF_INTEGERS, exact="integers")
-    return said
+    return traits_of
 
 
 def describe(module: str) -> None:
     """Give the primitives that a module of this package has defined their traits, let the type
     rules of operations on numbers refuse elements of other kinds, and let the primitives take the
     parameters that programs for JAX give them. Each module of primitives ends with it."""
-    said, of_all = _said(), set(OF_NUMBERS.split())
+    traits_of, of_all = _traits_by_name(), set(OF_NUMBERS.split())
     for name, primitive in primitives().items():
         if primitive.module == module:
-            primitive.def_traits(**said.get(name, {}), parameters=PARAMETERS)
+            primitive.def_traits(**traits_of.get(name, {}), parameters=PARAMETERS)
             if name in of_all:
                 of_numbers(primitive)
             if name in FURTHER:

@@ -1,6 +1,4 @@
-"""Primitives that take complex numbers apart, choose between values, change their types, make
-arrays of nothing, and return their operands.
-"""
+"""Primitives of complex parts, choices and conversions, of iota, and of identities."""
 
 from __future__ import annotations
 
@@ -26,7 +24,7 @@ from .elementwise import (
 from .traits import describe
 
 _PARTS = {np.dtype(np.complex64): np.dtype(np.float32), np.dtype(np.complex128): np.dtype("f8")}
-_WHOLES = {part: whole for whole, part in _PARTS.items()}
+_COMPLEX_OF = {part: number for number, part in _PARTS.items()}
 
 
 def real_part(dtype: Any) -> Any:
@@ -40,11 +38,11 @@ def complex_of(dtype: Any) -> Any:
     Raises:
         TypeError: there is none.
     """
-    if dtype not in _WHOLES and dtype not in _PARTS:
+    if dtype not in _COMPLEX_OF and dtype not in _PARTS:
         raise TypeError(
             f"no complex dtype has parts of dtype {dtype}: only float32 and float64 can be parts"
         )
-    return _WHOLES.get(dtype, dtype)
+    return _COMPLEX_OF.get(dtype, dtype)
 
 
 real_p = elementwise(Primitive("real"), COMPLEX, result=real_part)

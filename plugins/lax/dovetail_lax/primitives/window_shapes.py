@@ -1,4 +1,4 @@
-"""How windows that slide over padded, dilated axes are laid out, for pooling and convolution."""
+"""Positions and pads of windows that slide over dilated axes, for pooling and convolution."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def dilated(size: int, dilation: int) -> int:
 
 
 def positions(padded: int, window: int, stride: int) -> int:
-    """How many places a window takes on an axis."""
+    """The number of positions of a window on an axis."""
     return 0 if padded < window else (padded - window) // stride + 1
 
 
@@ -30,7 +30,7 @@ def window_counts(
     base_dilation: Sequence[int],
     window_dilation: Sequence[int],
 ) -> tuple[int, ...]:
-    """Per axis, how many places a window takes."""
+    """The number of positions of a window, per axis."""
     padding = arguments.items("padding", padding, arguments.integers)
     if any(len(p) != 2 for p in padding):
         raise TypeError(f"padding must be pairs (low, high), got {padding}{called()}")
@@ -55,7 +55,7 @@ def window_counts(
 def same_padding(
     shape: Sequence[int], window: Sequence[int], strides: Sequence[int], lower: bool = False
 ) -> list[tuple[int, int]]:
-    """Pads for which a window takes ``ceil(size / stride)`` places; the odd one goes to the end.
+    """Pads for which a window has ``ceil(size / stride)`` positions; an odd one goes to the end.
 
     ``lower``: the odd one goes to the start.
     """

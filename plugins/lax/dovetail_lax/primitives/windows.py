@@ -85,7 +85,7 @@ def _slices(
     window_dilation: tuple[int, ...],
     **params: Any,
 ) -> list[Any]:
-    """Per place in a window, the elements that windows have there."""
+    """The elements that windows have at each of their indices."""
     n = len(window_dimensions)
     counts = window_counts(
         x.shape, window_dimensions, window_strides, ((0, 0),) * n, (1,) * n, window_dilation
@@ -93,7 +93,7 @@ def _slices(
     result: list[Any] = []
     for offset in product(*map(range, window_dimensions)):
         start = tuple([p * d for p, d in zip(offset, window_dilation)])
-        # An axis on which the window takes no place is cut at its start.
+        # An axis on which the window has no position is cut at its start.
         limit = [s + dilated(c, t) if c else s for s, c, t in zip(start, counts, window_strides)]
         start = tuple([min(s, d) for s, d in zip(start, x.shape)])
         limit = tuple([min(e, d) for e, d in zip(limit, x.shape)])
@@ -159,7 +159,7 @@ def _scatter_type(
 
 
 select_and_gather_add_p = Primitive("select_and_gather_add")
-"""Per window of ``operand``, the tangent at the place of the element that it selects."""
+"""Per window of ``operand``, the tangent at the index of the element that it selects."""
 
 
 @select_and_gather_add_p.def_abstract_eval

@@ -13,11 +13,11 @@ def _taken(used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
     if not any(used):
         return [False] * (1 + len(used)), None
     index, *operands = eqn.invars
-    places = tuple([p for p, u in zip(eqn.params["places"], used) if u])
+    positions = tuple([p for p, u in zip(eqn.params["positions"], used) if u])
     kept = eqn.replace(
         invars=[index, *[v for v, u in zip(operands, used) if u]],
         outvars=[v for v, u in zip(eqn.outvars, used) if u],
-        params={**eqn.params, "places": places},
+        params={**eqn.params, "positions": positions},
     )
     return [True, *used], kept
 

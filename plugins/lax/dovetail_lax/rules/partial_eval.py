@@ -13,11 +13,14 @@ from ..primitives.taken import bind_taken, taken_p, zeroed_operands
 @partial_eval_rules.register(taken_p)
 def _taken(trace: Any, args: Sequence[Any], params: dict[str, Any]) -> list[Any]:
     index, *operands = args
-    unknown, places = [trace.owns(x) for x in operands], params["places"]
+    unknown, positions = [trace.owns(x) for x in operands], params["positions"]
 
     def part(which: bool) -> tuple[list[Any], dict[str, Any]]:
         own = [i for i, u in enumerate(unknown) if u is which]
-        return [operands[i] for i in own], {**params, "places": tuple([places[i] for i in own])}
+        return [operands[i] for i in own], {
+            **params,
+            "positions": tuple([positions[i] for i in own]),
+        }
 
     known, rest = part(False)
     done = iter(bind_taken(index, zeroed_operands(index, known, **rest), **rest))

@@ -31,7 +31,7 @@ def _convert(x: Any, *, new_dtype: Any, weak_type: bool = False) -> Any:
 
 @to_lo_rules.register(sort_p)
 def _sort(*operands: Any, num_keys: int, **params: Any) -> list[Any]:
-    """What is moved along with what is compared is moved array by array."""
+    """The sort of all arrays of which the operands are made; those not compared are moved along."""
     avals: list[Any] = [typeof(x) for x in operands]
     arrays = lower_values(operands, "asked for to lower sort")
     return raise_values(sort_p.bind(*arrays, num_keys=num_keys, **params), avals)

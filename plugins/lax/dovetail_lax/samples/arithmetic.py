@@ -59,7 +59,7 @@ SMALL = (0, 7)
 
 
 def _discrete() -> Iterator[Sample]:
-    """What is constant in pieces: its derivatives are zero away from where it jumps."""
+    """Operations that are piecewise constant: their derivatives are zero away from the jumps."""
     ordered = (*FLOATS, "bool", *INTEGERS)
     for p in (d.eq_p, d.ne_p):
         dtypes = (*ordered, "complex64")

@@ -117,7 +117,7 @@ def _conv() -> Iterator[Sample]:
     args = (_values("image", (0, 3, 5, 4)), _values("kernel", (2, 3, 2, 3)))
     yield Sample(conv_general_dilated_p, args, _conv_params(), EMPTY)
     args = (_values("image", (2, 3, 1, 4)), _values("kernel", (2, 3, 2, 3)))
-    yield Sample(conv_general_dilated_p, args, _conv_params(), EMPTY, name="no place")
+    yield Sample(conv_general_dilated_p, args, _conv_params(), EMPTY, name="no position")
     args = (_values("image", (2, 3, 5), "bfloat16"), _values("kernel", (2, 3, 2), "bfloat16"))
     wide = _conv_params(1, preferred_element_type=np.dtype(np.float32))
     yield Sample(conv_general_dilated_p, args, wide)

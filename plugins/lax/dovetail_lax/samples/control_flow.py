@@ -64,9 +64,9 @@ def _branches() -> Iterator[Sample]:
     # Of elements that do not take a branch the derivative is zero, while the operand is the result.
     where, rows = np.array([1, 1], np.int32), np.arange(6, dtype=F32).reshape(2, 3) + 1
     for zeroed in (False, True):
-        taken = {"case": 1, "places": ((None,), (0,)), "zeroed": zeroed}
+        taken = {"case": 1, "positions": ((None,), (0,)), "zeroed": zeroed}
         yield Sample(taken_p, (where, rows[0], rows), taken)
-    yield Sample(taken_p, (ONE, X), {"case": 1, "places": ((),), "zeroed": False})
+    yield Sample(taken_p, (ONE, X), {"case": 1, "positions": ((),), "zeroed": False})
     named = {"program": branches[0], "name": "acme.grow", "version": 1, "attributes": (("by", 2),)}
     yield Sample(composite_p, (X, 2 * X), named)
 
@@ -104,7 +104,7 @@ def _scans() -> Iterator[Sample]:
     yield _scan(lambda w: [neg_p.bind(w)], [X], [], [], "a constant alone")
 
     def turns(w: Any, a: Any, b: Any, c: Any, i: Any, x: Any) -> list[Any]:
-        """What depends on the first slice reaches each carried value after another step."""
+        """A loop in which the first slice reaches each carried value after another step."""
         scaled = mul_p.bind(w, convert_element_type_p.bind(i, new_dtype=F32, weak_type=False))
         return [x, a, b, add_p.bind(i, ONE), add_p.bind(c, scaled), w]
 

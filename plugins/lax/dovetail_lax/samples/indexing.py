@@ -29,7 +29,7 @@ CLIP, FILL, INSIDE = (GatherScatterMode.CLIP, GatherScatterMode.FILL_OR_DROP,
                       GatherScatterMode.PROMISE_IN_BOUNDS)  # fmt: skip
 
 
-class Places(NamedTuple):
+class Windows(NamedTuple):
     """Windows in an operand of shape (4, 5)."""
 
     indices: Any
@@ -45,34 +45,34 @@ ROWS = GatherDimensionNumbers((1,), (0,), (0,))
 POINTS = GatherDimensionNumbers((), (0, 1), (0, 1))
 BOXES = GatherDimensionNumbers((0, 2), (), (1, 0))  # index vectors are (column, row)
 PAIRED = GatherDimensionNumbers((1,), (), (1,), (0,), (0,))  # in each row one piece
-WHOLE = GatherDimensionNumbers((0, 1), (), (0, 1))
+FULL = GatherDimensionNumbers((0, 1), (), (0, 1))
 
 DISJOINT = (
-    Places(_ints([[2], [0], [3]]), ROWS, (1, 5)),
-    Places(_ints([[[0, 1]], [[3, 2]]]), BOXES, (2, 2)),
-    Places(_ints([[3], [0], [1], [2]]), PAIRED, (1, 2)),
-    Places(_ints([[1, 1], [3, 4], [0, 2]], np.uint8), POINTS),
-    Places(_ints([1, 2]), WHOLE, (2, 3)),
+    Windows(_ints([[2], [0], [3]]), ROWS, (1, 5)),
+    Windows(_ints([[[0, 1]], [[3, 2]]]), BOXES, (2, 2)),
+    Windows(_ints([[3], [0], [1], [2]]), PAIRED, (1, 2)),
+    Windows(_ints([[1, 1], [3, 4], [0, 2]], np.uint8), POINTS),
+    Windows(_ints([1, 2]), FULL, (2, 3)),
 )
 # The same after they have been moved inside.
 OUTSIDE = (
-    Places(_ints([[2], [-9], [12]]), ROWS, (1, 5)),
-    Places(_ints([[[-7, 1]], [[3, 9]]]), BOXES, (2, 2)),
-    Places(_ints([[4], [0], [100], [-2]], np.int8), PAIRED, (1, 2)),
-    Places(_ints([[1, 1], [3, 250], [0, 2]], np.uint8), POINTS),
-    Places(_ints([3, 3]), WHOLE, (2, 3)),
+    Windows(_ints([[2], [-9], [12]]), ROWS, (1, 5)),
+    Windows(_ints([[[-7, 1]], [[3, 9]]]), BOXES, (2, 2)),
+    Windows(_ints([[4], [0], [100], [-2]], np.int8), PAIRED, (1, 2)),
+    Windows(_ints([[1, 1], [3, 250], [0, 2]], np.uint8), POINTS),
+    Windows(_ints([3, 3]), FULL, (2, 3)),
 )
 OVERLAPPING = (
-    Places(_ints([[2], [0], [2], [2]]), ROWS, (1, 5)),
-    Places(_ints([[[0, 1]], [[1, 2]]]), BOXES, (2, 2)),
+    Windows(_ints([[2], [0], [2], [2]]), ROWS, (1, 5)),
+    Windows(_ints([[[0, 1]], [[1, 2]]]), BOXES, (2, 2)),
 )
-NOWHERE = Places(np.zeros((0, 1), np.int32), ROWS, (1, 5))
-UNMAPPED = Places(np.zeros((3, 0), np.int32), GatherDimensionNumbers((0, 2), (), ()), (4, 5))
+NOWHERE = Windows(np.zeros((0, 1), np.int32), ROWS, (1, 5))
+UNMAPPED = Windows(np.zeros((3, 0), np.int32), GatherDimensionNumbers((0, 2), (), ()), (4, 5))
 
 
 def _gather(
     x: Any,
-    at: Places,
+    at: Windows,
     mode: GatherScatterMode,
     fill_value: Any = None,
     tags: Set[str] = frozenset(),
@@ -103,7 +103,7 @@ def _gathers() -> Iterator[Sample]:
 def _scatter(
     primitive: Primitive,
     x: Any,
-    at: Places,
+    at: Windows,
     mode: GatherScatterMode,
     tags: Set[str] = frozenset(),
     **more: Any,

@@ -112,8 +112,8 @@ def _slicing() -> Iterator[Sample]:
         yield Sample(dynamic_slice_p, (x, *starts), {"slice_sizes": (3, 2)})
         yield Sample(dynamic_update_slice_p, (x, numbers((2, 3), dtype, 50), *starts))
     x = numbers((4, 5))
-    whole: dict[str, Any] = {"start_indices": (0, 5), "limit_indices": (4, 5), "strides": None}
-    yield Sample(slice_p, (x,), whole, EMPTY)
+    empty: dict[str, Any] = {"start_indices": (0, 5), "limit_indices": (4, 5), "strides": None}
+    yield Sample(slice_p, (x,), empty, EMPTY)
     nothing: dict[str, Any] = {"start_indices": (), "limit_indices": (), "strides": None}
     yield Sample(slice_p, (numbers(()),), nothing)
     yield Sample(dynamic_slice_p, (x, 1, 9), {"slice_sizes": (1, 5)})

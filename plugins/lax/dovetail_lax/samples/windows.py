@@ -60,7 +60,7 @@ def _reductions() -> Iterator[Sample]:
     ):
         extremum = values is spaced
         for params in LAYOUTS:
-            # A window of pads alone has an infinite extremum: no place to differentiate at.
+            # A window of pads alone has an infinite extremum: no point to differentiate at.
             lonely = extremum and params["padding"] != ((0, 0), (0, 0))
             tags = TIES if lonely else frozenset()
             yield Sample(primitive, (values("windows", (4, 5), "float32"),), params, tags)

@@ -1,7 +1,7 @@
-"""Tracing the functions given to control flow, and comparing the types they return.
+"""Tracing of the functions given to control flow, and comparison of the types they return.
 
-The body of a loop is traced until the type of its carry stays what it is. What binds loops with
-``checkpoint=`` is the plugin that provides ``loop_checkpointing``.
+The body of a loop is traced until the type of its carry no longer changes. Loops with
+``checkpoint=`` are bound by the plugin that provides ``loop_checkpointing``.
 """
 
 from __future__ import annotations
@@ -120,8 +120,8 @@ def close_together(staged: Sequence[Staged]) -> tuple[list[ClosedJaxpr], list[An
 
 
 def with_varying(staged: Sequence[Staged]) -> list[Staged]:
-    """Functions that were traced within ``varying_around``: what they close over varies as they
-    see it."""
+    """Functions that were traced within ``outer_values_vary``, with constants that vary over the
+    axes that the traced types have."""
     from ...primitives.collectives import pvary_p
 
     changed: dict[int, Any] = {}
@@ -134,7 +134,7 @@ def with_varying(staged: Sequence[Staged]) -> list[Staged]:
 
 
 def refuse_meeting(what: str, staged: Sequence[Staged], vma: frozenset[Any], choice: str) -> None:
-    """Raise ValueError where a program that some devices run waits for those that do not."""
+    """Raise ValueError if a program that only some devices may run waits for other devices."""
     checked = {a for a in vma if axis_names.manual_axes().get(a)}
     for s in staged:
         for eqn in (
@@ -159,13 +159,15 @@ def refuse_meeting(what: str, staged: Sequence[Staged], vma: frozenset[Any], cho
 def refuse_mutable(
     what: str, use: str, avals: Sequence[Any], names: Callable[[], Any], sliced: bool = False
 ) -> None:
-    """Raise TypeError for a mutable value where each iteration has values of its own; where it has
-    slices (``sliced``) only for one whose slices are no mutable values."""
+    """Raise TypeError for mutable values among those of which each iteration has its own.
+
+    Where iterations have slices (``sliced``), values whose slices are mutable again are allowed.
+    """
     for i, aval in enumerate(avals):
         if aval.is_mutable and not (sliced and aval.with_contents(aval.content_types())):
             raise TypeError(
                 f"{what}: {names()[i]} is {aval.str_short()}{here()}, which is mutable and cannot "
-                f"be {use}. Let the function close over it: it is read and written in place there."
+                f"be {use}. Let the function close over it: the function reads and writes it there."
             )
 
 
@@ -181,14 +183,14 @@ def paths(tree_def: Any, what: str) -> list[str]:
 
 
 def same_but_weak(a: Any, b: Any) -> bool:
-    """Whether two types differ at most in weak typing, and in what they vary over."""
+    """True if two types differ at most in weak typing, and in the axes that they vary over."""
     return a is b or a.strong().with_vma(manual_axis_types.NO_AXES) == b.strong().with_vma(
         manual_axis_types.NO_AXES
     )
 
 
 def check_structure(context: str, a_name: str, a_tree: Any, b_name: str, b_tree: Any) -> None:
-    """Raise TypeError where two results have different structures."""
+    """Raise TypeError if two results have different structures."""
     if a_tree != b_tree:
         raise TypeError(
             f"{context}: {a_name} and {b_name} must have one structure, but they differ: "
@@ -199,7 +201,7 @@ def check_structure(context: str, a_name: str, a_tree: Any, b_name: str, b_tree:
 def check_types(
     context: str, a_name: str, a: Sequence[Any], b_name: str, b: Sequence[Any], names: Sequence[str]
 ) -> None:
-    """Raise TypeError where two results have different types (weak types aside)."""
+    """Raise TypeError if two results have different types; weak types may differ."""
     wrong = [
         f"{n} has type {x.str_short()} in {a_name} and {y.str_short()} in {b_name}{_hint(x, y)}"
         for n, x, y in zip(names, a, b)
@@ -269,7 +271,7 @@ def with_strong_inputs(s: Staged, wanted: Sequence[Any]) -> Staged:
 
 
 def join_weak(a: Any, b: Any) -> Any:
-    """The type that two types share that differ in weak typing, or in what they vary over."""
+    """The common type of two that differ in weak typing, or in the axes that they vary over."""
     return a if a == b else a.strong().with_vma(a.vma | b.vma)
 
 
@@ -284,11 +286,11 @@ def stage_carry(
 ) -> tuple[list[Any], Staged]:
     """Trace a loop body whose first results are its carry.
 
-    A carry that starts weakly typed (a Python scalar) starts as what it comes back as, where that
-    is of another dtype of the lattice above its own: ``0`` as a float, say. Each round moves a
-    carry up the lattice, so the rounds end. One that comes back strongly typed is so from the
-    start, and looks weakly typed to the body, which is not traced again for that: the bodies of
-    nested loops would be twice per level.
+    A weakly typed initial carry (a Python scalar) takes the dtype that the body returns for it, if
+    that is above its own in the promotion lattice: ``0`` becomes a float, say. Each round moves a
+    carry up the lattice, so the rounds end. A carry that the body returns strongly typed is
+    strongly typed from the start, while the body still sees it weakly typed: tracing it again for
+    that alone would trace the bodies of nested loops twice per level.
 
     Args:
         leaves: initial carry. more: types of the inputs after the carry.
@@ -317,8 +319,11 @@ def stage_carry(
 
 
 def _raised(a: Any, b: Any) -> Any:
-    """The type of a carry that starts as ``a`` and comes back as ``b``: where it starts weakly
-    typed and comes back of another dtype, or varies over fewer axes than what comes back."""
+    """The type that a carry of type ``a``, returned as type ``b``, starts with instead.
+
+    It differs from ``a`` if ``a`` is weakly typed and ``b`` of another dtype, or if ``b`` varies
+    over more axes.
+    """
     if b.vma - a.vma:
         return a.with_vma(a.vma | b.vma)
     if not getattr(a, "weak_type", False):
@@ -333,11 +338,12 @@ def _raised(a: Any, b: Any) -> Any:
 
 
 def invariant(body: Staged, leaves: Sequence[Any], condition: Staged | None = None) -> list[int]:
-    """Which of a carry's values a loop's body returns as they are: these are constants of the loop,
-    with respect to which it can be differentiated where a carried value could not.
+    """The indices of a carry's values that a loop's body returns unchanged.
 
-    Not those that the condition looks at, those that are no arrays yet, and those that the loop has
-    as constants already. Effects name inputs by their places, which must stay.
+    These are constants of the loop, with respect to which it can be differentiated where it could
+    not be with respect to a carried value. Left out are values that the condition uses, values that
+    are not arrays yet, and values that the loop has as constants already. Where there are effects,
+    the result is empty: they name inputs by their indices, which must not change.
     """
     if body.jaxpr.effects or (condition is not None and condition.jaxpr.effects):
         return []
@@ -349,22 +355,24 @@ def invariant(body: Staged, leaves: Sequence[Any], condition: Staged | None = No
         used.update(v for v in condition.jaxpr.outvars if v.__class__ is Var)
     result: list[int] = []
     for i, (x, v, out) in enumerate(zip(leaves, body.jaxpr.invars, body.jaxpr.outvars)):
-        looked_at = condition is not None and condition.jaxpr.invars[i] in used
-        if v is out and hasattr(x, "aval") and id(x) not in seen and not looked_at:
+        in_condition = condition is not None and condition.jaxpr.invars[i] in used
+        if v is out and hasattr(x, "aval") and id(x) not in seen and not in_condition:
             seen.add(id(x))
             result.append(i)
     return result
 
 
 def with_constants(s: Staged, leaves: Sequence[Any], at: Sequence[int], results: bool) -> Staged:
-    """A function of a loop's carry that has those of ``leaves`` that are ``at`` these places as
-    constants, and does not return them, if it returned the carry (``results``)."""
-    jaxpr, gone = s.jaxpr, set(at)
+    """A function of a loop's carry with the ``leaves`` at the indices ``at`` as constants.
+
+    If the function returned the carry (``results``), it does not return these.
+    """
+    jaxpr, removed = s.jaxpr, set(at)
     consts = [jaxpr.invars[i] for i in at] if results else []
-    outvars = [v for i, v in enumerate(jaxpr.outvars) if not results or i not in gone]
+    outvars = [v for i, v in enumerate(jaxpr.outvars) if not results or i not in removed]
     moved = jaxpr.replace(
         constvars=[*jaxpr.constvars, *consts],
-        invars=[v for i, v in enumerate(jaxpr.invars) if i not in gone],
+        invars=[v for i, v in enumerate(jaxpr.invars) if i not in removed],
         outvars=outvars,
     )
     return s._replace(jaxpr=moved, consts=[*s.consts, *[leaves[i] for i in at if results]])
@@ -378,8 +386,8 @@ def checkpointing(what: str, scheme: Any) -> Any:
     """
     provider = registry().provider("loop_checkpointing", default=None)
     if provider is None:
-        aside = registry().aside()
-        note = f" Set aside: {aside}." if aside else ""
+        disabled = registry().aside()
+        note = f" Set aside: {disabled}." if disabled else ""
         raise PluginError(
             f"{what}(checkpoint=...) needs a plugin that provides 'loop_checkpointing': install or "
             f"enable the plugin 'remat' (DOVETAIL_PLUGINS, DOVETAIL_DISABLE_PLUGINS), or leave out "

@@ -65,7 +65,7 @@ def switch(
 
     Raises:
         TypeError: the index is not an integer scalar, or branches return different types; names
-            the place in the result. ValueError: no branches.
+            the path in the result. ValueError: no branches.
     """
     if operand is not _MISSING:
         operands = _only("switch", operand, operands)
@@ -95,7 +95,7 @@ def switch(
 
 
 def _known(x: Any) -> Any:
-    """The value by which Python can choose, if it has one."""
+    """The concrete value of ``x``, or None if it is traced without one."""
     return x.concrete() if isinstance(x, Tracer) else x
 
 
@@ -133,11 +133,11 @@ def _bind(what: str, index: Any, functions: Sequence[Any], operands: Sequence[An
 
 
 def _passed_through(programs: Sequence[ClosedJaxpr], given: Sequence[Any]) -> dict[int, int]:
-    """Results that are an operand whatever is chosen, and which: no choice changes them."""
-    places: list[dict[Any, int]] = [{v: i for i, v in enumerate(p.invars)} for p in programs]
+    """The indices of results that are the same operand in all branches, with that operand's."""
+    positions: list[dict[Any, int]] = [{v: i for i, v in enumerate(p.invars)} for p in programs]
     result: dict[int, int] = {}
     for at in range(len(programs[0].outvars)):
-        first, *others = [of.get(p.outvars[at]) for of, p in zip(places, programs)]
+        first, *others = [of.get(p.outvars[at]) for of, p in zip(positions, programs)]
         if first is not None and all(operand == first for operand in others):
             result[at] = first
     return result
@@ -165,11 +165,10 @@ def _staged(what: str, functions: Sequence[Any], in_tree: Any, avals: Sequence[A
 
 
 def agree(what: str, functions: Sequence[Any], staged: list[Staged]) -> list[Staged]:
-    """Branches that return results of one type: of a strong one where any branch's is strong, in
-    whatever order they are.
+    """Branches that return results of one type, a strong one if the type of any branch is strong.
 
     Raises:
-        TypeError: they do not; names the branches and the place in the result.
+        TypeError: they do not; names the branches and the path in the result.
     """
     first, *others = staged
     label = [f"{name_of(f)} (branch {i})" for i, f in enumerate(functions)]
@@ -201,7 +200,7 @@ def cond(
 
     Raises:
         TypeError: the predicate is not a scalar, or the functions return different types; names
-            the place in the result.
+            the path in the result.
     """
     if operand is not _MISSING:
         operands = _only("cond", operand, operands)
@@ -245,16 +244,16 @@ def _five_arguments(
 
 
 _FAMILIES = {"gpu": ("cuda", "rocm")}
-"""Names that stand for several platforms."""
+"""Names of groups of platforms."""
 
 
 def platform_dependent(
     *args: Any, default: Callable[..., Any] | None = None, **per_platform: Callable[..., Any]
 ) -> Any:
-    """Apply the function that is meant for the platform where the program will run.
+    """Apply the function that is given for the platform on which the program will run.
 
-    Which one that is becomes known when the program is lowered, so a traced function can be
-    lowered for several platforms; the others are traced, but never lowered.
+    It is chosen when the program is lowered, so a traced function can be lowered for several
+    platforms; the other functions are traced, but never lowered.
 
     Args:
         args: pytrees of arrays.
@@ -265,7 +264,7 @@ def platform_dependent(
 
     Raises:
         ValueError: there is no function at all. TypeError: functions return different types; names
-            the place in the result. NotImplementedError (when it is lowered): there is none for
+            the path in the result. NotImplementedError (when it is lowered): there is none for
             the platform.
     """
     functions = [*per_platform.values(), *([] if default is None else [default])]

@@ -68,7 +68,7 @@ def while_loop(
 
     Raises:
         TypeError: the predicate is not a boolean scalar, or the body changes the value's structure
-            or types; names the place.
+            or types; names the path.
     """
     check_function(cond_fun, "while_loop: cond_fun")
     check_function(body_fun, "while_loop: body_fun")
@@ -118,7 +118,7 @@ def while_of(
         refuse_meeting(what, [condition, body], over, "the condition")
         condition, body = with_varying([condition, body])
     if provider is None:
-        outs = _moving_loop(condition, body, leaves)
+        outs = _loop_without_constants(condition, body, leaves)
     else:
         (condition_program, body_program), consts = close_together([condition, body])
         params = {
@@ -128,7 +128,7 @@ def while_of(
     return tree_unflatten(tree, outs)
 
 
-def _moving_loop(condition: Staged, body: Staged, leaves: Sequence[Any]) -> list[Any]:
+def _loop_without_constants(condition: Staged, body: Staged, leaves: Sequence[Any]) -> list[Any]:
     """The loop over what moves; the rest of the carry is constant, and a result as it is."""
     fixed = invariant(body, leaves, condition)
     if fixed:
@@ -258,8 +258,8 @@ def _fori_again(functions: Sequence[Any], statics: tuple[Any, ...], init_val: An
 
 
 def _first_index(lower: int, upper: int, dtype: Any) -> tuple[Any, Any]:
-    """Where the index of known bounds starts, and 1: Python integers, which yield to other types
-    in the body, unless their type would be too small for the bounds."""
+    """The first index for known bounds, and 1: Python integers, which yield to other types in the
+    body, unless their type would be too small for the bounds."""
     own: Any = typeof(0)
     limits = np.iinfo(own.dtype)
     if limits.min <= lower and upper <= limits.max:
@@ -287,7 +287,7 @@ def _bounds(lower: Any, upper: Any) -> tuple[Any, Any, Any]:
 
 
 def _bound_kind(name: str, x: Any, aval: Any) -> str:
-    """Whether a bound is an integer, a floating-point number or a known boolean."""
+    """The kind of a bound: ``signed`` for any integer, ``floating``, or ``bool`` if it is known."""
     kind = kind_of(aval.dtype).removeprefix("un")
     accepted = ("signed", "floating") if isinstance(x, Tracer) else ("signed", "floating", "bool")
     if aval.shape != () or kind not in accepted:

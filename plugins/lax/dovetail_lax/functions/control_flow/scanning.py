@@ -71,7 +71,7 @@ def scan(
     Returns: ``(last carry, ys)``, the ``y`` of all steps stacked along a new leading axis.
 
     Raises:
-        TypeError: ``f`` returns no pair, or a carry of other structure or types; names the place.
+        TypeError: ``f`` returns no pair, or a carry of other structure or types; names the path.
         ValueError: leading axes differ in length, or no length is known.
     """
     check_function(f, "scan: f")
@@ -103,7 +103,7 @@ def scan_of(
     n = _length(xs, length)
     if disable_jit.value:
         return _in_python(f, init, x_leaves, x_tree, n, reverse)
-    _check_whole(what, x_types)
+    _check_undivided(what, x_types)
     in_tree = tree_flatten((init, xs))[1]
     more = tuple(without_leading(a) for a in x_types)
     leaves, staged = stage_carry(
@@ -113,13 +113,13 @@ def scan_of(
     fixed = [] if provider is not None else invariant(staged, leaves)
     if fixed:
         staged = with_constants(staged, leaves, fixed, results=True)
-    moving = [x for i, x in enumerate(leaves) if i not in fixed]
+    carried = [x for i, x in enumerate(leaves) if i not in fixed]
     (program,), consts = close_together([staged])
     params = {
         "jaxpr": program, "length": n, "reverse": bool(reverse), "unroll": _unroll(unroll, n),
-        "num_consts": len(consts), "num_carry": len(moving),
+        "num_consts": len(consts), "num_carry": len(carried),
     }  # fmt: skip
-    operands = [*consts, *moving, *_apart(what, consts, x_leaves, x_tree)]
+    operands = [*consts, *carried, *_scanned_operands(what, consts, x_leaves, x_tree)]
     if provider is None or n == 0:
         outs = scan_p.bind(*operands, **params)
     else:
@@ -130,8 +130,10 @@ def scan_of(
     return tree_unflatten(carry_tree, outs[:split]), tree_unflatten(y_tree, outs[split:])
 
 
-def _apart(what: str, consts: Sequence[Any], x_leaves: Sequence[Any], x_tree: Any) -> Sequence[Any]:
-    """``x_leaves``, if no reference of which a step has its slice is reached by another name."""
+def _scanned_operands(
+    what: str, consts: Sequence[Any], x_leaves: Sequence[Any], x_tree: Any
+) -> Sequence[Any]:
+    """``x_leaves``; raises if a reference among them, of which a step has a slice, has an alias."""
     if any(typeof(x).is_mutable for x in x_leaves):
         names = [*["a value that the function closes over"] * len(consts), *paths(x_tree, "xs")]
         mutable_values.check_aliases(what, [*consts, *x_leaves], names)
@@ -143,7 +145,7 @@ def _scan_again(functions: Sequence[Any], statics: tuple[Any, ...], init: Any, x
     return scan_of(what, functions[0], init, xs, *options)
 
 
-def _check_whole(what: str, types: Sequence[Any]) -> None:
+def _check_undivided(what: str, types: Sequence[Any]) -> None:
     """Raise ValueError if types say that a leading axis is divided over devices."""
     for a in types:
         if a.divided is not None and a.divided.spec.partitions[0] is not None:
@@ -161,7 +163,7 @@ def _pair(f: Any, staged: Staged) -> tuple[Any, Any]:
     if node is None or node[0] not in (tuple, list) or len(children) != 2:
         raise TypeError(
             f"scan: {name_of(f)} must return a pair (carry, y), but it returned {tree}{here()}. "
-            "Return None in place of y if there is nothing to stack."
+            "Return None for y if there is nothing to stack."
         )
     return children[0], children[1]
 
@@ -267,13 +269,13 @@ def _map_in_batches(f: Callable[..., Any], xs: Any, n: int, size: int) -> Any:
     from ..shape import concatenate, reshape
     from ..slicing import slice_in_dim
 
-    whole, rest = divmod(n, size)
+    groups, rest = divmod(n, size)
     head = tree_map(
-        lambda x: reshape(slice_in_dim(x, 0, whole * size), (whole, size, *x.shape[1:])), xs
+        lambda x: reshape(slice_in_dim(x, 0, groups * size), (groups, size, *x.shape[1:])), xs
     )
     ys = scan(lambda _, x: (None, vmap(f)(x)), None, head)[1]
-    ys = tree_map(lambda y: reshape(y, (whole * size, *y.shape[2:])), ys)
+    ys = tree_map(lambda y: reshape(y, (groups * size, *y.shape[2:])), ys)
     if not rest:
         return ys
-    tail = vmap(f)(tree_map(lambda x: slice_in_dim(x, whole * size, n), xs))
+    tail = vmap(f)(tree_map(lambda x: slice_in_dim(x, groups * size, n), xs))
     return tree_map(lambda a, b: concatenate([a, b], 0), ys, tail)

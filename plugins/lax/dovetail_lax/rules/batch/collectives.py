@@ -1,4 +1,4 @@
-"""Collectives over an axis that is being mapped: it is at hand, so they are array operations."""
+"""Batching of collectives: over the mapped axis itself they are operations on arrays."""
 
 from __future__ import annotations
 
@@ -174,6 +174,6 @@ def _all_to_all(
         )  # fmt: skip
         return out, None if dim is None else 0
     # Position i's slice j goes to position j: the split axis becomes the mapped one, and the
-    # mapped axis, which told the sources apart, becomes the concatenated one.
+    # mapped axis, which distinguished the sources, becomes the concatenated one.
     x = moved(_at_front(axis, x, dim), split_axis + 1, 0)
     return moved(x, 1, concat_axis + 1), 0

@@ -54,11 +54,11 @@ def gather_batch(
     dim, indices_dim = dims
     offset, collapsed, mapped, batching, paired = dimension_numbers
     sizes = slice_sizes
-    if indices_dim is not None:  # each example's indices are sorted; all of them together are not
+    if indices_dim is not None:  # each element's indices are sorted; all of them together are not
         params["indices_are_sorted"] = False
     if dim is None and indices_dim is None:
         dn = dimension_numbers
-    elif indices_dim is None:  # windows extend over the whole of the mapped axis
+    elif indices_dim is None:  # windows extend over all of the mapped axis
         operand = first(operand, dim, axis.size)
         sizes = (axis.size, *slice_sizes)
         dn = GatherDimensionNumbers(
@@ -68,7 +68,7 @@ def gather_batch(
             shifted(batching, 0),
             paired,
         )
-    elif dim is None:  # more places, which examples may have in common
+    elif dim is None:  # more windows, which elements may have in common
         params["unique_indices"] = False
         indices = first(indices, indices_dim, axis.size)
         dn = GatherDimensionNumbers(
@@ -97,7 +97,7 @@ def scatter_batch(
     window, inserted, mapped, batching, paired = dimension_numbers
     operand = first(operand, dims[0], axis.size)
     updates = first(updates, dims[2], axis.size)
-    if dims[1] is None:  # windows extend over the whole of the mapped axis
+    if dims[1] is None:  # windows extend over all of the mapped axis
         dn = ScatterDimensionNumbers(
             (0, *shifted(window, 0)),
             shifted(inserted, 0),
@@ -163,7 +163,7 @@ def _with_zero(starts: Sequence[Any], dim: int) -> list[Any]:
 
 
 def _is_zero(start: Any) -> bool:
-    """Whether a start is known to be 0."""
+    """True if a start is known to be 0."""
     return isinstance(start, (int, np.integer, np.ndarray)) and start == 0
 
 
@@ -190,7 +190,7 @@ def _dynamic_slice_batch(
     shape: list[int] = list(typeof(x).shape)  # type: ignore[attr-defined]
     if dim is not None:
         del shape[dim]
-    # On axes that are taken whole the start is 0; one that says otherwise is an error to checks.
+    # On axes that are taken in full the start is 0; another start is an error to checks.
     axes = tuple([i for i, n in enumerate(shape) if slice_sizes[i] != n or not _is_zero(starts[i])])
     if not axes:
         return x, dim

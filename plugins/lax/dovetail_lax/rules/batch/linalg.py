@@ -58,13 +58,13 @@ def _triangular_solve(
     (a, b), (dim_a, dim_b) = args, dims
     if dim_a is None and dim_b is not None and axis.size:
         # One matrix for all: the mapped axis becomes part of the axis of right-hand sides.
-        place = len(b.shape) - (1 if left_side else 2)
-        b = moved(b, dim_b, place)
+        position = len(b.shape) - (1 if left_side else 2)
+        b = moved(b, dim_b, position)
         shape: tuple[int, ...] = b.shape
-        count = shape[place - 1] * shape[place]
-        wide = reshaped(b, (*shape[: place - 1], count, *shape[place + 1 :]))
+        count = shape[position - 1] * shape[position]
+        wide = reshaped(b, (*shape[: position - 1], count, *shape[position + 1 :]))
         out = triangular_solve_p.bind(a, wide, left_side=left_side, **params)
-        return reshaped(out, shape), place
+        return reshaped(out, shape), position
     operands = [first(a, dim_a, axis.size), first(b, dim_b, axis.size)]
     return triangular_solve_p.bind(*operands, left_side=left_side, **params), 0
 
@@ -76,11 +76,11 @@ def _tridiagonal_solve(
     if all(d is None for d in dims[:3]) and axis.size:
         # One matrix for all: the mapped axis becomes part of the axis of right sides.
         *diagonals, b = args
-        place = len(b.shape) - 2
-        b = moved(b, dims[3] or 0, place)
+        position = len(b.shape) - 2
+        b = moved(b, dims[3] or 0, position)
         shape: tuple[int, ...] = b.shape
-        wide = reshaped(b, (*shape[:place], shape[place] * shape[place + 1]))
-        return reshaped(tridiagonal_solve_p.bind(*diagonals, wide, **params), shape), place
+        wide = reshaped(b, (*shape[:position], shape[position] * shape[position + 1]))
+        return reshaped(tridiagonal_solve_p.bind(*diagonals, wide, **params), shape), position
     operands = [first(x, d, axis.size) for x, d in zip(args, dims)]
     return tridiagonal_solve_p.bind(*operands, **params), 0
 

@@ -1,4 +1,4 @@
-"""Batching of reductions, whole and cumulative."""
+"""Batching of reductions, also cumulative ones."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def _reduce(
 ) -> tuple[Any, Any]:
     n = len(args) // 2
     if any(d is not None for d in dims[n:]):  # each element begins with a value of its own
-        whole = partial(reduce_p.decomposition, jaxpr=jaxpr, dimensions=dimensions)  # type: ignore[arg-type]
-        return vmap(whole, in_axes=tuple(dims), axis_size=axis.size)(*args), [0] * n
+        reduce_all = partial(reduce_p.decomposition, jaxpr=jaxpr, dimensions=dimensions)  # type: ignore[arg-type]
+        return vmap(reduce_all, in_axes=tuple(dims), axis_size=axis.size)(*args), [0] * n
     operands, dim = aligned_arrays(axis.size, args[:n], dims[:n])
     axes = shifted(dimensions, dim)
     out = reduce_p.bind(*operands, *args[n:], jaxpr=jaxpr, dimensions=axes)

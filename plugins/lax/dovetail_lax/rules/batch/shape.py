@@ -68,11 +68,11 @@ def _broadcast_in_dim_batch(
     # others go before the axis that their successor becomes.
     (dim,) = dims
     at = (*broadcast_dimensions, len(shape))[dim] if dim else 0
-    places = shifted(broadcast_dimensions, at)
+    positions = shifted(broadcast_dimensions, at)
     out = broadcast_in_dim_p.bind(
         args[0],
         shape=(*shape[:at], axis.size, *shape[at:]),
-        broadcast_dimensions=(*places[:dim], at, *places[dim:]),
+        broadcast_dimensions=(*positions[:dim], at, *positions[dim:]),
     )
     return out, at
 
@@ -81,8 +81,10 @@ def _broadcast_in_dim_batch(
 def _squeeze_batch(
     axis: Any, args: Sequence[Any], dims: Sequence[int], *, dimensions: Shape
 ) -> Batched:
-    gone = shifted(dimensions, dims[0])
-    return squeeze_p.bind(args[0], dimensions=gone), dims[0] - sum(d < dims[0] for d in gone)
+    squeezed = shifted(dimensions, dims[0])
+    return squeeze_p.bind(args[0], dimensions=squeezed), dims[0] - sum(
+        d < dims[0] for d in squeezed
+    )
 
 
 @batch_rules.register(rev_p)

@@ -26,8 +26,8 @@ def _largest(primitive: Primitive, axis_name: str) -> None:
         mapped: Any, args: Sequence[Any], dims: Sequence[Any], /, **params: Any
     ) -> tuple[Any, Any]:
         dim: int = dims[0]
-        place: int = params[axis_name]
-        params[axis_name] = place + (place >= dim)
+        position: int = params[axis_name]
+        params[axis_name] = position + (position >= dim)
         return primitive.bind(args[0], **params), [dim, dim]
 
     batch_rules.set(primitive, rule)

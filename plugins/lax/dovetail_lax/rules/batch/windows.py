@@ -55,7 +55,7 @@ def _reduce_window(
 ) -> tuple[Any, Any]:
     n = len(args) // 2
     if any(d is not None for d in dims[n:]):  # each element begins with a value of its own
-        whole = partial(reduce_window_p.decomposition, **params)  # type: ignore[arg-type]
-        return vmap(whole, in_axes=tuple(dims), axis_size=axis.size)(*args), [0] * n
+        reduce_all = partial(reduce_window_p.decomposition, **params)  # type: ignore[arg-type]
+        return vmap(reduce_all, in_axes=tuple(dims), axis_size=axis.size)(*args), [0] * n
     operands, dim = aligned_arrays(axis.size, args[:n], dims[:n])
     return reduce_window_p.bind(*operands, *args[n:], **widened(params, dim)), [dim] * n

@@ -271,12 +271,12 @@ def by_decomposition(primitive: Primitive) -> None:
     assert decomposition is not None
 
     def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
-        def whole(*xs: Any) -> Sequence[Any]:
+        def decomposed(*xs: Any) -> Sequence[Any]:
             out = decomposition(*xs, **params)
             return out if primitive.multiple_results else [out]
 
         answer = primitive.bind(*primals, **params)
-        result = jvp_values(whole, primals, tangents)[1]
+        result = jvp_values(decomposed, primals, tangents)[1]
         return answer, result if primitive.multiple_results else result[0]
 
     jvp_rules.set(primitive, rule)

@@ -107,7 +107,7 @@ def _turned(t: Any, m: Any) -> Any:
 
     def column(x: Any, j: Any) -> tuple[Any, None]:
         here = spread(j, t.shape)
-        below, beyond = (gt_p.bind(places, here) for places in (rows, columns))
+        below, beyond = (gt_p.bind(positions, here) for positions in (rows, columns))
         unit = along(_ones_where(eq_p.bind(rows, here), t.dtype), ndim - 1, 0, 1)
         own = matmul(t, unit)
         pivot = spread(matmul(adjoint(unit), own), t.shape, tuple(range(ndim)))

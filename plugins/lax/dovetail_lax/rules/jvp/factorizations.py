@@ -135,7 +135,7 @@ def _lu(primals: Sequence[Any], tangents: Sequence[Any]) -> Many:
     right = _squared(unit, n, False)
     middle = solve(left, change, left=True, low=True, unit=True)
     middle = solve(right, middle, left=False, low=False)
-    # A triangle as it is; said once more, so that cotangents of the other, which the power may make
+    # Already a triangle; taken once more, so that cotangents of the other, which the power may make
     # infinite, do not enter the product of the transpose.
     low = lower(times(matmul(left, lower(middle, -1)), power), -1)
     tangent = add_p.bind(low, matmul(upper(middle), right))
@@ -186,8 +186,8 @@ def _qr(
     low = lower(c, -1)
     turn = sub_p.bind(low, adjoint(low))
     if c.dtype.kind == "c":
-        whole = convert_element_type_p.bind(real_p.bind(c), new_dtype=c.dtype, weak_type=False)
-        imaginary = sub_p.bind(c, whole)
+        real = convert_element_type_p.bind(real_p.bind(c), new_dtype=c.dtype, weak_type=False)
+        imaginary = sub_p.bind(c, real)
         turn = add_p.bind(turn, select_n_p.bind(on_diagonal(c), scalar(0, c.dtype), imaginary))
     dq = times(add_p.bind(matmul(q, sub_p.bind(turn, c)), b), power)
     dr = matmul(sub_p.bind(c, turn), square)

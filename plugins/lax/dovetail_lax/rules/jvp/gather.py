@@ -1,4 +1,4 @@
-"""Derivatives of reading and writing windows of an array at many places."""
+"""Derivatives of gather and scatter."""
 
 from __future__ import annotations
 

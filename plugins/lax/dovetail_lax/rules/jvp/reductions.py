@@ -1,4 +1,4 @@
-"""Derivatives of reductions, whole and cumulative."""
+"""Derivatives of reductions, also cumulative ones."""
 
 from __future__ import annotations
 

@@ -24,21 +24,21 @@ _INDEX = np.dtype(np.int32)
 def _sort(
     primals: Sequence[Any], tangents: Sequence[Any], *, dimension: int, **params: Any
 ) -> tuple[list[Any], list[Any]]:
-    places = iota_p.bind(dtype=_INDEX, shape=primals[0].shape, dimension=dimension)
-    *answers, order = sort_p.bind(*primals, places, dimension=dimension, **params)
+    positions = iota_p.bind(dtype=_INDEX, shape=primals[0].shape, dimension=dimension)
+    *answers, order = sort_p.bind(*primals, positions, dimension=dimension, **params)
     return answers, [None if t is None else taken(t, order, dimension) for t in tangents]
 
 
-def taken(x: Any, places: Any, axis: int) -> Any:
-    """``x`` at ``places`` along ``axis``, for each position on the other axes (no place twice)."""
-    shape: tuple[int, ...] = places.shape
+def taken(x: Any, positions: Any, axis: int) -> Any:
+    """``x`` at ``positions`` along ``axis``, all different, for each index on the other axes."""
+    shape: tuple[int, ...] = positions.shape
     if 0 in x.shape:
         return along(x, axis, 0, shape[axis])
     others = tuple([i for i in range(len(shape)) if i != axis])
     numbers = GatherDimensionNumbers((), (axis,), (axis,), others, others)
     return gather_p.bind(
         x,
-        reshape_p.bind(places, new_sizes=(*shape, 1)),
+        reshape_p.bind(positions, new_sizes=(*shape, 1)),
         dimension_numbers=numbers,
         slice_sizes=(1,) * len(shape),
         indices_are_sorted=False,
@@ -51,16 +51,16 @@ def taken(x: Any, places: Any, axis: int) -> Any:
 def taken_rows(x: Any, rows: Any) -> Any:
     """The rows of each matrix in the order that ``rows`` gives."""
     shape: tuple[int, ...] = x.shape
-    places = broadcast_in_dim_p.bind(
+    positions = broadcast_in_dim_p.bind(
         rows, shape=shape, broadcast_dimensions=tuple(range(len(shape) - 1))
     )
-    return taken(x, places, len(shape) - 2)
+    return taken(x, positions, len(shape) - 2)
 
 
 def _largest(primitive: Primitive, axis_name: str) -> None:
     def rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple[Any, Any]:
-        values, places = primitive.bind(primals[0], **params)
-        return [values, places], [taken(tangents[0], places, params[axis_name]), None]
+        values, positions = primitive.bind(primals[0], **params)
+        return [values, positions], [taken(tangents[0], positions, params[axis_name]), None]
 
     jvp_rules.set(primitive, rule)
 

@@ -167,9 +167,9 @@ def _eigenvectors(w: Any, v: Any, c: Any) -> Any:
 def _largest_in_columns(v: Any) -> Any:
     """True at the first largest element of each column."""
     rows = len(v.shape) - 2
-    places = argmax_p.bind(abs_p.bind(v), axes=(rows,), index_dtype=INDEX)
+    positions = argmax_p.bind(abs_p.bind(v), axes=(rows,), index_dtype=INDEX)
     own = iota_p.bind(dtype=INDEX, shape=v.shape, dimension=rows)
-    return eq_p.bind(own, on_columns(places, v.shape))
+    return eq_p.bind(own, on_columns(positions, v.shape))
 
 
 def _solved(a: Any, b: Any) -> Any:

@@ -10,7 +10,7 @@ from dovetail_core import is_inexact
 
 from ...primitives.discrete import and_p, gt_p, lt_p
 from ...primitives.rng import rng_bit_generator_p, rng_uniform_p
-from ...primitives.taken import Places, bind_taken, taken_p, zero_elsewhere, zeroed_operands
+from ...primitives.taken import Positions, bind_taken, taken_p, zero_other_cases, zeroed_operands
 from ...primitives.values import (
     bitcast_convert_type_p,
     clamp_p,
@@ -98,12 +98,17 @@ def _optimization_barrier(
 
 @jvp_rules.register(taken_p)
 def _taken(
-    primals: Sequence[Any], tangents: Sequence[Any], *, case: int, places: Places, zeroed: bool
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    case: int,
+    positions: Positions,
+    zeroed: bool,
 ) -> tuple[list[Any], list[Any]]:
     index, *operands = primals
-    params: dict[str, Any] = {"case": case, "places": places, "zeroed": zeroed}
+    params: dict[str, Any] = {"case": case, "positions": positions, "zeroed": zeroed}
     outs = bind_taken(index, zeroed_operands(index, operands, **params), **params)
     return outs, [
-        None if t is None else zero_elsewhere(index, case, at, t)
-        for t, at in zip(tangents[1:], places)
+        None if t is None else zero_other_cases(index, case, at, t)
+        for t, at in zip(tangents[1:], positions)
     ]

@@ -98,7 +98,7 @@ def _sign(x: Array) -> Array:
 
 
 def _lexicographic(x: Array, y: Array) -> Array:
-    """Whether ``x`` is greater: by real parts, and where they are equal by imaginary ones."""
+    """True where ``x`` is greater: by real parts, and where they are equal by imaginary ones."""
     return np.where(x.real == y.real, x.imag > y.imag, x.real > y.real)
 
 

@@ -60,13 +60,13 @@ def _einsum(spelled: str, x: Array, y: Array) -> Array:
     rows, columns = [c for c in left if c not in right], [c for c in right if c not in left]
     sizes = {**dict(zip(left, x.shape)), **dict(zip(right, y.shape))}
 
-    def laid(a: Array, axes: str, own: list[str]) -> Array:
+    def flattened(a: Array, axes: str, own: list[str]) -> Array:
         groups = (batch, own, summed)
         order = [axes.index(c) for group in groups for c in group]
         shape = [prod(sizes[c] for c in group) for group in groups]
         return np.ascontiguousarray(a.transpose(order)).reshape(shape)
 
-    result = np.einsum("zik,zjk->zij", laid(x, left, rows), laid(y, right, columns))
+    result = np.einsum("zik,zjk->zij", flattened(x, left, rows), flattened(y, right, columns))
     axes = [*batch, *rows, *columns]
     return result.reshape([sizes[c] for c in axes]).transpose([axes.index(c) for c in out])
 
@@ -93,10 +93,10 @@ def _conv(
     n = x.ndim - 2
     x = with_layout(x, ((0, 0), (0, 0), *padding), (1, 1, *lhs_dilation), 0)
     window = windows_of(x, (1, 1, *k.shape[2:]), (1, 1, *window_strides), (1, 1, *rhs_dilation))
-    # From (batch, features, *places, 1, 1, *offsets) leave out the two ones.
+    # From (batch, features, *positions, 1, 1, *offsets) leave out the two ones.
     windows = window.reshape((*window.shape[: n + 2], *k.shape[2:]))
-    places, offsets = "defg"[:n], "hijk"[:n]
-    spelled = f"bc{places}{offsets},oc{offsets}->bo{places}"
+    positions, offsets = "defg"[:n], "hijk"[:n]
+    spelled = f"bc{positions}{offsets},oc{offsets}->bo{positions}"
     parts: list[Array] = []
     for kernels, group in zip(
         np.split(k, feature_group_count * batch_group_count, 0),

@@ -101,8 +101,10 @@ def _round(x: Array, *, rounding_method: RoundingMethod) -> Array:
     y = x.astype(np.float64)
     if rounding_method == RoundingMethod.TO_NEAREST_EVEN:
         return np.rint(y)
-    whole = np.trunc(y)
-    return np.where(np.abs(y - whole) >= 0.5, whole + np.copysign(1.0, y), np.copysign(whole, y))
+    truncated = np.trunc(y)
+    return np.where(
+        np.abs(y - truncated) >= 0.5, truncated + np.copysign(1.0, y), np.copysign(truncated, y)
+    )
 
 
 wide(d.floor_p, np.floor)

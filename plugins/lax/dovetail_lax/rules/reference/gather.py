@@ -1,4 +1,4 @@
-"""Windows of an array at many places, by NumPy."""
+"""Gather and scatter by NumPy."""
 
 from __future__ import annotations
 
@@ -53,20 +53,20 @@ def windows(
     """For each index vector: where its window is in the result (of a gather, or the updates of a
     scatter), where in the operand (None: it does not count), and its shape in the result."""
     rank = indices.ndim - 1 + len(dn.offset_dims)
-    places = [i for i in range(rank) if i not in dn.offset_dims]
+    positions = [i for i in range(rank) if i not in dn.offset_dims]
     kept = tuple([sizes[i] for i in window_axes(dn, len(shape))])
     for at in np.ndindex(*indices.shape[:-1]):
         start = [0] * len(shape)
         for axis, component in zip(dn.start_index_map, indices[at]):
             start[axis] = int(component)
-        for axis, place in zip(dn.operand_batching_dims, dn.start_indices_batching_dims):
-            start[axis] = at[place]
+        for axis, position in zip(dn.operand_batching_dims, dn.start_indices_batching_dims):
+            start[axis] = at[position]
         clipped = [min(max(s, 0), n - w) for s, n, w in zip(start, shape, sizes)]
         moves = mode.clips or mode is GatherScatterMode.PROMISE_IN_BOUNDS
         inside = moves or clipped == start
         where: list[Any] = [slice(None)] * rank
-        for place, i in zip(places, at):
-            where[place] = i
+        for position, i in zip(positions, at):
+            where[position] = i
         box = tuple([slice(c, c + w) for c, w in zip(clipped, sizes)])
         yield tuple(where), box if inside else None, kept
 

@@ -1,4 +1,4 @@
-"""Reductions, whole and cumulative, by NumPy."""
+"""Reductions by NumPy, also cumulative ones."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _logsumexp(x: Array, axis: int) -> Array:
     if x.dtype.kind != "c":
         return np.logaddexp.accumulate(x, axis=axis)
     # Sums relative to the largest real part so far would need a scan; relative to that of the
-    # whole axis they are exact enough in double precision for parts of moderate size.
+    # entire axis they are exact enough in double precision for parts of moderate size.
     largest = np.max(x.real, axis=axis, keepdims=True, initial=-np.inf)
     largest = np.where(np.isfinite(largest), largest, 0)
     return np.log(np.cumsum(np.exp(x - largest), axis=axis)) + largest

@@ -92,11 +92,11 @@ def _pad(x: Array, value: Array, *, padding_config: Padding) -> Array:
     # Element k of an axis goes to low + k * (interior + 1); what falls outside is dropped.
     sizes = [lo + hi + n + max(0, n - 1) * i for n, (lo, hi, i) in zip(x.shape, padding_config)]
     out = np.full(sizes, value, x.dtype)
-    places = [lo + np.arange(n) * (i + 1) for n, (lo, _, i) in zip(x.shape, padding_config)]
-    kept = [(p >= 0) & (p < n) for p, n in zip(places, sizes)]
+    positions = [lo + np.arange(n) * (i + 1) for n, (lo, _, i) in zip(x.shape, padding_config)]
+    kept = [(p >= 0) & (p < n) for p, n in zip(positions, sizes)]
     if x.ndim == 0:
         return x.copy()
-    out[np.ix_(*[p[k] for p, k in zip(places, kept)])] = x[np.ix_(*kept)]
+    out[np.ix_(*[p[k] for p, k in zip(positions, kept)])] = x[np.ix_(*kept)]
     return out
 
 

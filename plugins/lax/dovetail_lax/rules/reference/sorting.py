@@ -45,12 +45,12 @@ def _keys(x: Array) -> list[Array]:
 @sorting
 def _top_k(x: Array, *, k: int, axis: int) -> list[Array]:
     order = np.argsort(~_ranks(x), axis=axis, kind="stable")  # ``~`` reverses without overflow
-    places = np.take(order, np.arange(k), axis=axis)
-    return [np.take_along_axis(x, places, axis), places.astype(np.int32)]
+    positions = np.take(order, np.arange(k), axis=axis)
+    return [np.take_along_axis(x, positions, axis), positions.astype(np.int32)]
 
 
 def _ranks(x: Array) -> Array:
-    """Integers in the order of ``x``; of floats, which tell all bits apart."""
+    """Integers in the order of ``x``; of floats, which distinguish all bits."""
     if kind_of(x.dtype) != "floating":
         return computing(x)
     bits = computing(x).astype(np.float64).view(np.int64)
@@ -74,5 +74,5 @@ def _approx_top_k(
     if is_max_k:
         return _top_k(x, k=count, axis=axis)
     order = np.lexsort(_keys(x)[::-1], axis=axis)
-    places = np.take(order, np.arange(count), axis=axis)
-    return [np.take_along_axis(x, places, axis), places.astype(np.int32)]
+    positions = np.take(order, np.arange(count), axis=axis)
+    return [np.take_along_axis(x, positions, axis), positions.astype(np.int32)]

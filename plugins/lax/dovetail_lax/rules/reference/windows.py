@@ -41,12 +41,12 @@ def with_layout(x: Array, padding: Pads, dilation: Axes, value: Any) -> Array:
 
 
 def windows_of(x: Array, window: Axes, strides: Axes, dilation: Axes) -> Array:
-    """The windows of ``x``: one axis per axis for places, then one per axis inside of windows."""
+    """The windows of ``x``: an axis of positions for each axis, then the axes of windows."""
     spans = [(w - 1) * d + 1 if w else 0 for w, d in zip(window, dilation)]
     n = x.ndim
     if any(s > d or not s for s, d in zip(spans, x.shape)):
-        places = [(d - s) // t + 1 if d >= s else 0 for s, d, t in zip(spans, x.shape, strides)]
-        return np.zeros((*places, *window), x.dtype)
+        positions = [(d - s) // t + 1 if d >= s else 0 for s, d, t in zip(spans, x.shape, strides)]
+        return np.zeros((*positions, *window), x.dtype)
     result = sliding_window_view(x, spans) if n else x
     return result[tuple(slice(None, None, s) for s in (*strides, *dilation))]
 
@@ -98,16 +98,16 @@ def _count(windows: Array, ndim: int) -> int:
 def _selected(
     operand: Array, select: Primitive, padding: Pads, base: Axes, **params: Any
 ) -> tuple[Array, Array]:
-    """Per window, where in the padded operand the selected element is (flat), and that's shape."""
+    """The flat indices, in the padded operand, of the elements that windows select; all indices."""
     kind = "max" if select is ge_p else "min"
     filled = with_layout(operand, padding, base, IDENTITIES[kind](operand.dtype))
-    places = np.arange(filled.size).reshape(filled.shape)
-    values, at = (windows_of(v, **params) for v in (filled, places))
+    positions = np.arange(filled.size).reshape(filled.shape)
+    values, at = (windows_of(v, **params) for v in (filled, positions))
     n = operand.ndim
     flat = values.reshape((*values.shape[:n], _count(values, n)))
     first = (np.argmax if kind == "max" else np.argmin)(computing(flat), axis=-1)
     at = at.reshape(flat.shape)
-    return np.take_along_axis(at, first[..., None], -1)[..., 0], places
+    return np.take_along_axis(at, first[..., None], -1)[..., 0], positions
 
 
 @reference_rules.register(select_and_gather_add_p)
@@ -140,12 +140,12 @@ def _select_and_scatter_add(
     padding: Pads,
 ) -> Array:
     ones = (1,) * operand.ndim
-    at, places = _selected(
+    at, positions = _selected(
         operand, select_prim, padding, ones,
         window=window_dimensions, strides=window_strides, dilation=ones,
     )  # fmt: skip
     wide = computing(source)
-    total = np.zeros(places.size, wide.dtype)
+    total = np.zeros(positions.size, wide.dtype)
     np.add.at(total, at.reshape(-1), wide.reshape(-1))
     back = tuple((-lo, -hi) for lo, hi in padding)
-    return with_layout(total.reshape(places.shape), back, ones, 0).astype(operand.dtype)
+    return with_layout(total.reshape(positions.shape), back, ones, 0).astype(operand.dtype)

@@ -49,16 +49,16 @@ def _gather(
     **params: Any,
 ) -> Parts:  # fmt: skip
     dn, operand, indices = dimension_numbers, app.parts(0), app.parts(1)
-    _whole_windows(app, dn, operand, slice_sizes, READING)
+    _check_undivided_windows(app, dn, operand, slice_sizes, READING)
     reduced = app.reduced(0)  # what is divided along these is a sum in the cotangent
-    places = _places(app, dn, operand, indices, READING, reduced)
+    positions = _index_parts(app, dn, operand, indices, READING, reduced)
     windows = iter([operand[i] for i in window_axes(dn, len(operand))])
-    rest = iter(places)
+    rest = iter(positions)
     ndim = app.outs[0].ndim
     return tuple([next(windows) if i in dn.offset_dims else next(rest) for i in range(ndim)])
 
 
-def _whole_windows(
+def _check_undivided_windows(
     app: Application, dn: GatherDimensionNumbers, operand: Parts, sizes: Sequence[int], remedy: str
 ) -> None:
     for d, p in enumerate(operand):
@@ -67,16 +67,16 @@ def _whole_windows(
         if sizes[d] != app.ins[0].shape[d] or d in dn.collapsed_slice_dims:
             app.refuse(
                 f"dimension {d} of the operand is divided along {p!r}, and the indices say which "
-                "of its elements are meant",
+                "of its elements are used",
                 remedy,
             )
 
 
-def _places(
+def _index_parts(
     app: Application, dn: GatherDimensionNumbers, operand: Parts, indices: Parts, remedy: str,
     reduced: Set[Any] = frozenset(), summed: Sequence[Any] = (),
 ) -> list[Any]:  # fmt: skip
-    """What divides the dimensions of the indices but the last.
+    """The divisions of the dimensions of the indices but the last.
 
     Args:
         reduced: axes that may divide them although they do not divide the operand.
@@ -101,7 +101,7 @@ def _scatter(
 ) -> Parts:
     dn, (operand, indices, updates) = as_gather(dimension_numbers), app.all_parts
     sizes = window_sizes(app.ins[0].shape, app.ins[2].shape, dimension_numbers)
-    _whole_windows(app, dn, operand, sizes, WRITING)
+    _check_undivided_windows(app, dn, operand, sizes, WRITING)
     own = [p for i, p in enumerate(updates) if i not in dn.offset_dims]
     pairs = zip(dn.start_indices_batching_dims, dn.operand_batching_dims)
     batch = {
@@ -110,10 +110,10 @@ def _scatter(
     }
     operand = tuple([batch.get(d, p) for d, p in enumerate(operand)])
     summed = own if app.name == scatter_add_p.name else ()
-    places = iter(_places(app, dn, operand, indices, WRITING, summed=summed))
+    positions = iter(_index_parts(app, dn, operand, indices, WRITING, summed=summed))
     windows = iter(window_axes(dn, len(operand)))
     for i, p in enumerate(updates):
-        own = operand[next(windows)] if i in dn.offset_dims else next(places)
+        own = operand[next(windows)] if i in dn.offset_dims else next(positions)
         if p is not None and p != own:
             app.refuse(f"dimension {i} of the updates is divided along {p!r}, not {own!r}", WRITING)
     return operand

@@ -46,7 +46,7 @@ _REDUCTIONS = (
 
 
 def _reduction(app: Application, /, *, axes: tuple[int, ...], **params: Any) -> Parts:
-    """What is divided along a reduced axis is reduced over devices, too."""
+    """The division without the reduced axes, along which devices reduce together."""
     return without(app.parts(0), axes)
 
 
@@ -63,7 +63,7 @@ def _reduce(app: Application, /, *, dimensions: tuple[int, ...], **params: Any) 
 
 
 def _alike(app: Application, count: int) -> Parts:
-    """How the first operands, which have one shape, are divided: all in one way."""
+    """The common division of the first operands, which have one shape."""
     parts = app.all_parts[:count]
     dims = range(len(parts[0]))
     return tuple(app.merged(f"dimension {d}", [p[d] for p in parts]) for d in dims)

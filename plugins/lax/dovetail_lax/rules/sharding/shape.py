@@ -121,8 +121,8 @@ def _split(app: Application, /, **params: Any) -> list[Parts]:
 def _dynamic_update_slice(app: Application, /) -> Parts:
     operand, update, *_ = app.all_parts
     for d, (p, own) in enumerate(zip(operand, update)):
-        whole = app.ins[0].shape[d] == app.ins[1].shape[d]
-        if own != p and not (own is None and whole):
+        covers = app.ins[0].shape[d] == app.ins[1].shape[d]
+        if own != p and not (own is None and covers):
             app.refuse(
                 f"dimension {d} of the update must be divided as that of the operand is, along "
                 f"{p!r}, and is along {own!r}",

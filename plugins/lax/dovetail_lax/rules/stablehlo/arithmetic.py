@@ -120,7 +120,7 @@ def _extremum(op: str, direction: str) -> Any:
 
 
 def _lexicographic(b: Any, direction: str, x: Any, y: Any) -> Any:
-    """Whether ``x`` comes before ``y``: by real parts, then by imaginary ones."""
+    """True where ``x`` comes before ``y``: by real parts, then by imaginary ones."""
     part = ShapedArray(x.aval.shape, real_part(x.aval.dtype))
     rx, ry = (b.op("stablehlo.real", [z], part) for z in (x, y))
     ix, iy = (b.op("stablehlo.imag", [z], part) for z in (x, y))

@@ -162,8 +162,10 @@ def _conv(
 
 
 def _features_last(b: Any, lhs: Any, rhs: Any, dn: ConvDimensionNumbers) -> tuple[Any, ...]:
-    """The operands and the type of the result in the order of axes that XLA has kernels for on the
-    CPU, the numbers of that order, and the axes that bring the result into its own.
+    """A convolution in the order of axes for which XLA has kernels on the CPU.
+
+    Returns: the operands and the type of the result in that order, its dimension numbers, and the
+        permutation that brings the result into its own order.
 
     XLA does the same, but in the main function alone: not in loops, branches and calls, where
     another order was up to ten times as slow.
@@ -194,7 +196,7 @@ def _numbers(dn: ConvDimensionNumbers) -> str:
 
 
 def _axes(spec: tuple[int, ...], letters: tuple[str, str]) -> str:
-    """What each axis is: one of two letters, or the number of a spatial axis."""
+    """The meaning of each axis: one of two letters, or the number of a spatial axis."""
     names = [""] * len(spec)
     for i, axis in enumerate(spec):
         names[axis] = letters[i] if i < 2 else str(i - 2)

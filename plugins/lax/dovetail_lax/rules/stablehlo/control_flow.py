@@ -124,7 +124,7 @@ class _Scan:
         slices = [self._slice(b, x, at, step) for x, step in zip(self.xs, steps)]
         outs = b.inline(self.program, [*self.consts, *state[1:n], *slices])
         made = zip(state[n:], outs[self.num_carry :], self.y_types)
-        ys = [self._store(b, y, v, at, whole) for y, v, whole in made]
+        ys = [self._store(b, y, v, at, full) for y, v, full in made]
         following = b.op("stablehlo.add", [i, b.constant(1, INDEX)], INDEX)
         return [following, *outs[: self.num_carry], *ys]
 
@@ -137,16 +137,16 @@ class _Scan:
             one = b.op("stablehlo.dynamic_slice", [x, *starts], row, sizes)
             return [b.op("stablehlo.reshape", [one], step)]
 
-        whole = step.with_dimension(0, self.length)
-        return b.divided([whole, INDEX], [x, at], [step], emit)[0]
+        full = step.with_dimension(0, self.length)
+        return b.divided([full, INDEX], [x, at], [step], emit)[0]
 
-    def _store(self, b: Any, y: Any, value: Any, at: Any, whole: Any) -> Any:
-        step = whole.without_dimension(0)
+    def _store(self, b: Any, y: Any, value: Any, at: Any, full: Any) -> Any:
+        step = full.without_dimension(0)
         row = step.with_dimension(0, 1)
 
         def emit(b: Any, y: Any, value: Any, at: Any) -> list[Any]:
             one = b.op("stablehlo.reshape", [value], row)
             starts = [at, *[b.constant(0, INDEX)] * len(step.shape)]
-            return [b.op("stablehlo.dynamic_update_slice", [y, one, *starts], whole)]
+            return [b.op("stablehlo.dynamic_update_slice", [y, one, *starts], full)]
 
-        return b.divided([whole, step, INDEX], [y, value, at], [whole], emit)[0]
+        return b.divided([full, step, INDEX], [y, value, at], [full], emit)[0]

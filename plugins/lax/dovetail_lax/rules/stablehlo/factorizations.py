@@ -36,12 +36,12 @@ from .lapack import INDEX, PERTURBED, call, checked, letter
 def triangle(b: Any, x: Any, lower: bool, diagonal: int = 0) -> Any:
     """The part of matrices on and below (or above) a diagonal."""
     n = len(x.aval.shape)
-    places = ShapedArray(x.aval.shape, INDEX)
+    positions = ShapedArray(x.aval.shape, INDEX)
     rows, columns = (
-        b.op("stablehlo.iota", [], places, f"iota_dimension = {i} : i64") for i in (n - 2, n - 1)
+        b.op("stablehlo.iota", [], positions, f"iota_dimension = {i} : i64") for i in (n - 2, n - 1)
     )
     if diagonal:
-        rows = b.op("stablehlo.add", [rows, b.constant(diagonal, places)], places)
+        rows = b.op("stablehlo.add", [rows, b.constant(diagonal, positions)], positions)
     keep = compare(b, "GE" if lower else "LE", rows, columns)
     return select(b, keep, x, b.constant(0, x.aval))
 
@@ -147,21 +147,21 @@ def _qr(b: Any, x: Any, *, pivoting: bool, full_matrices: bool) -> list[Any]:
     order = ShapedArray((*batch, n), INDEX)
     if x.aval.size == 0:
         eye = np.broadcast_to(np.eye(*q_type.shape[-2:]), q_type.shape)
-        places = [b.constant(np.broadcast_to(np.arange(n), order.shape), order)]
-        return [b.constant(eye, q_type), b.constant(0, r_type), *(places if pivoting else [])]
-    places: list[Any] = []
+        positions = [b.constant(np.broadcast_to(np.arange(n), order.shape), order)]
+        return [b.constant(eye, q_type), b.constant(0, r_type), *(positions if pivoting else [])]
+    positions: list[Any] = []
     if pivoting:
         taus = ShapedArray((*batch, min(m, n)), x.aval.dtype)
         operands = [x, b.constant(0, order)]
         a, result, tau = call(b, "geqp3", operands, [x.aval, order, taus], "", {0: 0, 1: 1})
-        places = [b.op("stablehlo.subtract", [result, b.constant(1, order)], order)]
+        positions = [b.op("stablehlo.subtract", [result, b.constant(1, order)], order)]
     else:
         a, tau = _geqrf(b, x)
     columns = q_type.shape[-1]
     reflections = _columns(b, a, columns)
     q = _product(b, reflections, tau)
     r = triangle(b, _rows(b, a, r_type.shape[-2]), False)
-    return [q, r, *places]
+    return [q, r, *positions]
 
 
 def _columns(b: Any, a: Any, count: int) -> Any:

@@ -1,4 +1,4 @@
-"""Lowering of reading and writing windows of an array at many places."""
+"""Lowering of gather and scatter."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def compare(b: Any, x: Any, y: Any, direction: str) -> Any:
 
 
 def _inside(b: Any, indices: Any, last: np.ndarray[Any, Any]) -> Any:
-    """Whether the window of each index vector is inside of the operand."""
+    """True where the window of an index vector is inside of the operand."""
     at_most = compare(b, indices, per_component(b, last, indices), "LE")
     shape = indices.aval.shape
     if indices.aval.dtype.kind == "i":
@@ -109,8 +109,8 @@ def _gather(
         return result
     last = last_starts(operand.aval.shape, axes, slice_sizes, indices.aval.dtype)
     inside = _inside(b, indices, last)
-    places = [i for i in range(len(out.shape)) if i not in dimension_numbers.offset_dims]
-    inside = b.broadcast(inside, out.shape, places)
+    positions = [i for i in range(len(out.shape)) if i not in dimension_numbers.offset_dims]
+    inside = b.broadcast(inside, out.shape, positions)
     fill = b.constant(0 if fill_value is None else fill_value, out.strong())
     return b.op("stablehlo.select", [inside, result, fill], out)
 

@@ -18,7 +18,7 @@ def elementwise(primitive: Primitive, op: str, attrs: str = "") -> None:
 
 
 def accurate(primitive: Primitive, op: str) -> None:
-    """Add the rule of a unary operation that may be given a wanted accuracy."""
+    """Add the rule of a unary operation that takes the parameter ``accuracy``."""
 
     def rule(b: Any, x: Any, *, accuracy: Any = None) -> Any:
         return b.op(op, [x], b.out, "" if accuracy is None else result_accuracy(accuracy))
@@ -67,8 +67,8 @@ INT32 = np.dtype(np.int32)
 def known_indices(b: Any, indices: Any) -> Any:
     """Indices in at least 32 bits.
 
-    XLA computes bounds and places in the type of indices, where the length of an axis may be no
-    number; its partitioner ends the process for smaller types.
+    XLA computes bounds and positions in the type of indices, which may be too small for the length
+    of an axis; its partitioner ends the process for smaller types.
     """
     return indices if indices.aval.dtype.itemsize >= 4 else b.convert(indices, INT32)
 

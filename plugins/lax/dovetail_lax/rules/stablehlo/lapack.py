@@ -68,8 +68,10 @@ def call(
 def _divisible(
     target: str, ins: Sequence[ShapedArray], outs: Sequence[ShapedArray], batch: int
 ) -> dict[str, Any]:
-    """What says that devices call a routine for the elements of the batch that they have: matrices
-    are whole, each dimension of them one that no other shares."""
+    """Attributes by which each device calls a routine for its own elements of the batch.
+
+    Matrices are not divided: each of their dimensions is one that no other array has.
+    """
     ffi.divide_batches(target)
     names = chain("ijklmnopqrstuvwxyz", (f"z_{i}" for i in count(1)))  # in this order
     shared = list(islice(names, batch))
@@ -81,8 +83,8 @@ def _divisible(
         return f"[{', '.join(own)}]"
 
     left, right = ([factors(a) for a in avals] for avals in (ins, outs))
-    told = ", ".join(f"{k}={n}" for k, n in sizes.items())
-    rule = f"<({', '.join(left)})->({', '.join(right)}) {{{told}}}, custom>"
+    lengths = ", ".join(f"{k}={n}" for k, n in sizes.items())
+    rule = f"<({', '.join(left)})->({', '.join(right)}) {{{lengths}}}, custom>"
     return {
         "mhlo.frontend_attributes": Attribute(f'{{num_batch_dims = "{batch}"}}'),
         "sdy.sharding_rule": Attribute(f"#sdy.op_sharding_rule{rule}"),

@@ -99,16 +99,16 @@ def quotient(b: Any, x: Val, y: Val) -> Val:
     if kind_of(b.out.dtype) not in ("floating", "complex"):
         return b.op("stablehlo.divide", operands, b.out)
     f, g = _factor(x), _factor(y) if y.__class__ is Constant else None
-    apart = [isinstance(v, Product) and v.quotient != "" for v in (x, y)]
+    negated = [isinstance(v, Product) and v.quotient != "" for v in (x, y)]
     joined = None
     if g is not None:
         low, high = (1.0, 1.0) if f is None else f
         joined = low / g[1], high / g[0] if g[0] else inf
         lost = f is not None and _leaves_range(x, joined)
-        apart[0] = lost or (isinstance(x, Product) and x.quotient == "value")
-    operands = [_negated(b, v) if a else v for v, a in zip(operands, apart)]
+        negated[0] = lost or (isinstance(x, Product) and x.quotient == "value")
+    operands = [_negated(b, v) if a else v for v, a in zip(operands, negated)]
     made = b.op("stablehlo.divide", operands, b.out)
-    if apart[0] != apart[1]:
+    if negated[0] != negated[1]:
         return _negated(b, made)
     if made.__class__ is Constant:
         return made

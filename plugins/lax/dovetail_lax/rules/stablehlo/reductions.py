@@ -1,4 +1,4 @@
-"""Lowering of reductions, whole and cumulative, and of ``stablehlo.reduce_window``."""
+"""Lowering of reductions, also cumulative ones, and of ``stablehlo.reduce_window``."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ _BOOL = ShapedArray((), np.bool_)
 
 
 def _argreduction(primitive: Primitive, direction: str, worst: Any) -> None:
-    """Reduces pairs of value and place: the better value wins, NaN above all, then the place."""
+    """Reduce pairs of value and index: the better value wins, NaN above all; then the first."""
 
     def better(b: Any, x: Any, i: Any, y: Any, j: Any) -> list[Any]:
         wins = compare(b, direction, x, y)
@@ -109,19 +109,19 @@ def _argreduction(primitive: Primitive, direction: str, worst: Any) -> None:
         return [select(b, wins, x, y), select(b, first, i, j)]
 
     def rule(b: Any, x: Any, *, axes: tuple[int, ...], index_dtype: Any) -> Any:
-        value, place = ShapedArray((), x.aval.dtype), ShapedArray((), index_dtype)
+        value, position = ShapedArray((), x.aval.dtype), ShapedArray((), index_dtype)
         out = b.out
-        places = b.op(
+        positions = b.op(
             "stablehlo.iota",
             [],
             ShapedArray(x.aval.shape, index_dtype),
             f"iota_dimension = {axes[0]} : i64",
         )
-        inits = [b.constant(worst(x.aval.dtype), value), b.constant(0, place)]
-        region = b.region([value, place, value, place], better)
+        inits = [b.constant(worst(x.aval.dtype), value), b.constant(0, position)]
+        region = b.region([value, position, value, position], better)
         outs = [ShapedArray(out.shape, x.aval.dtype), out]
         attrs = {"dimensions": i64_array(axes)}
-        return b.op("stablehlo.reduce", [x, places, *inits], outs, attrs, [region])[1]
+        return b.op("stablehlo.reduce", [x, positions, *inits], outs, attrs, [region])[1]
 
     stablehlo_rules.set(primitive, rule)
 
@@ -156,7 +156,7 @@ def windows_reduced(
 ) -> Any:
     """The results of ``stablehlo.reduce_window``, of the types ``outs``.
 
-    Negative pads are cut off the operands before: where windows take one place, XLA aborts the
+    Negative pads are cut off the operands before: where windows have one position, XLA aborts the
     process over them.
     """
     if any(min(pad) < 0 for pad in params["padding"]):

@@ -77,13 +77,15 @@ def _dynamic_slice(b: Any, x: Any, *starts: Any, slice_sizes: Shape) -> Any:
 
 @stablehlo_rules.register(dynamic_update_slice_p)
 def _dynamic_update_slice(b: Any, x: Any, update: Any, *starts: Any) -> Any:
-    places = _inside(b, starts, x, update.aval.shape)
-    return b.op("stablehlo.dynamic_update_slice", [x, update, *places], b.out)
+    positions = _inside(b, starts, x, update.aval.shape)
+    return b.op("stablehlo.dynamic_update_slice", [x, update, *positions], b.out)
 
 
 def _inside(b: Any, starts: Sequence[Any], x: Any, sizes: Shape) -> Sequence[Any]:
-    """Where to start, in at least 32 bits (see ``known_indices``); on several devices so that all
-    lies in ``x``, as XLA's partitioner moves boxes into parts, not into the whole.
+    """Start indices in at least 32 bits (see ``known_indices``).
+
+    On several devices they are clamped, so that the box lies in ``x``: XLA's partitioner moves
+    boxes into the part that a device has, not into the full array.
     """
     starts = [known_indices(b, i) for i in starts]
     if b.module.partition is None:

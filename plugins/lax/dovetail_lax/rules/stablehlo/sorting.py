@@ -37,8 +37,10 @@ def _sort(b: Any, *operands: Any, dimension: int, is_stable: bool, num_keys: int
 
 
 def _keys(b: Any, x: Any) -> list[Any]:
-    """What ``x`` is compared by: floats with one zero and one NaN; of complex numbers, which parts
-    are NaN, and the parts.
+    """The values by which ``x`` is compared.
+
+    Floats with one zero and one NaN; of complex numbers masks of the parts that are NaN, and the
+    parts.
     """
     kind = kind_of(x.aval.dtype)
     if kind == "complex":
@@ -62,7 +64,7 @@ def _own_constant(b: Any, value: Any, aval: ShapedArray) -> Any:
 
 
 def _lexicographic(b: Any, keys: Sequence[tuple[Any, Any]]) -> Any:
-    """Whether the first keys come before the second."""
+    """True if the first keys come before the second."""
     result = None
     for x, y in reversed(keys):
         order = "TOTALORDER" if kind_of(x.aval.dtype) == "floating" else ""

@@ -66,7 +66,7 @@ def _eig(
 
 
 def _inlined(b: Any, f: Any, *operands: Any) -> list[Any]:
-    """What a function of arrays computes, in place."""
+    """The results of a function of arrays, lowered here."""
     return b.inline(
         stage_closed(f, [x.aval.without_sharding() for x in operands], f.__name__), operands
     )
@@ -89,8 +89,8 @@ def _within_range(x: Any) -> list[Any]:
 
 
 def _scaled_back(w: Any, power: Any) -> list[Any]:
-    whole = spread(power, w.shape, tuple(range(len(w.shape) - 1)))
-    return [div_p.bind(w, _as(whole, w.dtype))]
+    powers = spread(power, w.shape, tuple(range(len(w.shape) - 1)))
+    return [div_p.bind(w, _as(powers, w.dtype))]
 
 
 def _as(x: Any, dtype: Any) -> Any:

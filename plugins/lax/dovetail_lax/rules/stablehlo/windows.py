@@ -52,14 +52,14 @@ def _reduce_window(b: Any, *args: Any, jaxpr: ClosedJaxpr, **params: Any) -> lis
 def _select_and_gather_add(
     b: Any, tangents: Any, operand: Any, *, select_prim: Primitive, **params: Any
 ) -> Any:
-    """Triples of element, place and tangent, of which the selected one is left.
+    """Reduce triples of element, index and tangent to the selected one.
 
-    Compilers combine elements of a window in any order: without places, ties would be decided
+    Compilers combine elements of a window in any order: without indices, ties would be decided
     otherwise than in the transpose.
     """
     direction = "GT" if select_prim is ge_p else "LT"
     dtype, out = operand.aval.dtype, b.out
-    scalar, place = ShapedArray((), dtype), ShapedArray((), np.int32)
+    scalar, position = ShapedArray((), dtype), ShapedArray((), np.int32)
 
     def better(b: Any, x: Any, i: Any, t: Any, y: Any, j: Any, u: Any) -> list[Any]:
         tied = b.op("stablehlo.and", [compare(b, "EQ", x, y), compare(b, "LT", i, j)], _BOOL)
@@ -68,12 +68,12 @@ def _select_and_gather_add(
 
     count = operand.aval.size
     row = b.op("stablehlo.iota", [], ShapedArray((count,), np.int32), "iota_dimension = 0 : i64")
-    places = b.op("stablehlo.reshape", [row], ShapedArray(operand.aval.shape, np.int32))
+    positions = b.op("stablehlo.reshape", [row], ShapedArray(operand.aval.shape, np.int32))
     worst = IDENTITIES["max" if direction == "GT" else "min"](dtype)
-    inits = [b.constant(worst, scalar), b.constant(count, place), b.constant(0, scalar)]
-    region = b.region([scalar, place, scalar] * 2, better)
+    inits = [b.constant(worst, scalar), b.constant(count, position), b.constant(0, scalar)]
+    region = b.region([scalar, position, scalar] * 2, better)
     outs = [out, ShapedArray(out.shape, np.int32), out]
-    return windows_reduced(b, [operand, places, tangents], inits, outs, region, **params)[2]
+    return windows_reduced(b, [operand, positions, tangents], inits, outs, region, **params)[2]
 
 
 @stablehlo_rules.register(select_and_scatter_add_p)

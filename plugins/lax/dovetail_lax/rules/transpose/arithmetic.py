@@ -13,7 +13,7 @@ from ...primitives.arithmetic import add_p, div_p, mul_p, neg_p, sub_p
 from ...primitives.discrete import reduce_precision_p
 from ...primitives.reductions import cumsum_p, reduce_sum_p
 from ...primitives.shape import broadcast_in_dim_p
-from ...primitives.taken import Places, taken_p, zero_elsewhere
+from ...primitives.taken import Positions, taken_p, zero_other_cases
 from ...primitives.values import (
     complex_p,
     conj_p,
@@ -172,13 +172,13 @@ def _optimization_barrier(cts: Sequence[Any], *operands: Any) -> list[Any]:
 
 @transpose_rules.register(taken_p)
 def _taken(
-    cts: Sequence[Any], index: Any, *operands: Any, case: int, places: Places, zeroed: bool
+    cts: Sequence[Any], index: Any, *operands: Any, case: int, positions: Positions, zeroed: bool
 ) -> list[Any]:
     return [
         None,
         *(
-            zero_elsewhere(index, case, at, ct) if ct is not None and is_linear(x) else None
-            for ct, x, at in zip(cts, operands, places)
+            zero_other_cases(index, case, at, ct) if ct is not None and is_linear(x) else None
+            for ct, x, at in zip(cts, operands, positions)
         ),
     ]
 

@@ -95,16 +95,16 @@ def _all_to_all(ct: Any, x: Any, *, split_axis: int, concat_axis: int, **params:
 
 @transpose_rules.register(ragged_all_to_all_p)
 def _ragged_all_to_all(
-    ct: Any, x: Any, out: Any, starts: Any, sizes: Any, places: Any, here: Any, **axis: Any
+    ct: Any, x: Any, out: Any, starts: Any, sizes: Any, positions: Any, here: Any, **axis: Any
 ) -> list[Any]:
     # Rows go back where they came from, and what was replaced has no part in the result.
-    places_here = exchanged(places, axis)
+    positions_here = exchanged(positions, axis)
     cts: list[Any] = [None] * 6
     if is_linear(x):
         blank = vary_over(zeros_like_aval(transposed_type(typeof(x))), axis["axes"])
         back = exchanged(starts, axis)
-        cts[0] = ragged_all_to_all_p.bind(ct, blank, places_here, here, back, sizes, **axis)
+        cts[0] = ragged_all_to_all_p.bind(ct, blank, positions_here, here, back, sizes, **axis)
     if is_linear(out):
-        replaced = received(ct, places_here, here) > np.int32(0)
+        replaced = received(ct, positions_here, here) > np.int32(0)
         cts[1] = rows_where(replaced, vary_over(zeros_like_aval(typeof(ct)), axis["axes"]), ct)
     return cts

@@ -40,7 +40,7 @@ def _dot_general(
     precision: Any,
     preferred_element_type: Any,
 ) -> list[Any]:
-    # The cotangent stands where the operand stood that it is for: the other stays on its side.
+    # The cotangent takes the side of the operand that it is for: the other stays on its side.
     left = is_linear(lhs)
     x, y = (lhs, rhs) if left else (rhs, lhs)
     if is_linear(y):
@@ -75,11 +75,11 @@ def _plan(numbers: Any, ndim: int, ndim_other: int, left: bool) -> tuple[Any, Ax
     paired = tuple([a for _, a in sorted(zip(contract[other], contract[mine]))])
     if left:
         dims = ((over, kept_other), (leading, batch[other]))
-        places = (*batch[mine], *kept, *paired)
+        positions = (*batch[mine], *kept, *paired)
     else:
         dims = ((kept_other, over), (batch[other], leading))
-        places = (*batch[mine], *paired, *kept)
-    order = tuple(sorted(range(ndim), key=places.__getitem__))
+        positions = (*batch[mine], *paired, *kept)
+    order = tuple(sorted(range(ndim), key=positions.__getitem__))
     return dims, None if order == tuple(range(ndim)) else order
 
 
@@ -213,8 +213,8 @@ def _kernel(
 def _fft(ct: Any, x: Any, *, fft_type: FftType, fft_lengths: tuple[int, ...]) -> list[Any]:
     if fft_type == FftType.RFFT:
         # x_n = Re sum_k ct_k w^(kn): the inverse transform of conj(ct) / counts, times the size.
-        whole = div_p.bind(conj_p.bind(ct), _counts(ct, fft_lengths))
-        out = fft_p.bind(whole, fft_type=FftType.IRFFT, fft_lengths=fft_lengths)
+        scaled = div_p.bind(conj_p.bind(ct), _counts(ct, fft_lengths))
+        out = fft_p.bind(scaled, fft_type=FftType.IRFFT, fft_lengths=fft_lengths)
         return [mul_p.bind(out, scalar(float(prod(fft_lengths)), typeof(out).dtype))]  # type: ignore[attr-defined]
     if fft_type == FftType.IRFFT:
         half = fft_p.bind(ct, fft_type=FftType.RFFT, fft_lengths=fft_lengths)
@@ -225,12 +225,12 @@ def _fft(ct: Any, x: Any, *, fft_type: FftType, fft_lengths: tuple[int, ...]) ->
 
 
 def _counts(spectrum: Any, lengths: tuple[int, ...]) -> Any:
-    """How often each element of a half spectrum occurs in the whole one, in its shape."""
+    """The number of times that each element of a half spectrum occurs in the full one."""
     shape: tuple[int, ...] = spectrum.shape
     last, n = len(shape) - 1, lengths[-1]
-    place = iota_p.bind(dtype=np.dtype(np.int32), shape=shape[last:], dimension=0)
-    alone = eq_p.bind(place, np.int32(0))
+    position = iota_p.bind(dtype=np.dtype(np.int32), shape=shape[last:], dimension=0)
+    alone = eq_p.bind(position, np.int32(0))
     if n % 2 == 0:
-        alone = or_p.bind(alone, eq_p.bind(place, np.int32(n // 2)))
+        alone = or_p.bind(alone, eq_p.bind(position, np.int32(n // 2)))
     dtype = spectrum.dtype
     return spread(select_n_p.bind(alone, scalar(2, dtype), scalar(1, dtype)), shape, (last,))

@@ -1,4 +1,4 @@
-"""Transposition of reading and writing windows of an array at many places."""
+"""Transposition of gather and scatter."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def _tridiagonal_solve(ct: Any, dl: Any, d: Any, du: Any, b: Any, **params: Any)
 
 
 def _shifted(x: Any, by: int) -> Any:
-    """The elements of vectors one place on or back: what ``A[i, i + 1]`` is for row ``i + 1``."""
+    """The elements of vectors moved by one: ``A[i, i + 1]`` as an element of row ``i + 1``."""
     last = len(x.shape) - 1
     n = x.shape[last]
     if n == 0:
@@ -52,8 +52,8 @@ def _rotations(cts: Any, x: Any, gaps: Any, equal: Any) -> list[Any]:
         total = over_gaps_p.bind(turns, gaps, equal, values_used=values is not None)
     if values is not None:
         shape, dtype = x.aval.shape, x.aval.dtype
-        whole = mul_p.bind(on_rows(values, shape), identity(shape, dtype))
-        total = whole if total is None else add_p.bind(total, whole)
+        diagonal = mul_p.bind(on_rows(values, shape), identity(shape, dtype))
+        total = diagonal if total is None else add_p.bind(total, diagonal)
     return [total, None, None]
 
 

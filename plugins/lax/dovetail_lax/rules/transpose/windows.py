@@ -27,8 +27,8 @@ def _reduce_window_sum(
     base_dilation: tuple[int, ...],
     window_dilation: tuple[int, ...],
 ) -> list[Any]:
-    # Element j, at low + j * base_dilation, is in window i at place w where that is
-    # i * stride + w * window_dilation. So strides and base dilation change places.
+    # Element j, at low + j * base_dilation, is in window i at index w where that is
+    # i * stride + w * window_dilation. So strides and base dilation are exchanged.
     pads: list[tuple[int, int]] = []
     for d, n, w, s, (low, _), b, h in zip(
         x.aval.shape, ct.shape, window_dimensions, window_strides, padding, base_dilation,
