@@ -92,7 +92,7 @@ _state = allow_f16_reductions.state
 
 
 def check_sum(x: Any) -> None:
-    """Refuse an operand of a sum whose elements are 16-bit floats, where the option says so.
+    """Refuse an operand of a sum whose elements are 16-bit floats, if the option forbids it.
 
     Raises:
         ValueError: they are.

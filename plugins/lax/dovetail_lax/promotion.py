@@ -145,7 +145,7 @@ def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
     """The common element type of arrays, scalars and dtypes; with the flag also its weakness.
 
     Raises:
-        TypePromotionError: there is none; names the types and says what to do.
+        TypePromotionError: there is none; names the types and the remedy.
         ValueError: no argument is given.
     """
     if not args:
@@ -193,7 +193,7 @@ def promote_types(a: Any, b: Any, *, strict: bool = False) -> DType:
 
     ``strict``: whether these alone do.
 
-    It is not made canonical: ``promote_types(float, int)`` is ``float64`` whatever ``enable_x64``.
+    It is not made canonical: ``promote_types(float, int)`` is ``float64`` for any ``enable_x64``.
 
     Raises:
         TypePromotionError: there is none.
@@ -211,7 +211,8 @@ def common_type(
     """The common type of ``(dtype, weak)`` pairs, and whether it is weak.
 
     Args:
-        strict: whether strong types must be one; by default, as ``numpy_dtype_promotion`` says.
+        strict: whether all strong types must be equal; by default, whether the option
+            ``numpy_dtype_promotion`` is ``strict``.
 
     Raises:
         TypePromotionError: there is none.

@@ -24,7 +24,7 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
         decomposition: a function of pytrees of arrays (by position) and of attributes (by keyword),
             which closes over no traced value.
         name: for example ``"my.tangent"``.
-        version: to be raised when what it means changes.
+        version: to be raised when its meaning changes.
 
     Returns:
         A function of the same arguments. Attributes are numbers, strings, booleans, dtypes, NumPy

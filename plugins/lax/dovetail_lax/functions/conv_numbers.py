@@ -113,7 +113,7 @@ def padtype_to_pads(
     window_strides: Sequence[int],
     padding: Any,
 ) -> list[tuple[int, int]]:
-    """The ``(low, high)`` pads that ``"SAME"``, ``"SAME_LOWER"`` or ``"VALID"`` means.
+    """The ``(low, high)`` pads for ``"SAME"``, ``"SAME_LOWER"`` or ``"VALID"``.
 
     Raises:
         RuntimeError: the name is unknown.

@@ -106,7 +106,7 @@ def full_like(
     if sharding is not None:
         return type_shardings.with_out_sharding(sharding, full_like, x, fill_value, dtype, shape)
     aval: Any = check("full_like", x)
-    if not isinstance(aval, ShapedArray):  # a high value that stands for an array
+    if not isinstance(aval, ShapedArray):  # a high value in the role of an array
         aval = getattr(x, "aval", aval)
     dims: tuple[int, ...] = aval.shape if shape is None else sizes(shape)
     placement = placement_like(x, aval, dtype, dims)
@@ -155,12 +155,12 @@ def placement_like(x: Any, aval: ShapedArray, dtype: Any, shape: Sequence[int] |
     """The sharding of an array like ``x``, or None if nothing determines one.
 
     Evaluated, it is where ``x`` is, if that is bound to devices or describes an array that is
-    (weakly typed ones are not followed); traced, it is what the type of ``x`` tells.
+    (weakly typed ones are not followed); traced, it is that of the type of ``x``.
 
     Args:
         aval: the type of ``x``.
-        dtype: the one that was asked for, None for the same.
-        shape: the one that was asked for, None for the same.
+        dtype: the requested one, None for the same.
+        shape: the requested one, None for the same.
     """
     if shape is not None and tuple(shape) != aval.shape:
         return None

@@ -58,7 +58,7 @@ def ppermute(x: Any, axis_name: Names, perm: Sequence[tuple[int, int]]) -> Any:
 
 
 def _received(v: Any, axis_name: Names, sources: Any) -> Any:
-    """The value at the position that ``sources`` has for this one; zeros for one behind all."""
+    """The value at the position that ``sources`` has for this one; zeros for one after all."""
     from .broadcasting import expand_dims
     from .shape import pad
     from .slicing import dynamic_index_in_dim
@@ -237,7 +237,7 @@ def ragged_all_to_all(
     gets ``k`` pieces, those of the first position first. On GPUs and TPUs only these rows are sent.
 
     Args:
-        recv_sizes: how many rows come from each position: what ``send_sizes`` says there.
+        recv_sizes: how many rows come from each position: its ``send_sizes`` for this one.
 
     Raises:
         TypeError: the dtypes of operand and output differ. ValueError: the numbers are no integers

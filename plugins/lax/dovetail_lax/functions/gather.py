@@ -56,7 +56,7 @@ def gather(
     mode: str | GatherScatterMode | None = None,
     fill_value: Any = None,
 ) -> Array:
-    """Windows of ``operand`` at the positions that ``start_indices`` says.
+    """Windows of ``operand`` that begin at ``start_indices``.
 
     Args:
         start_indices: integers; the last axis holds index vectors.
@@ -64,13 +64,13 @@ def gather(
         slice_sizes: the shape of a window, one size for each axis of ``operand``.
         unique_indices: a promise that no element is read twice.
         indices_are_sorted: a promise that index vectors are in lexicographic order.
-        mode: what windows mean that are partly outside: ``"clip"``, ``"fill"``,
+        mode: the treatment of windows that are partly outside: ``"clip"``, ``"fill"``,
             ``"promise_in_bounds"`` (the default), ``"one_hot"``, or a :class:`GatherScatterMode`.
         fill_value: for mode ``"fill"``: a scalar; NaN by default for inexact dtypes, the least
             value of signed integers, the greatest of unsigned ones, True for booleans.
 
     Raises:
-        TypeError: shapes and dimension numbers do not fit together; says which.
+        TypeError: shapes and dimension numbers do not fit together.
         ValueError: there is no such mode.
     """
     how = GatherScatterMode.PROMISE_IN_BOUNDS if mode is None else GatherScatterMode.from_any(mode)
@@ -218,11 +218,12 @@ def scatter(
         indices_are_sorted: a promise that index vectors are in lexicographic order.
         unique_indices: a promise that no two windows overlap. Needed to differentiate
             ``scatter_mul`` and ``scatter_apply``.
-        mode: what windows mean that are partly outside: ``"drop"`` (the default) ignores them,
-            ``"clip"`` moves them inside, ``"promise_in_bounds"`` says that there are none.
+        mode: the treatment of windows that are partly outside: ``"drop"`` (the default) ignores
+            them, ``"clip"`` moves them inside, ``"promise_in_bounds"`` promises that there are
+            none.
 
     Raises:
-        TypeError: dtypes, shapes and dimension numbers do not fit together; says which.
+        TypeError: dtypes, shapes and dimension numbers do not fit together.
         ValueError: there is no such mode.
     """
     return _bind(scatter_p, operand, scatter_indices, updates, dimension_numbers,

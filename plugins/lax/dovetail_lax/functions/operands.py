@@ -26,7 +26,7 @@ from ..primitives.values import convert_element_type_p, select_n_p
 from ..scalars import FLOATS, PYTHON_SCALARS, adapt, check_int, has_own_type
 
 Array = Any
-"""A runtime array, or a tracer that stands for one."""
+"""A runtime array, or a tracer of one."""
 ArrayLike = Any
 """What becomes an array: arrays, tracers, NumPy arrays and scalars, Python scalars."""
 
@@ -158,7 +158,7 @@ def on_host(x: Any) -> bool:
 
 
 def ints(name: str, argument: str, values: Any) -> Shape:
-    """``values`` as a tuple of Python ints; a lone integer stands for a tuple of one.
+    """``values`` as a tuple of Python ints; a single integer is a tuple of one.
 
     Raises:
         TypeError: names the function ``name`` and its ``argument``.
@@ -290,7 +290,7 @@ def _elements(name: str, starts: Any) -> list[Any]:
 def _one_dtype(starts: list[Any]) -> list[Any]:
     """Known starts take the dtype of the others; dtypes of under 32 bits are widened if need be.
 
-    What does not agree even then is left for the type rule, which says what is wrong.
+    Starts that do not agree even then are left to the type rule, which reports them.
     """
     dtypes: Any = {typeof(i).dtype for i in starts if i.__class__ is not int}  # type: ignore
     if len(dtypes) < 2 and all(has_own_type(int, d) for d in dtypes):

@@ -22,7 +22,7 @@ algorithm."""
 
 
 def canonical_precision(precision: Any) -> Any:
-    """A pair of ``Precision``, an algorithm, or None; for None what the option says.
+    """A pair of ``Precision``, an algorithm, or None; for None the value of the option.
 
     Raises:
         ValueError: it is none that is known; lists the names.

@@ -192,7 +192,7 @@ def dynamic_index_in_dim(
 ) -> Array:
     """The row ``index`` along one axis, which stays with size 1 if ``keepdims``.
 
-    An index that is out of bounds means the nearest row.
+    An index that is out of bounds selects the nearest row.
     """
     at = axis_in("dynamic_index_in_dim", "axis", axis, len(shape_of(operand)))
     row = dynamic_slice_in_dim(operand, index, 1, at, allow_negative_indices=allow_negative_indices)

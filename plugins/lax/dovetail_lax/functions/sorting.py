@@ -16,8 +16,8 @@ from .operands import Array, ArrayLike, check, unary_with
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
     """Sort one array, or several together by the first ``num_keys`` of them, in ascending order.
 
-    NaN comes last, zeros are equal whatever their sign, complex numbers are ordered by real and
-    then by imaginary part; behind them come those whose imaginary part is NaN, then those whose
+    NaN comes last, zeros of both signs are equal, complex numbers are ordered by real and
+    then by imaginary part; after them come those whose imaginary part is NaN, then those whose
     real part is, then those of which both are, as in NumPy.
 
     Args:

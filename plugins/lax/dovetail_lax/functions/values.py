@@ -134,7 +134,7 @@ def _convert_extended(operand: Any, aval: Any, dtype: Any) -> Array:
     """Numbers as elements of an extended dtype, or these as numbers.
 
     Raises:
-        ValueError: that dtype does not say that they can be converted.
+        ValueError: that dtype does not allow the conversion.
     """
     old = aval.dtype
     if old == dtype:

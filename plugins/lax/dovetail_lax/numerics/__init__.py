@@ -1,1 +1,1 @@
-"""Numerical methods behind primitives that the compiler has no operation for."""
+"""Numerical methods of primitives for which the compiler has no operation."""

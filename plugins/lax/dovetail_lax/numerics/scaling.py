@@ -44,7 +44,7 @@ def scaled_matrices(x: Any) -> tuple[Any, Any]:
     """Matrices times powers of two that bring their largest elements to about 1, and the powers.
 
     The powers have no derivative. Derivatives of factorizations are products of inverses of factors
-    and of factors: with ``x`` once and with what is returned elsewhere no part of such a product is
+    and of factors: with ``x`` once and with the result otherwise no part of such a product is
     larger or smaller than the derivative is.
     """
     last = len(x.shape) - 1

@@ -2,11 +2,11 @@
 
 Every primitive has ``axes`` (the names it is about) and, if names may be mapped, ``axis_sizes``. A
 transformation that binds one of the names (``vmap`` with ``axis_name``) removes it. Where the names
-are axes of a mesh, types say along which of them a value varies (``vma``): what sums and what
-collects over an axis exists with results that vary along it and with results that do not
-(``..._invariant``). These differ in their derivatives: a value that does not vary has one
-cotangent, the sum over the devices. For values that are sums left to be done along an axis, or
-whose cotangents are, the ``axes`` of these are roles (``Unreduced("x")``, ``Reduced("x")``).
+are axes of a mesh, the type of a value has those along which it varies (``vma``): sums and gathers
+exist with results that vary along the axis and with results that do not (``..._invariant``). These
+differ in their derivatives: a value that does not vary has one cotangent, the sum over the devices.
+For values that are unreduced along an axis, or whose cotangents are, the ``axes`` are roles
+(``Unreduced("x")``, ``Reduced("x")``).
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from .traits import describe
 from .values import convert_element_type_p
 
 composite_p = Primitive("composite", multiple_results=True)
-"""``program`` says what it computes; ``attributes`` are pairs of a name and a value."""
+"""``program`` is what it computes; ``attributes`` are pairs of a name and a value."""
 
 
 class ArrayAttribute(NamedTuple):
@@ -40,7 +40,7 @@ def _composite_type(*operands: Any, program: ClosedJaxpr, **params: Any) -> Any:
 
 @composite_p.def_decomposition
 def _decomposed(*operands: Any, program: ClosedJaxpr, **params: Any) -> Any:
-    """Transformations go through what it is made of: the result is no longer what the name says."""
+    """The results of the program, in its types: transformations lose the name of the composite."""
     outs: Any = zip(jaxpr_as_fun(program)(*operands), program.out_avals)
     return [x if typeof(x) == a else _as(x, a) for x, a in outs]
 

@@ -260,7 +260,7 @@ def _platform_dependent_regions(params: dict[str, Any]) -> RegionInterface:
 
 
 def branch_for(platform: str, branches: Sequence[Any], platforms: Sequence[Any]) -> Any:
-    """The branch that is meant for a platform.
+    """The branch for a platform.
 
     Raises:
         NotImplementedError: there is none; names those that there are.

@@ -1,4 +1,4 @@
-"""Means of decompositions: weak types of results, and associative steps applied as trees."""
+"""Helpers of decompositions: weak types of results, and associative steps applied as trees."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def elementwise(
 
 
 def of_numbers(primitive: Primitive) -> Primitive:
-    """Let the type rule of ``primitive`` refuse operands of extended dtypes, whatever it says."""
+    """Make the type rule of ``primitive`` refuse operands of extended dtypes, too."""
     inner = primitive.abstract_eval
     assert inner is not None
 

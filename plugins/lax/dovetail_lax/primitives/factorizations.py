@@ -152,7 +152,7 @@ def _swaps(pivots: Any, *, permutation_size: int) -> Any:
 
 
 def _swap_two(pivots: Any, i: Any, rows: Any) -> Any:
-    """One permutation with two of its elements exchanged, whatever its length."""
+    """One permutation with two of its elements exchanged, for any length."""
     i = _as(i, rows.dtype)
     j = reshape_p.bind(dynamic_slice_p.bind(pivots, i, slice_sizes=(1,)), new_sizes=())
     x, y = [dynamic_slice_p.bind(rows, at, slice_sizes=(1,)) for at in (i, j)]

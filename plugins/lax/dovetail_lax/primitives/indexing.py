@@ -66,8 +66,8 @@ _NAMES = {
 class GatherDimensionNumbers(NamedTuple):
     """The relation of the axes of operand, start indices and result of a gather.
 
-    The last axis of ``start_indices`` holds index vectors; each says where one window of shape
-    ``slice_sizes`` starts.
+    The last axis of ``start_indices`` holds index vectors; each is the start of one window of shape
+    ``slice_sizes``.
 
     Args:
         offset_dims: axes of the result that are axes of a window, in order.

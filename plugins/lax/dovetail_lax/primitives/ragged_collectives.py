@@ -43,8 +43,8 @@ def received(output: Any, starts: Any, sizes: Any) -> Any:
     shape = (starts.shape[0], output.shape[0])
     rows, numbers = broadcasted_iota(np.int32, shape, 1), broadcasted_iota(np.int32, shape, 0)
     first = convert_element_type(starts, np.int32)[:, None]
-    behind = first + convert_element_type(sizes, np.int32)[:, None]
-    inside = bitwise_and(rows >= first, rows < behind)
+    stop = first + convert_element_type(sizes, np.int32)[:, None]
+    inside = bitwise_and(rows >= first, rows < stop)
     return reduce_max(select(inside, numbers + np.int32(1), numbers * np.int32(0)), (0,))
 
 

@@ -18,7 +18,7 @@ from .values import iota_p
 sort_p = Primitive("sort", multiple_results=True)
 """Sorts arrays together along ``dimension`` by the first ``num_keys`` of them.
 
-NaN comes last whatever its sign, zeros are equal, complex numbers are ordered by real part and
+NaN comes last with either sign, zeros are equal, complex numbers are ordered by real part and
 then by imaginary part, and equal keys keep their order if ``is_stable``.
 """
 

@@ -115,8 +115,8 @@ def _svd_type(
 over_gaps_p = Primitive("over_gaps")
 """Elements of square matrices over real gaps, off the diagonal; on it they are 0.
 
-Where the gap is a rounding (the third operand says where) the quotient is 0 for elements that are
-small beside the largest of their matrix, and for symmetric ones where values are not used
+Where the gap is a rounding (where the third operand is true) the quotient is 0 for elements that
+are small beside the largest of their matrix, and for symmetric ones where values are not used
 (``values_used``), else NaN.
 """
 

@@ -25,7 +25,7 @@ FURTHER: dict[str, dict[str, Any]] = {
     "eig": {"implementation": None},
     "eigh": {"sort_eigenvalues": True, "subset_by_index": None, "algorithm": None},
 }
-"""Parameters that primitives take and drop, and their values for who asks, by primitive."""
+"""Parameters of programs for JAX that primitives accept and drop, with their values."""
 
 
 # What moves elements about is linear in its first operand, and rises with it.
@@ -63,7 +63,7 @@ ELEMENTWISE = """
     atanh_slope erf_slope erf_inv_slope precise_erf_inv normal_density trigamma
     tetragamma scaled_bessel_slope positive_zeta positive_polygamma
 """
-# Not sign, which of complex numbers has no steps; its derivative says what holds.
+# Not sign, which of complex numbers has no steps; its derivative decides.
 STEPS = """
     floor ceil round is_finite not population_count clz argmax argmin eq ne lt le gt ge eq_to
     le_to lt_to and or xor shift_left shift_right_logical shift_right_arithmetic
@@ -104,11 +104,11 @@ PARAMETERS = {
     "compute_schur_vectors": "whether the unitary factor is wanted",
     "compute_uv": "whether singular vectors are wanted",
     "concat_axis": "the axis along which parts are joined",
-    "cond_jaxpr": "program that says whether the loop goes on",
+    "cond_jaxpr": "program of the condition of the loop",
     "cond_nconsts": "how many operands the condition closes over",
     "conjugate_a": "whether the matrix is conjugated first",
     "dimension": "the axis along which it works",
-    "dimension_numbers": "which axes of the operands mean what",
+    "dimension_numbers": "the meaning of the axes of the operands",
     "dimensions": "the axes concerned",
     "dtype": "element type of the result",
     "enable_eigvec_derivs": "whether eigenvectors have derivatives",
@@ -125,12 +125,12 @@ PARAMETERS = {
     "is_stable": "whether equal elements keep their order",
     "jaxpr": "program of one iteration, or one that combines two values",
     "k": "how many elements",
-    "left": "whether the reflections stand left of the matrix",
-    "left_side": "whether the unknown stands right of the matrix",
+    "left": "whether the reflections are multiplied from the left",
+    "left_side": "whether the matrix is multiplied from the left",
     "length": "how many iterations",
     "lhs_dilation": "steps between elements of the operand, along each axis",
     "limit_indices": "where each axis ends",
-    "lower": "whether the lower triangle is meant",
+    "lower": "whether the lower triangle is read",
     "mantissa_bits": "bits of the mantissa that are left",
     "max_iterations": "after how many iterations it ends at the latest",
     "mode": "what happens where an index is outside",
@@ -166,7 +166,7 @@ PARAMETERS = {
     "split_axis": "the axis that is cut",
     "start_indices": "where each axis begins",
     "strides": "steps along each axis, or None",
-    "transpose": "whether the adjoint of the reflections is meant",
+    "transpose": "whether the adjoint of the reflections is taken",
     "transpose_a": "whether the matrix is transposed first",
     "unique_indices": "a promise that no index occurs twice",
     "unit_diagonal": "whether the diagonal counts as ones",
@@ -194,40 +194,40 @@ def _traits_by_name() -> dict[str, dict[str, Any]]:
     """The traits of the primitives of all families, by name."""
     traits_of: dict[str, dict[str, Any]] = {}
 
-    def say(names: str, **traits: Any) -> None:
+    def declare(names: str, **traits: Any) -> None:
         for name in names.split():
             traits_of.setdefault(name, {}).update(traits)
 
-    say(f"{MOVES} {MOVES_FROM_SEVERAL}", moves=True)
-    say(LINEAR, linear=((0,),))
-    say(LINEAR_JOINTLY, linear=(slice(None),))
-    say(BILINEAR, linear=((0,), (1,)))
-    say("add sub complex pad dynamic_update_slice", linear=((0, 1),))
-    say("scatter scatter-add scatter-sub", linear=((0, 2),))
-    say("scatter-mul select_and_gather_add select_and_scatter_add", linear=((0,),))
+    declare(f"{MOVES} {MOVES_FROM_SEVERAL}", moves=True)
+    declare(LINEAR, linear=((0,),))
+    declare(LINEAR_JOINTLY, linear=(slice(None),))
+    declare(BILINEAR, linear=((0,), (1,)))
+    declare("add sub complex pad dynamic_update_slice", linear=((0, 1),))
+    declare("scatter scatter-add scatter-sub", linear=((0, 2),))
+    declare("scatter-mul select_and_gather_add select_and_scatter_add", linear=((0,),))
     for name, operand in {"triangular_solve": 1, "tridiagonal_solve": 3, "ormqr": 2}.items():
-        say(name, linear=((operand,),))
-    say("gather", linear=_gather)
-    say("convert_element_type", linear=_conversion)
-    say("select_n taken", linear=(slice(1, None),))
+        declare(name, linear=((operand,),))
+    declare("gather", linear=_gather)
+    declare("convert_element_type", linear=_conversion)
+    declare("select_n taken", linear=(slice(1, None),))
 
-    say(STEPS, constant=(0, 1))
-    say("select_n taken", constant=(0,))
+    declare(STEPS, constant=(0, 1))
+    declare("select_n taken", constant=(0,))
 
-    say(RISING, monotone="+")
-    say(MOVES, monotone="+.")
-    say("sub", monotone="+-")
-    say("neg acos erfc rsqrt", monotone="-")
-    say("select_n", monotone=".+")
-    say("dynamic_update_slice", monotone="++.")
-    say("gather", monotone="+.")
-    say("scatter scatter-add", monotone="+.+")
+    declare(RISING, monotone="+")
+    declare(MOVES, monotone="+.")
+    declare("sub", monotone="+-")
+    declare("neg acos erfc rsqrt", monotone="-")
+    declare("select_n", monotone=".+")
+    declare("dynamic_update_slice", monotone="++.")
+    declare("gather", monotone="+.")
+    declare("scatter scatter-add", monotone="+.+")
 
-    say(ELEMENTWISE, elementwise=True)
-    say(COMMUTATIVE, commutative=True)
-    say(SUPERLINEAR, superlinear=True)
-    say(EXACT, exact="numbers")
-    say(EXACT_OF_INTEGERS, exact="integers")
+    declare(ELEMENTWISE, elementwise=True)
+    declare(COMMUTATIVE, commutative=True)
+    declare(SUPERLINEAR, superlinear=True)
+    declare(EXACT, exact="numbers")
+    declare(EXACT_OF_INTEGERS, exact="integers")
     return traits_of
 
 

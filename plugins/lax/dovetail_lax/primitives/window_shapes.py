@@ -76,7 +76,7 @@ def same_padding(
 def pads_of(
     padding: Any, shape: Sequence[int], window: Sequence[int], strides: Sequence[int]
 ) -> list[tuple[int, int]]:
-    """The pads that a padding's name means.
+    """The pads for the name of a padding.
 
     Raises:
         RuntimeError: the name is none of those known.

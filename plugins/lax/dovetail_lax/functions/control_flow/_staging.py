@@ -332,7 +332,7 @@ def _raised(a: Any, b: Any) -> Any:
         try:
             result, _ = common_type([(a.dtype, True), (b.dtype, b.weak_type)])
             return a.update(dtype=result, weak_type=False)
-        except TypePromotionError:  # nothing is above both: the comparison of types says so
+        except TypePromotionError:  # nothing is above both: the comparison of types reports it
             pass
     return a
 

@@ -60,7 +60,7 @@ def scan(
         f: ``f(carry, x) -> (carry, y)``; the carry keeps its structure and types.
         init: the first carry.
         xs: a pytree of arrays and references with one common leading length, or None. Of a
-            reference each step gets its slice, as a reference; what it writes is in the whole.
+            reference each step gets its slice, as a reference, and writes through it.
         length: the number of steps; needed where ``xs`` has no arrays.
         reverse: go from the last slice to the first (``ys`` stays in the order of ``xs``).
         unroll: how many steps to put into one iteration of the compiled loop; True for all.
@@ -146,7 +146,7 @@ def _scan_again(functions: Sequence[Any], statics: tuple[Any, ...], init: Any, x
 
 
 def _check_undivided(what: str, types: Sequence[Any]) -> None:
-    """Raise ValueError if types say that a leading axis is divided over devices."""
+    """Raise ValueError if a leading axis is divided over devices."""
     for a in types:
         if a.divided is not None and a.divided.spec.partitions[0] is not None:
             raise ValueError(

@@ -23,7 +23,7 @@ def _row(x: Any, i: int) -> Any:
 def _rng_bit_generator(
     axis: Any, args: Sequence[Any], dims: Sequence[int | None], **params: Any
 ) -> tuple[list[Any], list[int]]:
-    # One draw for the whole axis, from the first state: the others stay as they are.
+    # One draw for the entire axis, from the first state: the others stay as they are.
     keys = first(args[0], dims[0], axis.size)
     params["shape"] = (axis.size, *params["shape"])
     state = _row(keys, 0) if axis.size else full(keys.shape[1:], 0, keys.dtype)

@@ -64,7 +64,7 @@ def _broadcast_in_dim_batch(
     shape: Shape,
     broadcast_dimensions: Shape,
 ) -> Batched:
-    # The order is kept: a first axis stays in front, where what follows reads whole rows of it, and
+    # The order is kept: a first axis stays in front, as later operations read entire rows of it;
     # others go before the axis that their successor becomes.
     (dim,) = dims
     at = (*broadcast_dimensions, len(shape))[dim] if dim else 0

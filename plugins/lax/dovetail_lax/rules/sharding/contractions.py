@@ -103,7 +103,7 @@ def _conv(
 
 
 def _batched(primitive: Primitive, *own: int) -> None:
-    """Give its rule to a primitive whose operands have ``own`` dimensions behind the batch's."""
+    """Give its rule to a primitive whose operands have ``own`` dimensions after the batch's."""
 
     def rule(app: Application, /, **params: Any) -> Any:
         batches: list[Any] = []

@@ -175,7 +175,7 @@ def _reshape(
 
 
 def _groups(before: Sequence[int], after: Sequence[int]) -> Iterator[tuple[list[int], list[int]]]:
-    """The fewest dimensions on both sides that have the same elements; sizes of 1 are nobody's."""
+    """The fewest dimensions on both sides that have the same elements, without those of size 1."""
     if 0 in before:
         same = list(before) == list(after)
         yield from [([i], [i]) for i in range(len(before))] if same else ()

@@ -1,7 +1,7 @@
 """Lowering of collectives over axes of a mesh: each device runs the program on its part.
 
-Which devices take part with each other the module's ``parts`` says, which whoever wrote the program
-around put there (see ``dovetail_backends.pjrt.partition.Parts``).
+The groups of devices come from the module's ``parts``, which the lowering of the surrounding
+program has set (see ``dovetail_backends.pjrt.partition.Parts``).
 """
 
 from __future__ import annotations

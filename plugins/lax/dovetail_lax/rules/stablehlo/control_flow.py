@@ -70,7 +70,7 @@ def _scan_stablehlo(b: Any, *operands: Any, **params: Any) -> Any:
 
 
 class _Scan:
-    """Emits a scan: a while loop over whole groups of ``unroll`` steps, then those left over."""
+    """Emits a scan: a while loop over full groups of ``unroll`` steps, then the rest of them."""
 
     def __init__(self, b: Any, consts: Sequence[Any], xs: Sequence[Any], params: Any) -> None:
         self.b = b

@@ -118,7 +118,7 @@ def _lu(b: Any, x: Any) -> list[Any]:
         return [x, swaps, _permutation(b, swaps, rows)]
     factors, result, info = call(b, "getrf", [x], [out, pivots, info_of(x)], "", {0: 0})
     swaps = b.op("stablehlo.subtract", [result, b.constant(1, pivots)], pivots)  # counted from 1
-    # A positive info tells of a singular U, which is still a factor; a negative one of bad input.
+    # A positive info reports a singular U, which is still a factor; a negative one bad input.
     zero = b.constant(0, info.aval)
     bad = select(b, compare(b, "LT", info, zero), b.constant(1, info.aval), zero)
     return [checked(b, bad, [factors])[0], swaps, _permutation(b, swaps, rows)]

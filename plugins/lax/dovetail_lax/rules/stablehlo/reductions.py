@@ -173,7 +173,7 @@ def _cut(n: int, pads: tuple[int, int], dilation: int) -> tuple[range, tuple[int
     """The elements of an axis that negative pads leave, and the pads around these.
 
     Element ``i`` is at ``i * dilation``. Where holes are left beside the first element that is,
-    or behind the last, they become pads.
+    or after the last, they become pads.
     """
     low, high = pads
     length = max(n - 1, 0) * dilation + min(n, 1) + low + high

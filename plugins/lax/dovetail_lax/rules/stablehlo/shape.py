@@ -149,7 +149,7 @@ def _tile(b: Any, x: Any, *, reps: Shape) -> Any:
 
 @stablehlo_rules.register(pad_p)
 def _pad(b: Any, x: Any, value: Any, *, padding_config: Padding) -> Any:
-    # Negative pads are slices: XLA adds those of a pad to those of a reduce_window behind it, and
+    # Negative pads are slices: XLA adds those of a pad to those of a reduce_window after it, and
     # takes again what was cut off.
     out = b.out
     added = [(max(low, 0), max(high, 0), holes) for low, high, holes in padding_config]

@@ -71,7 +71,7 @@ def _plan(numbers: Any, ndim: int, ndim_other: int, left: bool) -> tuple[Any, Ax
     first = n + len(kept) if left else n
     over = tuple(range(first, first + len(kept_other)))
     leading = tuple(range(n))
-    # The other operand's contracted axes are left over, in ascending order: which are they here?
+    # The other operand's contracted axes remain, in ascending order: paired with these axes here.
     paired = tuple([a for _, a in sorted(zip(contract[other], contract[mine]))])
     if left:
         dims = ((over, kept_other), (leading, batch[other]))
