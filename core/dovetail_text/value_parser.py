@@ -85,7 +85,7 @@ class ValueParser:
         if not roles and "@" not in result[2]:
             return aval
         try:
-            return aval.update(sharding=type_shardings.sharding_provider().read(dims, roles))
+            return aval.update(sharding=type_shardings.sharding_provider().parse(dims, roles))
         except ValueError as e:
             self.scan.error(f"the type {result[0]}: {e}", start)
 

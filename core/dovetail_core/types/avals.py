@@ -209,7 +209,7 @@ class ShapedArray(AbstractValue):
         plain = (dims, dt, bool(weak_type))
         divided: Any = None
         if sharding is not None and (provider := sharding_provider_or_none()) is not None:
-            divided = provider.said(sharding, dims)
+            divided = provider.division_of(sharding, dims)
         key = plain if not vma and divided is None else (*plain, vma, divided)
         with _interning:  # two threads must not make two of one type
             result = _interned.get(key)
@@ -232,9 +232,9 @@ class ShapedArray(AbstractValue):
     def sharding(self) -> Any:
         """Its division along ``Explicit`` axes; without one, replicated on the mesh that is set."""
         if self.divided is not None:
-            return sharding_provider().shown(self.divided)
+            return sharding_provider().as_sharding(self.divided)
         provider = sharding_provider_or_none()
-        return None if provider is None else provider.around(len(self.shape))
+        return None if provider is None else provider.default_sharding(len(self.shape))
 
     @property
     def manual_axis_type(self) -> Any:

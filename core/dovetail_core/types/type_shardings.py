@@ -29,15 +29,15 @@ __all__ = (
 class TypeShardings(Protocol):
     """The protocol of the provider, a plugin that has meshes. Dimensions are counted from 0."""
 
-    def around(self, ndim: int) -> Any:
+    def default_sharding(self, ndim: int) -> Any:
         """The sharding of arrays whose type has no division."""
         ...
 
-    def shown(self, divided: Any) -> Any:
+    def as_sharding(self, divided: Any) -> Any:
         """A type's division as a sharding for users."""
         ...
 
-    def said(self, sharding: Any, shape: tuple[int, ...]) -> Any:
+    def division_of(self, sharding: Any, shape: tuple[int, ...]) -> Any:
         """The division that types of arrays with this sharding have, or None."""
         ...
 
@@ -45,7 +45,7 @@ class TypeShardings(Protocol):
         """The text of a type's division: its dimensions, and the words after them."""
         ...
 
-    def read(self, dims: Sequence[str], roles: Mapping[str, str]) -> Any:
+    def parse(self, dims: Sequence[str], roles: Mapping[str, str]) -> Any:
         """The division whose :meth:`text` that is: dimensions, and the words after them.
 
         Raises:
@@ -74,11 +74,13 @@ class TypeShardings(Protocol):
         """The division of cotangents of values with this division."""
         ...
 
-    def put(self, x: Any, divided: Any) -> Any:
+    def with_division(self, x: Any, divided: Any) -> Any:
         """``x``, traced or concrete, with this division (None: without any in its type)."""
         ...
 
-    def leaving(self, axes: Set[Any], f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def leaving_unreduced(
+        self, axes: Set[Any], f: Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> Any:
         """``f(*args, **kwargs)`` in which sums over devices along ``axes`` stay unreduced.
 
         Raises:
@@ -86,7 +88,7 @@ class TypeShardings(Protocol):
         """
         ...
 
-    def forget(self, x: Any) -> Any:
+    def without_division(self, x: Any) -> Any:
         """``x``, traced or concrete, without a division in its type: the compiler chooses one."""
         ...
 
@@ -114,7 +116,7 @@ def sharding_provider_or_none() -> TypeShardings | None:
 def like_type(x: Any, aval: Any, now: Any) -> Any:
     """``x``, of type ``now``, with the division of ``aval``; values of other types as they are."""
     wanted = aval.divided
-    return x if now.divided is wanted else sharding_provider().put(x, wanted)
+    return x if now.divided is wanted else sharding_provider().with_division(x, wanted)
 
 
 def is_ambiguous(error: Exception, values: Sequence[Any]) -> bool:
@@ -133,7 +135,7 @@ def unreduced_axes(aval: Any) -> Set[Any]:
 
 def without_shardings(values: Sequence[Any]) -> list[Any]:
     """The values without divisions in their types, so that no operation on them is ambiguous."""
-    return [x if _divided(x) is None else sharding_provider().forget(x) for x in values]
+    return [x if _divided(x) is None else sharding_provider().without_division(x) for x in values]
 
 
 def _divided(x: Any) -> Any:

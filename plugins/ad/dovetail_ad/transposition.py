@@ -196,7 +196,9 @@ def _retry_ambiguous(
         raise error
     if left := _unreduced_axes(error, args):
         with suppress(ShardingTypeError):
-            return type_shardings.sharding_provider().leaving(left, rule, given, *args, **params)
+            return type_shardings.sharding_provider().leaving_unreduced(
+                left, rule, given, *args, **params
+            )
     cotangents = (
         type_shardings.without_shardings(given)
         if many

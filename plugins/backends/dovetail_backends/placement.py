@@ -188,12 +188,12 @@ def _put_unreduced(x: Any, where: Any) -> Any:
     spec = getattr(where, "spec", None)
     if spec is None or not spec.unreduced:  # pending sums are done first
         divided = None if spec is None else x.aval.update(sharding=where).divided
-        return device_put(type_shardings.sharding_provider().put(x, divided), where)
+        return device_put(type_shardings.sharding_provider().with_division(x, divided), where)
     aval: Any = typeof(x)
     wanted = aval.update(sharding=where).divided
     if type_shardings.unreduced_axes(getattr(x, "aval", None)) != spec.unreduced:
         x = device_put(x, where.update(spec=type(spec)()))
-    return type_shardings.sharding_provider().put(x, wanted)
+    return type_shardings.sharding_provider().with_division(x, wanted)
 
 
 _LEAVES = (type(None), bool, Device, Sharding, Format, Layout, AutoLayout, Space)

@@ -96,5 +96,7 @@ def _zero_beside(x: Any) -> Any:
         zero = algebra().with_roles(zero, frozenset(map(manual_axis_types.Unreduced, sums)))
     if left := type_shardings.unreduced_axes(aval):
         spec = aval.divided.spec.update(partitions=(), unreduced=left, reduced=frozenset())
-        zero = type_shardings.sharding_provider().put(zero, aval.divided.update(spec=spec))
+        zero = type_shardings.sharding_provider().with_division(
+            zero, aval.divided.update(spec=spec)
+        )
     return zero

@@ -24,7 +24,7 @@ def as_specified(mapping: Any, x: Any, spec: Any) -> Any:
     if told is None:
         return x
     if not mapping.mesh.explicit_axes and not mapping.mesh.manual_axes:
-        return type_shardings.sharding_provider().forget(x)
+        return type_shardings.sharding_provider().without_division(x)
     own, roles = set(mapping.axes), spec.unreduced | spec.reduced
     alike = told.mesh.axis_names == mapping.mesh.axis_names
     if own == set(mapping.mesh.axis_names) or roles or not alike:
@@ -39,7 +39,7 @@ def as_specified(mapping: Any, x: Any, spec: Any) -> Any:
     ]
     own_roles = {"unreduced": told.spec.unreduced, "reduced": told.spec.reduced}
     wanted = NamedSharding(told.mesh, PartitionSpec(*both, **own_roles))
-    return type_shardings.sharding_provider().put(x, wanted)
+    return type_shardings.sharding_provider().with_division(x, wanted)
 
 
 def is_told(mapping: Any, spec: Any) -> bool:

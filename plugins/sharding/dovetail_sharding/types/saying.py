@@ -23,11 +23,11 @@ from ..specs import UNCONSTRAINED, PartitionSpec, axes_of, without_single
 class Saying:
     """See ``dovetail_core.types.type_shardings.Dividing``."""
 
-    def around(self, ndim: int) -> NamedSharding:
+    def default_sharding(self, ndim: int) -> NamedSharding:
         """Copies on the mesh that is set."""
         return NamedSharding(get_abstract_mesh(), PartitionSpec(*[None] * ndim))
 
-    def shown(self, divided: Any) -> NamedSharding:
+    def as_sharding(self, divided: Any) -> NamedSharding:
         """With the types that axes have here: those that a function around is mapped over are
         Manual."""
         mesh = get_abstract_mesh()
@@ -35,7 +35,7 @@ class Saying:
             return divided
         return NamedSharding(mesh, divided.spec)
 
-    def said(self, sharding: Any, shape: tuple[int, ...]) -> NamedSharding | None:
+    def division_of(self, sharding: Any, shape: tuple[int, ...]) -> NamedSharding | None:
         """What types say of arrays with this sharding; None where that is nothing.
 
         Raises:
@@ -62,7 +62,7 @@ class Saying:
         roles = (("U", divided.spec.unreduced), ("R", divided.spec.reduced))
         return dims, [f"{k}:{_named(sorted(v, key=str))}" for k, v in roles if v]
 
-    def read(self, dims: Sequence[str], roles: Mapping[str, str]) -> NamedSharding:
+    def parse(self, dims: Sequence[str], roles: Mapping[str, str]) -> NamedSharding:
         """What :meth:`text` says, of the mesh that is set.
 
         Raises:
@@ -119,19 +119,21 @@ class Saying:
         back = spec.update(unreduced=spec.reduced, reduced=spec.unreduced)
         return _said(divided.mesh, back, len(back))
 
-    def put(self, x: Any, divided: Any) -> Any:
+    def with_division(self, x: Any, divided: Any) -> Any:
         """``x``, divided so (None: in no way that types tell)."""
         from .casting import put
 
         return put(x, divided)
 
-    def leaving(self, axes: Set[Any], f: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    def leaving_unreduced(
+        self, axes: Set[Any], f: Callable[..., Any], *args: Any, **kwargs: Any
+    ) -> Any:
         """``f(*args, **kwargs)``, in which sums over devices along ``axes`` are left to be done."""
         from .leaving import leaving
 
         return leaving(axes, f, args, kwargs)
 
-    def forget(self, x: Any) -> Any:
+    def without_division(self, x: Any) -> Any:
         """``x`` as a value whose type tells nothing."""
         from .casting import forget
 
