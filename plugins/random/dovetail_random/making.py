@@ -13,6 +13,7 @@ from dovetail_base.arguments import array_of
 from dovetail_core import EVAL, Tracer, canonical_dtype, get_trace, here
 from dovetail_jit import fused
 
+from . import primitives
 from .arguments import (
     check_key,
     check_words,
@@ -25,12 +26,6 @@ from .arguments import (
 from .generators import enable_custom_prng, implementation, random_seed_offset
 from .implementations import Implementation, KeyType
 from .keys import UINTS, Key, KeyArray
-from .primitives import (
-    random_clone_p,
-    random_fold_in_p,
-    random_seed_p,
-    random_split_p,
-)
 from .threefry import how_drawn
 
 U32 = UINTS[32]
@@ -84,12 +79,12 @@ def _seeded(name: str, seed: Any, impl: Implementation) -> Key:
     seed = _integer_scalar(name, seed)
     if get_trace() is EVAL and isinstance(seed, np.generic):
         return KeyArray(impl.dtype, tuple([dnp.asarray(word) for word in impl.seed(seed)]))
-    return random_seed_p.bind(seed, impl=impl)
+    return primitives.random_seed_p.bind(seed, impl=impl)
 
 
 @fused(static=("impl",))
 def _raw_seeded(seed: Any, *, impl: Implementation) -> Any:
-    return unwrapped(random_seed_p.bind(seed, impl=impl))
+    return unwrapped(primitives.random_seed_p.bind(seed, impl=impl))
 
 
 def _integer_scalar(name: str, seed: Any) -> Any:
@@ -146,13 +141,13 @@ def split(key: Any, num: Any = 2) -> Any:
     shape = (count,) if count.__class__ is int and count >= 0 else shape_of("split", count)
     key = check_key("split", key)
     if is_typed(key):
-        return random_split_p.bind(key, shape=shape, **how_drawn())
+        return primitives.random_split_p.bind(key, shape=shape, **how_drawn())
     return _raw_split(key, shape=shape)
 
 
 @fused(static=("shape",))
 def _raw_split(key: Any, *, shape: tuple[int, ...]) -> Any:
-    return unwrapped(random_split_p.bind(open_key(key), shape=shape, **how_drawn()))
+    return unwrapped(primitives.random_split_p.bind(open_key(key), shape=shape, **how_drawn()))
 
 
 def fold_in(key: Any, data: Any) -> Any:
@@ -198,7 +193,7 @@ def _word(data: Any) -> Any:
 def _fold_in(key: Any, data: Any) -> Any:
     if data.dtype != U32:
         data = lax.convert_element_type(data, U32)
-    return random_fold_in_p.bind(key, data)
+    return primitives.random_fold_in_p.bind(key, data)
 
 
 @fused()
@@ -266,6 +261,6 @@ def clone(key: Any) -> Any:
     """
     key = array_of(key)
     if is_typed(key):
-        return random_clone_p.bind(key)
+        return primitives.random_clone_p.bind(key)
     check_words("clone", key, implementation())
     return key

@@ -12,16 +12,8 @@ import dovetail_lax as lax
 from dovetail_batching import batch_rules
 from dovetail_core import algebra
 
+from .. import primitives
 from ..draws.gamma import random_gamma_p
-from ..primitives import (
-    random_bits_p,
-    random_clone_p,
-    random_fold_in_p,
-    random_seed_p,
-    random_split_p,
-    random_unwrap_p,
-    random_wrap_p,
-)
 from ..threefry import threefry2x32_p
 
 
@@ -47,18 +39,18 @@ def _aligned(x: Any, dim: int | None, rank: int, shape: tuple[int, ...]) -> Any:
     return lax.broadcast_in_dim(x, shape, (0,)) if rank == 0 else x
 
 
-@batch_rules.register(random_fold_in_p)
+@batch_rules.register(primitives.random_fold_in_p)
 def _fold_in(axis: Any, args: Sequence[Any], dims: Sequence[int | None]) -> tuple[Any, int]:
     ranks = [np.ndim(x) - (d is not None) for x, d in zip(args, dims)]
-    if not any(ranks):
-        return random_fold_in_p.bind(*args), 0  # an operand that is not mapped stays a scalar
+    if not any(ranks):  # an operand that is not mapped stays a scalar
+        return primitives.random_fold_in_p.bind(*args), 0
     if all(ranks):
-        return _for_each(random_fold_in_p, axis, args, dims)
+        return _for_each(primitives.random_fold_in_p, axis, args, dims)
     # One number for many keys, or one key for many numbers, in each element.
     (many,) = [i for i, rank in enumerate(ranks) if rank]
     aligned = [_in_front(axis, x, d) for x, d in zip(args, dims)]
     aligned[1 - many] = lax.broadcast_in_dim(aligned[1 - many], np.shape(aligned[many]), (0,))
-    return random_fold_in_p.bind(*aligned), 0
+    return primitives.random_fold_in_p.bind(*aligned), 0
 
 
 def _in_front(axis: Any, x: Any, dim: int | None) -> Any:
@@ -74,7 +66,7 @@ def _for_each(
 
 
 for _primitive in (
-    random_bits_p, random_clone_p, random_gamma_p, random_seed_p, random_split_p, random_unwrap_p,
-    random_wrap_p,
+    random_gamma_p, primitives.random_bits_p, primitives.random_clone_p, primitives.random_seed_p,
+    primitives.random_split_p, primitives.random_unwrap_p, primitives.random_wrap_p,
 ):  # fmt: skip
     batch_rules.register(_primitive)(partial(_for_each, _primitive))

@@ -10,17 +10,9 @@ import numpy as np
 from dovetail_batching import vmap
 from dovetail_core import to_lo_rules
 
+from .. import primitives
 from ..implementations import Implementation, fused
 from ..keys import Key, KeyArray, Lanes, join_lanes, split_lanes
-from ..primitives import (
-    random_bits_p,
-    random_clone_p,
-    random_fold_in_p,
-    random_seed_p,
-    random_split_p,
-    random_unwrap_p,
-    random_wrap_p,
-)
 from ..threefry import arranged
 
 
@@ -53,38 +45,38 @@ def _bits_of(lanes: Lanes, *, impl: Implementation, width: int, shape: tuple[int
     return _each(lambda *words: impl.random_bits(words, width, shape), lanes[0])(*lanes)
 
 
-@to_lo_rules.register(random_seed_p)
+@to_lo_rules.register(primitives.random_seed_p)
 def _seed(seeds: Any, *, impl: Implementation) -> Key:
     return KeyArray(impl.dtype, _each(impl.seed, seeds)(seeds))
 
 
-@to_lo_rules.register(random_wrap_p)
+@to_lo_rules.register(primitives.random_wrap_p)
 def _wrap(raw: Any, *, impl: Implementation) -> Key:
     return KeyArray(impl.dtype, split_lanes(raw, impl.words))
 
 
-@to_lo_rules.register(random_unwrap_p)
+@to_lo_rules.register(primitives.random_unwrap_p)
 def _unwrap(keys: Any) -> Any:
     return join_lanes(keys.lanes)
 
 
-@to_lo_rules.register(random_clone_p)
+@to_lo_rules.register(primitives.random_clone_p)
 def _clone(keys: Any) -> Key:
     return keys
 
 
-@to_lo_rules.register(random_split_p)
+@to_lo_rules.register(primitives.random_split_p)
 def _split(keys: Any, *, shape: tuple[int, ...], partitionable: bool = True) -> Key:
     words = arranged(partitionable, _split_words, keys.lanes, impl=keys.impl, shape=shape)
     return KeyArray(keys.dtype, words)
 
 
-@to_lo_rules.register(random_fold_in_p)
+@to_lo_rules.register(primitives.random_fold_in_p)
 def _fold_in(keys: Any, data: Any) -> Key:
     return KeyArray(keys.dtype, _fold_in_words(keys.lanes, data, impl=keys.impl))
 
 
-@to_lo_rules.register(random_bits_p)
+@to_lo_rules.register(primitives.random_bits_p)
 def _random_bits(
     keys: Any, *, bit_width: int, shape: tuple[int, ...], partitionable: bool = True
 ) -> Any:

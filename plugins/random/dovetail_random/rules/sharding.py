@@ -13,24 +13,16 @@ from dovetail_sharding.types import (
     undivided_along,
 )
 
+from .. import primitives
 from ..draws.gamma import random_gamma_p
-from ..primitives import (
-    random_bits_p,
-    random_clone_p,
-    random_fold_in_p,
-    random_seed_p,
-    random_split_p,
-    random_unwrap_p,
-    random_wrap_p,
-)
 
-infer_rules.set(random_seed_p, same)
-infer_rules.set(random_clone_p, same)
-infer_rules.set(random_fold_in_p, elementwise)
+infer_rules.set(primitives.random_seed_p, same)
+infer_rules.set(primitives.random_clone_p, same)
+infer_rules.set(primitives.random_fold_in_p, elementwise)
 infer_rules.set(random_gamma_p, elementwise)
 
 
-@infer_rules.register(random_wrap_p)
+@infer_rules.register(primitives.random_wrap_p)
 def _random_wrap(app: Application, /, **params: Any) -> Parts:
     parts = app.parts(0)
     undivided_along(app, [len(parts) - 1])
@@ -43,5 +35,5 @@ def _longer(app: Application, /, **params: Any) -> Parts:
     return (*parts, *[None] * (app.outs[0].ndim - len(parts)))
 
 
-for _p in (random_unwrap_p, random_split_p, random_bits_p):
+for _p in (primitives.random_unwrap_p, primitives.random_split_p, primitives.random_bits_p):
     infer_rules.set(_p, _longer)
