@@ -15,7 +15,7 @@ _MODULES = (
     "dovetail_lax.linalg",
     "dovetail_backends",
     "dovetail_custom_rules",
-    "dovetail_custom_rules.linear_solve_lifting",
+    "dovetail_custom_rules.linear_solve",
     "dovetail_jit.primitive",
     "dovetail_remat.primitive",
     "dovetail_random.primitives",
@@ -23,9 +23,8 @@ _MODULES = (
     "dovetail_random.draws.gamma",
     "dovetail_refs.primitives",
     "dovetail_jax_names.extending.primitive",
-    "dovetail_jax_names.extending.primitive",
 )
-"""Where primitives are, by the names that they have there."""
+"""Modules with primitives, of the names that they have there."""
 _OTHERS = {"add_jaxvals_p": "add_p"}
 
 _absent, _listed = _attributes("jax.extend.core.primitives")
