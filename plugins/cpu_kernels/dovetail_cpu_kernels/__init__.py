@@ -1,9 +1,9 @@
-"""Kernels for the CPU in place of XLA's own code, where they were measured to be faster."""
+"""Kernels for the CPU that replace XLA's own code where they were measured to be faster."""
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .choice import cpu_kernels as cpu_kernels, cpu_kernels_isa as cpu_kernels_isa
+    from .library import cpu_kernels as cpu_kernels, cpu_kernels_isa as cpu_kernels_isa
 else:
     from dovetail_core import lazy_exports
 

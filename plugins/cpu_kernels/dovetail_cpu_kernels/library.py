@@ -1,4 +1,4 @@
-"""The library of kernels: loaded once, its functions as XLA registers them."""
+"""The library of kernels, loaded once, and the options that say whether and how it is used."""
 
 from __future__ import annotations
 
@@ -6,10 +6,49 @@ import ctypes
 from pathlib import Path
 from typing import Any
 
-from dovetail_core import cached
+from dovetail_base.options import as_bool
+from dovetail_core import Option, cached, config
 from dovetail_xla import ffi
 
-from .choice import SETS, cpu_kernels_isa
+cpu_kernels = config.add(
+    Option(
+        "cpu_kernels",
+        True,
+        "Programs for the CPU use the kernels of dovetail-cpu-kernels where they are faster than "
+        "what XLA makes.",
+        check=as_bool,
+        traced=True,
+    )
+)
+
+NUMBERS = ("float32", "float64", "int32", "int64", "uint32", "uint64")
+"""The element types that kernels compute with."""
+
+SETS = ("baseline", "avx2", "avx512")
+
+
+def _set(value: Any) -> str:
+    if value not in SETS:
+        raise ValueError(f"expected one of {', '.join(map(repr, SETS))}, got {value!r}")
+    return value
+
+
+cpu_kernels_isa = config.add(
+    Option(
+        "cpu_kernels_isa",
+        "avx512",
+        "The latest instruction set that kernels may use where the machine has it: 'baseline', "
+        "'avx2', 'avx512'. Set it before the CPU is first used.",
+        check=_set,
+    )
+)
+
+
+def serves(b: Any) -> bool:
+    """Tell whether the builder ``b`` may call kernels: for the CPU, and for one device, since XLA
+    cannot divide foreign functions."""
+    return b.platform == "cpu" and cpu_kernels.value and not b.is_divided
+
 
 FILE = Path(__file__).with_name("dovetail_cpu_kernels.so")
 TARGETS = (
@@ -23,7 +62,7 @@ TARGETS = (
     "dovetail_cpu_transpose",
     "dovetail_cpu_triangular_solve",
 )
-"""The foreign functions: their symbols are the names under which programs call them."""
+"""The foreign functions; their symbols are the names by which programs call them."""
 
 
 @cached(permanent="a library is loaded once")

@@ -8,6 +8,6 @@ MANIFEST = Manifest(
     contributes={"backends.stablehlo": ("dovetail_cpu_kernels.rules.stablehlo",)},
     members={"backends.targets.cpu.cpu_kernels": "dovetail_cpu_kernels.library:targets"},
     options={
-        name: f"dovetail_cpu_kernels.choice:{name}" for name in ("cpu_kernels", "cpu_kernels_isa")
+        name: f"dovetail_cpu_kernels.library:{name}" for name in ("cpu_kernels", "cpu_kernels_isa")
     },
 )

@@ -1,4 +1,4 @@
-"""Parts of a program that repeat are compiled once: found in its IR, called where they stand."""
+"""Parts of a program that repeat are compiled once: each instance becomes a call of one program."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Calls written out: what repeats is looked for in one list of equations."""
+"""Programs with their calls written out: repeated parts are searched in one list of equations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dovetail_jit import jit_p
 
 
 def count_flattened(program: ClosedJaxpr) -> int:
-    """How many equations :func:`flattened` has: exponentially many in a nest of calls."""
+    """The number of equations of :func:`flattened`: exponentially many in a nest of calls."""
 
     def count() -> int:
         called = [p for p in map(_called, program.eqns) if p is not None]
@@ -21,7 +21,7 @@ def count_flattened(program: ClosedJaxpr) -> int:
 
 
 def count_written(program: ClosedJaxpr) -> int:
-    """How many equations it has, those of a program that it calls counted once."""
+    """The number of its equations, those of a program that it calls counted once."""
     programs = {id(program): program}
     for each in (todo := [program]):  # grows
         for called in filter(None, map(_called, each.eqns)):
@@ -32,7 +32,7 @@ def count_written(program: ClosedJaxpr) -> int:
 
 
 def flat_equations(program: ClosedJaxpr) -> list[Eqn]:
-    """The equations of :func:`flattened` as they stand in their programs, on those's variables."""
+    """The equations of :func:`flattened`, with the variables of the programs that they are in."""
     result: list[Eqn] = []
     for eqn in program.eqns:
         called = _called(eqn)
@@ -44,7 +44,7 @@ def flat_equations(program: ClosedJaxpr) -> list[Eqn]:
 
 
 def flattened(jaxpr: Jaxpr) -> Jaxpr:
-    """The program with the programs that it calls (``jit``) in place of the calls."""
+    """The program, with its calls (``jit``) replaced by the programs that they call."""
     names: dict[Any, Any] = {}
     eqns: list[Eqn] = []
     _write(jaxpr.eqns, names, eqns, is_own=True)
@@ -52,7 +52,7 @@ def flattened(jaxpr: Jaxpr) -> Jaxpr:
 
 
 def _write(eqns: Sequence[Eqn], names: dict[Any, Any], made: list[Eqn], is_own: bool) -> None:
-    """Add equations, those of a called program with new variables."""
+    """Append equations to ``made``, those of a called program with new variables."""
     for eqn in eqns:
         program = _called(eqn)
         if program is not None:
@@ -66,7 +66,7 @@ def _write(eqns: Sequence[Eqn], names: dict[Any, Any], made: list[Eqn], is_own: 
 
 
 def _called(eqn: Eqn) -> ClosedJaxpr | None:
-    """The program that an equation calls and that can stand in its place."""
+    """The program that an equation calls, if the call can be written out; else None."""
     if eqn.primitive is not jit_p or eqn.effects or eqn.params.get("compiler_options_kvs"):
         return None
     program: ClosedJaxpr = eqn.params["jaxpr"]
@@ -74,7 +74,7 @@ def _called(eqn: Eqn) -> ClosedJaxpr | None:
 
 
 def renamed(eqn: Eqn, names: dict[Any, Any]) -> Eqn:
-    """The equation on other variables; those that are not in ``names`` stay."""
+    """The equation with other variables; those that are not in ``names`` stay."""
     if not names:
         return eqn
     invars = [names.get(x, x) for x in eqn.invars]

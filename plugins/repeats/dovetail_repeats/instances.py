@@ -1,4 +1,4 @@
-"""Instances of a run: where they begin, which are wired alike, and the program that they share."""
+"""Instances of a run: their starts, their wiring, and the program that they have in common."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dovetail_core import Atom, ClosedJaxpr, Eqn, Jaxpr, Literal, Var, programs
 from .flattening import renamed
 from .runs import Run
 
-Place = tuple[int, int]
-"""An equation of an instance, and which of its results or operands."""
+Position = tuple[int, int]
+"""The index of an equation of an instance, and that of one of its results or operands."""
 
 
 def last_uses(jaxpr: Jaxpr) -> dict[Any, int]:
-    """The number of the last equation that uses each variable, their count if it is a result."""
+    """The index of the last equation that uses each variable; their count if it is a result."""
     result: dict[Any, int] = {}
     for i, eqn in enumerate(jaxpr.eqns):
         for x in eqn.invars:
@@ -28,22 +28,22 @@ def last_uses(jaxpr: Jaxpr) -> dict[Any, int]:
 
 
 class Group(NamedTuple):
-    """Instances of one wiring.
+    """Instances of equal wiring.
 
     Attributes:
-        starts: the number of the first equation of each.
-        length: how many equations each has.
-        results: which results are used outside.
-        handed_on: bytes that go from one instance to the next.
+        starts: the index of the first equation of each.
+        length: the number of equations of each.
+        results: those that are used outside of the instance.
+        carried: the bytes that go from one instance to the next.
     """
 
     starts: list[int]
     length: int
-    results: list[Place]
-    handed_on: int
+    results: list[Position]
+    carried: int
 
     def instances(self, eqns: Sequence[Eqn]) -> list[Sequence[Eqn]]:
-        """The equations of each."""
+        """The equations of each instance."""
         return [eqns[start : start + self.length] for start in self.starts]
 
 
@@ -54,8 +54,8 @@ def nbytes(aval: Any) -> int:
 
 
 def groups(eqns: Sequence[Eqn], run: Run, uses: dict[Any, int]) -> list[Group]:
-    """The instances of a run that are wired alike, group by group."""
-    phase, handed_on = _phase(eqns, run, uses)
+    """The instances of a run, in groups of equal wiring."""
+    phase, carried = _phase(eqns, run, uses)
     start = run.start + phase
     by_wiring: dict[Any, list[int]] = {}
     for at in range(start, run.stop - run.period + 1, run.period):
@@ -63,15 +63,15 @@ def groups(eqns: Sequence[Eqn], run: Run, uses: dict[Any, int]) -> list[Group]:
     result: list[Group] = []
     for starts in by_wiring.values():
         results = {r for s in starts for r in _results(eqns, s, run.period, uses)}
-        result.append(Group(starts, run.period, sorted(results), handed_on))
+        result.append(Group(starts, run.period, sorted(results), carried))
     return result
 
 
 def _phase(eqns: Sequence[Eqn], run: Run, uses: dict[Any, int]) -> tuple[int, int]:
-    """Where in the period instances begin so that the fewest bytes go from one to the next, and
-    how many these are, by what a period in the middle computes.
+    """The offset at which instances begin so that the fewest bytes go from one to the next, and the
+    number of these bytes, both by the values that a period in the middle computes.
 
-    What is used a period later or more counts for none, as it crosses a border in any case.
+    A value that is used a period later or more does not count: it crosses a border in any case.
     """
     period = run.period
     first = run.start + run.saved // period // 2 * period
@@ -91,8 +91,8 @@ def _phase(eqns: Sequence[Eqn], run: Run, uses: dict[Any, int]) -> tuple[int, in
 
 
 def _wiring(eqns: Sequence[Eqn]) -> tuple[Any, ...]:
-    """Where each operand comes from: a result of the instance, or which of its inputs."""
-    inside: dict[Any, Place] = {}
+    """The origin of each operand: a result of the instance, or the index of an input."""
+    inside: dict[Any, Position] = {}
     inputs: dict[Any, int] = {}
     result: list[Any] = []
     for i, eqn in enumerate(eqns):
@@ -103,8 +103,8 @@ def _wiring(eqns: Sequence[Eqn]) -> tuple[Any, ...]:
     return tuple(result)
 
 
-def _results(eqns: Sequence[Eqn], start: int, length: int, uses: dict[Any, int]) -> list[Place]:
-    """Which results of an instance are used outside of it."""
+def _results(eqns: Sequence[Eqn], start: int, length: int, uses: dict[Any, int]) -> list[Position]:
+    """The results of an instance that are used outside of it."""
     return [
         (i, k)
         for i in range(length)
@@ -113,14 +113,14 @@ def _results(eqns: Sequence[Eqn], start: int, length: int, uses: dict[Any, int])
     ]
 
 
-def inputs_of(eqns: Sequence[Eqn], varied: Collection[Place] = ()) -> dict[Var | Place, Atom]:
-    """What equations take from elsewhere, by variable or operand, in the order of the first use.
+def inputs_of(eqns: Sequence[Eqn], varied: Collection[Position] = ()) -> dict[Var | Position, Atom]:
+    """The inputs of equations, by variable or operand, in the order of the first use.
 
     Args:
-        varied: the operands of equations that are literals, but others in other instances.
+        varied: operands that are literals, of other values in other instances.
     """
     inside: set[Any] = set()
-    result: dict[Var | Place, Atom] = {}
+    result: dict[Var | Position, Atom] = {}
     for i, eqn in enumerate(eqns):
         for k, x in enumerate(eqn.invars):
             if (i, k) in varied:
@@ -131,8 +131,8 @@ def inputs_of(eqns: Sequence[Eqn], varied: Collection[Place] = ()) -> dict[Var |
     return result
 
 
-def varied_literals(instances: Sequence[Sequence[Eqn]]) -> set[Place]:
-    """The operands of equations that are literals which differ among instances."""
+def varied_literals(instances: Sequence[Sequence[Eqn]]) -> set[Position]:
+    """The operands that are literals of other values in other instances."""
     first, *others = instances
     return {
         (i, k)
@@ -146,9 +146,9 @@ def varied_literals(instances: Sequence[Sequence[Eqn]]) -> set[Place]:
 
 
 def shared_program(
-    eqns: Sequence[Eqn], results: Sequence[Place], varied: Collection[Place]
+    eqns: Sequence[Eqn], results: Sequence[Position], varied: Collection[Position]
 ) -> ClosedJaxpr:
-    """The program of an instance, with variables of its own."""
+    """The program of an instance, with its own variables."""
     names: dict[Any, Var] = {key: Var(x.aval) for key, x in inputs_of(eqns, varied).items()}
     invars = list(names.values())
     names.update((v, Var(v.aval)) for e in eqns for v in e.outvars)

@@ -1,8 +1,8 @@
-"""What the pass ``repeats`` does: large parts of a program that repeat become calls of one program.
+"""The transformation of the pass ``repeats``: large repeated parts become calls of one program.
 
-XLA takes about as long for the thirtieth layer of a model as for the first, and longer where it
-fuses operations across layers (a sum that goes through all of them is computed anew in each). A
-call that it keeps is compiled once, with small costs per call.
+XLA takes about as long for the thirtieth layer of a model as for the first, and longer if it fuses
+operations across layers (a sum that goes through all of them is computed again in each). A function
+that it does not inline is compiled once, at a small cost per call.
 """
 
 from __future__ import annotations
@@ -23,31 +23,30 @@ from .instances import (
     shared_program,
     varied_literals,
 )
-from .kinds import coarse_kinds, kinds
 from .primitive import repeated_p
-from .runs import Run, runs
-from .settings import LENGTH, SAVED, compile_repeats_once
+from .repeats import LENGTH, SAVED, compile_repeats_once
+from .runs import Run, coarse_kinds, kinds, runs
 from .sinking import is_cheap, sunk
 
 _FLATTENED = 64
-"""How many times as many equations a program may have when its calls are written out: in a nest of
-calls they would be exponentially many."""
+"""The largest ratio of the equations with calls written out to those as written: in a nest of calls
+they would be exponentially many."""
 _KERNELS = 20
-"""Among how many equations there is at least one that is no arithmetic on elements. Long ones of
-these XLA fuses into few kernels, also across instances."""
-_HANDED_ON = 0.1
-"""Which part of an instance's bytes may at most go to the next one: what instances add up, as the
-gradient of a stack of which each uses a slice, XLA adds up in one kernel."""
+"""Of so many equations at least one must be more than arithmetic on elements. Long sequences of
+such arithmetic XLA fuses into few kernels, also across instances."""
+_CARRIED = 0.1
+"""The largest share of an instance's bytes that may go to the next one: values that instances add
+up, as the gradient of a stack of which each uses a slice, XLA adds up in one kernel."""
 
 
 def outlined(program: ClosedJaxpr) -> ClosedJaxpr:
-    """The program with calls in place of what repeats and is worth it, in loops, too."""
+    """The program with repeated parts replaced by calls where that pays, in loops, too."""
     return _outlined(program, is_new=True) if compile_repeats_once.value else program
 
 
 def _outlined(program: ClosedJaxpr, is_new: bool) -> ClosedJaxpr:
-    """``is_new``: its equations were not looked at as part of who calls it."""
-    is_new = is_new and _is_looked_at(program)
+    """``is_new``: its equations were not inspected as a part of the program that calls it."""
+    is_new = is_new and _is_inspected(program)
     if is_new and _may_repeat(flat_equations(program)):
         jaxpr = flattened(program.jaxpr)
         numbers = kinds(jaxpr.eqns)
@@ -60,15 +59,15 @@ def _outlined(program: ClosedJaxpr, is_new: bool) -> ClosedJaxpr:
     return program.replace(program.jaxpr.replace(eqns=eqns))
 
 
-def _is_looked_at(program: ClosedJaxpr) -> bool:
+def _is_inspected(program: ClosedJaxpr) -> bool:
     count = count_flattened(program)
     return LENGTH + SAVED <= count <= _FLATTENED * count_written(program)
 
 
 def _with_parts(eqn: Eqn, is_known: bool) -> Eqn:
-    """An equation with what repeats inside of its loops, branches and calls outlined there.
+    """An equation with repeated parts outlined in its regions.
 
-    ``is_known``: programs that it calls were looked at where they are called.
+    ``is_known``: programs that it calls were inspected with the calling program.
     """
     interface = eqn.primitive.regions(eqn.params) if eqn.primitive.regions else None
     if interface is None or eqn.primitive.anonymous:
@@ -83,7 +82,7 @@ def _with_parts(eqn: Eqn, is_known: bool) -> Eqn:
 
 
 def _may_repeat(eqns: Sequence[Eqn]) -> bool:
-    """Whether a closer look may find what is worth it."""
+    """Tell whether a closer analysis may result in calls."""
     result = filter(_may_pay, runs(coarse_kinds(eqns), LENGTH))
     return any(_has_kernels(eqns[r.start : r.start + r.period]) for r in result)
 
@@ -93,29 +92,29 @@ def _may_pay(run: Run) -> bool:
 
 
 def _worthwhile(jaxpr: Jaxpr, numbers: Sequence[int]) -> list[Group]:
-    """What repeats and is worth it, where equations are of kinds with these numbers."""
+    """The groups of instances that pay, for equations of kinds with these numbers."""
     uses = last_uses(jaxpr)
     result = [g for r in runs(numbers, LENGTH) if _may_pay(r) for g in groups(jaxpr.eqns, r, uses)]
     return [g for g in result if _pays(g, g.instances(jaxpr.eqns)[0])]
 
 
 def _pays(group: Group, eqns: Sequence[Eqn]) -> bool:
-    """Whether a group is worth it; effects have an order, which calls would not keep."""
+    """Tell whether a group pays. Not with effects: calls would not keep their order."""
     if (len(group.starts) - 1) * group.length < SAVED or any(e.effects for e in eqns):
         return False
-    if group.handed_on > _HANDED_ON * sum(nbytes(v.aval) for e in eqns for v in e.outvars):
+    if group.carried > _CARRIED * sum(nbytes(v.aval) for e in eqns for v in e.outvars):
         return False
     return _has_kernels(eqns)
 
 
 def _has_kernels(eqns: Sequence[Eqn]) -> bool:
-    """Whether enough of the equations are more than arithmetic on elements."""
+    """Tell whether enough of the equations are more than arithmetic on elements."""
     kernels = sum(not (is_cheap(e) or e.primitive.traits.elementwise) for e in eqns)
     return kernels * _KERNELS >= len(eqns)
 
 
 def _with_calls(jaxpr: Jaxpr, result: Sequence[Group]) -> Jaxpr:
-    """The program with a call in place of each instance."""
+    """The program with each instance replaced by a call."""
     calls: dict[int, tuple[int, Eqn]] = {}
     for group in result:
         instances = group.instances(jaxpr.eqns)

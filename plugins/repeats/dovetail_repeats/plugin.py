@@ -6,12 +6,12 @@ MANIFEST = Manifest(
     "repeats",
     requires=("backends", "jit", "remat"),
     primitives=("dovetail_repeats.primitive",),
-    options={"compile_repeats_once": "dovetail_repeats.settings:compile_repeats_once"},
-    passes={"repeats": "dovetail_repeats.passing:REPEATS"},
+    options={"compile_repeats_once": "dovetail_repeats.repeats:compile_repeats_once"},
+    passes={"repeats": "dovetail_repeats.repeats:REPEATS"},
     contributes={
-        "backends.stablehlo": ("dovetail_repeats.rules.running",),
-        "backends.reference": ("dovetail_repeats.rules.running",),
+        "backends.stablehlo": ("dovetail_repeats.rules.backends",),
+        "backends.reference": ("dovetail_repeats.rules.backends",),
     },
     samples=("dovetail_repeats.samples",),
-    own_rules=("dovetail_repeats.rules.running",),
+    own_rules=("dovetail_repeats.rules.backends",),
 )

@@ -1,4 +1,4 @@
-"""The primitive ``repeated``: a call of a program that stands in several places."""
+"""The primitive ``repeated``: a call of a program that has several such calls."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 from dovetail_core import ClosedJaxpr, Operand, Primitive, RegionInterface, call_interface
 
 repeated_p = Primitive("repeated", multiple_results=True)
-repeated_p.def_traits(parameters={"jaxpr": "what repeats"})
-"""``repeated(*operands, jaxpr)``: made by the pass before a program is lowered."""
+repeated_p.def_traits(parameters={"jaxpr": "the repeated program"})
+"""``repeated(*operands, jaxpr)``: bound by the pass, before a program is lowered."""
 
 
 @repeated_p.def_effectful_abstract_eval

@@ -1,17 +1,22 @@
-"""Runs: stretches of a sequence of kinds that repeat with some period."""
+"""Kinds of equations, and runs: stretches of a sequence of kinds that repeat with some period.
+
+Two equations are of one kind if they differ in their operands alone.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from operator import eq
-from typing import NamedTuple
+from operator import attrgetter, eq
+from typing import Any, NamedTuple
+
+from dovetail_core import Eqn, Literal
 
 _CANDIDATES = 24
-"""How many periods are tried, the most frequent distances between equal stretches first."""
+"""The number of periods that are tried, the most frequent distances of equal stretches first."""
 _STRETCH = 4
-"""How many kinds in a row make a stretch."""
+"""The number of kinds in a row that make a stretch."""
 
 
 class Run(NamedTuple):
@@ -23,12 +28,12 @@ class Run(NamedTuple):
 
     @property
     def saved(self) -> int:
-        """How many equations need not be compiled."""
+        """The number of equations that need not be compiled."""
         return ((self.stop - self.start) // self.period - 1) * self.period
 
 
 def runs(kinds: Sequence[int], least: int) -> list[Run]:
-    """The runs that can stand side by side, those that save most first.
+    """The runs that do not overlap, those that save most first.
 
     Args:
         least: the least period.
@@ -46,7 +51,7 @@ def runs(kinds: Sequence[int], least: int) -> list[Run]:
 
 
 def _periods(kinds: Sequence[int], least: int) -> list[int]:
-    """The most frequent distances from a stretch of kinds to where it stands next."""
+    """The most frequent distances from a stretch of kinds to its next occurrence."""
     last: dict[tuple[int, ...], int] = {}
     distances: Counter[int] = Counter()
     for i, stretch in enumerate(zip(*[kinds[k:] for k in range(_STRETCH)])):
@@ -62,3 +67,32 @@ def _of_period(kinds: Sequence[int], period: int) -> Iterator[Run]:
     again = bytes(map(eq, kinds, kinds[period:]))
     for result in re.finditer(rb"\x01{%d,}" % period, again):
         yield Run(result.start(), result.end() + period, period)
+
+
+_aval = attrgetter("aval")
+
+
+def coarse_kinds(eqns: Sequence[Eqn]) -> list[int]:
+    """As :func:`kinds`, by primitives and types of results alone: a fraction of the time."""
+    known: dict[Any, int] = {}
+    return [known.setdefault((e.primitive, *map(_aval, e.outvars)), len(known)) for e in eqns]
+
+
+def kinds(eqns: Sequence[Eqn]) -> list[int]:
+    """A number for each equation, the same for those of one kind.
+
+    An equation with an unhashable parameter is of no other's kind.
+    """
+    known: dict[Any, int] = {}
+    result: list[int] = []
+    for eqn in eqns:
+        ins = [(x.aval, x.__class__ is Literal) for x in eqn.invars]
+        key = (
+            eqn.primitive, *ins, *map(_aval, eqn.outvars), eqn.effects,
+            eqn.primitive.keys.of(eqn.params),
+        )  # fmt: skip
+        try:
+            result.append(known.setdefault(key, len(known)))
+        except TypeError:
+            result.append(known.setdefault(eqn, len(known)))
+    return result

@@ -1,7 +1,7 @@
-"""What one instance computes for another is computed there again where that is cheap.
+"""Recomputation of cheap values in the instances that use them.
 
-XLA does the same where it fuses operations: of the many values that go from the pass forward to the
-one back, few are kept in memory. Calls are borders to its fusions, so it is done here.
+XLA does the same when it fuses operations: of the many values that go from the forward pass to the
+backward pass, few are kept in memory. It does not fuse across calls, so it is done here.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from dovetail_core import Eqn, Jaxpr, Literal, Var
 from dovetail_remat import cost_rules
 
 from .flattening import renamed
-from .instances import Group, Place, nbytes
+from .instances import Group, Position, nbytes
 
 _SMALL = 8
-"""A value that is so many times smaller than what is computed from it is kept for that."""
+"""A value that is so many times smaller than those computed from it is kept for them."""
 _LONGEST = 24
-"""How many equations at most are repeated for one value."""
+"""The largest number of equations that are repeated for one value."""
 
 
 class Recipe(NamedTuple):
-    """How to compute a value again: its instance's start, and the equations that do."""
+    """The equations that compute a value again, and the start of the instance that computes it."""
 
     start: int
     steps: list[int]
@@ -32,8 +32,8 @@ class Recipe(NamedTuple):
 def sunk(
     jaxpr: Jaxpr, kinds: Sequence[int], result: Sequence[Group]
 ) -> tuple[Jaxpr, Sequence[int]]:
-    """The program with equations repeated in the instances, and between them, where what they
-    compute is used; and the kinds of its equations."""
+    """The program with equations repeated in the instances, and between them, that use their
+    results; and the kinds of its equations."""
     borders = {0, len(jaxpr.eqns)}
     recipes: dict[Any, Recipe] = {}
     for group in result:
@@ -52,8 +52,8 @@ def sunk(
 def _repeated(
     eqns: Sequence[Eqn], borders: Sequence[int], recipes: dict[Any, Recipe]
 ) -> tuple[list[Eqn], list[int]]:
-    """The equations, with those of recipes behind the border before where they are needed, and
-    the number of the one that each was."""
+    """The equations, with those of recipes after the border before their use, and the index of the
+    original of each."""
     made: list[Eqn] = []
     origins: list[int] = []
     for start, stop in pairwise(borders):
@@ -77,11 +77,11 @@ def _wanted(eqns: Sequence[Eqn], start: int, recipes: dict[Any, Recipe]) -> list
     return sorted(steps)
 
 
-def _cheap_results(eqns: Sequence[Eqn], results: Sequence[Place]) -> dict[Place, list[int]]:
-    """The results that are cheap to compute from others and from inputs, and by which equations."""
+def _cheap_results(eqns: Sequence[Eqn], results: Sequence[Position]) -> dict[Position, list[int]]:
+    """The results that are cheap to compute from others and from inputs, with the equations."""
     where = {v: (i, k) for i, e in enumerate(eqns) for k, v in enumerate(e.outvars)}
     kept = set(results)
-    known: dict[Place, frozenset[int]] = {}
+    known: dict[Position, frozenset[int]] = {}
     for i, eqn in enumerate(eqns):
         steps = _steps(i, eqn, where, kept, known)
         if steps is not None and len(steps) <= _LONGEST:
@@ -92,27 +92,27 @@ def _cheap_results(eqns: Sequence[Eqn], results: Sequence[Place]) -> dict[Place,
 def _steps(
     i: int,
     eqn: Eqn,
-    where: dict[Var, Place],
-    kept: set[Place],
-    known: dict[Place, frozenset[int]],
+    where: dict[Var, Position],
+    kept: set[Position],
+    known: dict[Position, frozenset[int]],
 ) -> frozenset[int] | None:
-    """The equations by which a result is computed from what is kept; None if it is not cheap."""
+    """The equations that compute a result from values that are kept; None if that is not cheap."""
     if not is_cheap(eqn):
         return None
     steps = frozenset((i,))
     for x in eqn.invars:
-        place = None if isinstance(x, Literal) else where.get(x)
-        if place is None:
+        position = None if isinstance(x, Literal) else where.get(x)
+        if position is None:
             continue  # a literal, or an input of the instance
-        if place in known:
-            steps |= known[place]
-        elif place not in kept and nbytes(x.aval) * _SMALL > nbytes(eqn.outvars[0].aval):
+        if position in known:
+            steps |= known[position]
+        elif position not in kept and nbytes(x.aval) * _SMALL > nbytes(eqn.outvars[0].aval):
             return None
     return steps
 
 
 def is_cheap(eqn: Eqn) -> bool:
-    """Whether an equation only moves elements, or does arithmetic on each."""
+    """Tell whether an equation only moves elements, or does arithmetic on each."""
     primitive = eqn.primitive
     if primitive.regions is not None or eqn.effects or len(eqn.outvars) != 1:
         return False

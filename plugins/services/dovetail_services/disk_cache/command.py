@@ -1,4 +1,4 @@
-"""The command ``dovetail cache``: what is in the cache on disk, whether it is whole; its end."""
+"""The command ``dovetail cache``: shows, verifies and empties the cache on disk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from dovetail_core import DovetailError
 
-from .entry import LARGEST, DamagedEntry, Parts, is_old, take_apart
+from .entry import LARGEST, DamagedEntry, Parts, is_old, split_entry
 from .folder import File, delete, entries, remove_left_behind
 from .options import cache_dir, cache_max_size, cache_signed
 from .trust import UntrustedFile, check_folder, read_file, user_secret
@@ -26,7 +26,7 @@ def configure(parser: ArgumentParser) -> None:
         help="list: each entry; info: the folder; clear: delete entries; verify: check every byte",
     )  # fmt: skip
     parser.add_argument(
-        "--dir", metavar="PATH", help="the folder, in place of DOVETAIL_COMPILATION_CACHE_DIR"
+        "--dir", metavar="PATH", help="the folder, instead of DOVETAIL_COMPILATION_CACHE_DIR"
     )
     parser.add_argument(
         "--older-than", metavar="DAYS", type=float, default=0.0,
@@ -37,7 +37,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Do what is asked for; 1 where something is damaged."""
+    """Perform the action; 1 if an entry is damaged."""
     folder = _folder(args.dir)
     result = sorted(entries(folder), key=lambda f: -f.used)
     if args.action == "list":
@@ -52,10 +52,10 @@ def run(args: Namespace) -> int:
 
 
 def _folder(given: str | None) -> str:
-    """The folder, which must be there, and nobody else's.
+    """The folder of the cache.
 
     Raises:
-        DovetailError: it is not; says what to do.
+        DovetailError: there is none, or others may write to it; says what to do.
     """
     path = given or cache_dir.value
     if not path:
@@ -87,7 +87,7 @@ def _list(folder: str, result: list[File]) -> None:
 
 def _info(folder: str, result: list[File]) -> None:
     limit = cache_max_size.value
-    kinds, places = dict[str, int](), dict[str, int]()
+    kinds, environments = dict[str, int](), dict[str, int]()
     for f in result:
         parts = _parts(folder, f)
         known = isinstance(parts, Parts)
@@ -95,12 +95,12 @@ def _info(folder: str, result: list[File]) -> None:
         kinds[kind] = kinds.get(kind, 0) + 1
         if known:
             text = _environment(parts)
-            places[text] = places.get(text, 0) + 1
+            environments[text] = environments.get(text, 0) + 1
     print(f"folder: {folder}")
     print(f"entries: {_count(result)}")
     print(f"limit: {'none' if limit < 0 else _size(limit)}")
     print(f"signed: {'yes' if cache_signed.value else 'no'}")
-    for what, counts in (("kind", kinds), ("for", places)):
+    for what, counts in (("kind", kinds), ("for", environments)):
         for name, n in sorted(counts.items()):
             print(f"{what}: {_plain(name)}: {n}")
 
@@ -110,27 +110,27 @@ def _clear(folder: str, result: list[File], days: float) -> None:
         raise DovetailError(f"--older-than is a number of days, 0 or more, not {days:g}.")
     before = time.time_ns() - int(days * 86400e9)
     chosen = [f for f in result if not days or f.used < before]
-    gone = [f for f in chosen if delete(folder, f.name)]
+    deleted = [f for f in chosen if delete(folder, f.name)]
     remove_left_behind(folder)
-    print(f"deleted {_count(gone)} in {folder}")
-    if len(gone) < len(chosen):
-        print(f"{len(chosen) - len(gone)} could not be deleted: they are another user's")
+    print(f"deleted {_count(deleted)} in {folder}")
+    if len(deleted) < len(chosen):
+        print(f"{len(chosen) - len(deleted)} could not be deleted: they are another user's")
 
 
 def _verify(folder: str, result: list[File], remove: bool) -> int:
     bad = 0
     for f in result:
-        parts = _parts(folder, f, whole=True)
+        parts = _parts(folder, f, with_body=True)
         if isinstance(parts, str):
             bad += 1
-            gone = remove and delete(folder, f.name)
-            print(f"{f.name}: {parts}{' (deleted)' if gone else ''}")
+            is_deleted = remove and delete(folder, f.name)
+            print(f"{f.name}: {parts}{' (deleted)' if is_deleted else ''}")
     print(f"{_count(result)} in {folder}: {bad or 'none'} damaged or of an earlier version")
     return 1 if bad and not remove else 0
 
 
-def _parts(folder: str, f: File, whole: bool = False) -> Parts | str:
-    """An entry taken apart, or what is wrong with it."""
+def _parts(folder: str, f: File, with_body: bool = False) -> Parts | str:
+    """The parts of an entry, or a description of its fault."""
     try:
         secret = user_secret() if cache_signed.value else None
         path = os.path.join(folder, f.name)
@@ -138,8 +138,8 @@ def _parts(folder: str, f: File, whole: bool = False) -> Parts | str:
         os.close(file)
         if is_old(blob):
             return "it has the format of an earlier version"
-        parts = take_apart(blob, secret)
-        if whole:
+        parts = split_entry(blob, secret)
+        if with_body:
             parts.body()
     except (DamagedEntry, UntrustedFile) as e:
         return str(e)
@@ -149,7 +149,7 @@ def _parts(folder: str, f: File, whole: bool = False) -> Parts | str:
 
 
 def _environment(parts: Parts) -> str:
-    """The purpose of an entry, in words."""
+    """The versions and the device that an entry is for, in words."""
     try:
         facts = json.loads(parts.environment)
         names = ("platform", "device_kind", "machine")
@@ -159,7 +159,7 @@ def _environment(parts: Parts) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text without what could move the cursor of a terminal."""
+    """Text without characters that could move the cursor of a terminal."""
     return "".join(c if c.isprintable() else "?" for c in text)
 
 

@@ -25,7 +25,7 @@ LARGEST = 1 << 31
 
 
 class DamagedEntry(Exception):
-    """An entry is not what was written under its name; the text says in what way."""
+    """An entry is not what was written under its name; the text says why."""
 
 
 def encode(
@@ -41,7 +41,7 @@ def encode(
 
 
 class Parts(NamedTuple):
-    """An entry taken apart, its checksum right.
+    """The parts of an entry whose checksum is right.
 
     Attributes:
         packed: the body, packed. size: how long it is unpacked.
@@ -60,14 +60,14 @@ class Parts(NamedTuple):
 
 
 def decode(blob: bytes, key: bytes, environment: bytes, secret: bytes | None) -> bytes | None:
-    """The body of an entry; None where it is of another environment or an earlier format.
+    """The body of an entry; None if it is of another environment or an earlier format.
 
     Raises:
         DamagedEntry: it was altered, is of another program, or lacks the signature of ``secret``.
     """
     if is_old(blob):
         return None
-    parts = take_apart(blob, secret)
+    parts = split_entry(blob, secret)
     if parts.key != key:
         raise DamagedEntry("it is of another program")
     return parts.body() if parts.environment == environment else None
@@ -78,8 +78,8 @@ def is_old(blob: bytes) -> bool:
     return blob.startswith(_OLD)
 
 
-def take_apart(blob: bytes, secret: bytes | None) -> Parts:
-    """The parts of an entry, whatever it is of.
+def split_entry(blob: bytes, secret: bytes | None) -> Parts:
+    """The parts of an entry, of whatever program.
 
     Raises:
         DamagedEntry: it was altered, or lacks the signature of ``secret``.
@@ -106,7 +106,7 @@ def _signature(digest: bytes, secret: bytes) -> bytes:
 
 
 def _unpacked(packed: memoryview, size: int) -> bytes:
-    """Exactly ``size`` bytes: what would unpack to more is not unpacked."""
+    """Exactly ``size`` bytes; an error if there would be more or fewer."""
     if not 0 < size < LARGEST:
         raise DamagedEntry(f"it states a body of {size} bytes")
     unpacker = zlib.decompressobj()

@@ -1,8 +1,9 @@
-"""The folder of a cache: entries are written so that no reader sees half of one, and forgotten.
+"""The folder of a cache: its entries are read, written atomically, and evicted.
 
-Processes share a folder and never wait for each other. An entry is written beside its place and
-renamed. A temporary file is locked by its writer while that lives, so that others can tell what was
-left behind. A writer evicts when its entry is in place: the last one to look sees all there are.
+Processes share a folder and never wait for each other. An entry is written to a temporary file and
+renamed. The writer holds a lock on the temporary file, so that other processes recognise files of
+processes that have ended. A writer evicts after its entry is written, so that the last writer
+counts all entries.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .trust import read_file
 
 try:
     import fcntl
-except ImportError:  # not POSIX: what was left behind is told by its age
+except ImportError:  # not POSIX: files of processes that have ended are recognised by their age
     fcntl = None
 
 _ENTRY = re.compile(r"[0-9a-f]{64}\.bin")
@@ -40,7 +41,7 @@ def read_entry(folder: str, name: str, shared: bool) -> bytes:
 
 
 def write_entry(folder: str, name: str, blob: bytes, shared: bool) -> None:
-    """Put an entry in its place, whole or not at all. OSError where that fails."""
+    """Write an entry atomically. OSError if that fails."""
     file, temporary = _locked_temporary(folder)
     try:
         with open(file, "wb", buffering=0) as f:
@@ -59,7 +60,7 @@ def write_entry(folder: str, name: str, blob: bytes, shared: bool) -> None:
 
 
 def _locked_temporary(folder: str) -> tuple[int, str]:
-    import tempfile  # which who only reads does without
+    import tempfile  # reading alone does not need it
 
     while True:
         file, path = tempfile.mkstemp(prefix=_TEMPORARY, dir=folder)
@@ -68,7 +69,7 @@ def _locked_temporary(folder: str) -> tuple[int, str]:
                 return file, path
             with suppress(OSError):  # some file systems have no locks
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.fstat(file).st_nlink:  # else it was taken for left behind before it was locked
+            if os.fstat(file).st_nlink:  # else another process deleted it before it was locked
                 return file, path
             os.close(file)
         except BaseException:
@@ -79,7 +80,7 @@ def _locked_temporary(folder: str) -> tuple[int, str]:
 
 
 def remove_left_behind(folder: str) -> None:
-    """Delete the temporary files of processes that are no more."""
+    """Delete the temporary files of processes that have ended."""
     with suppress(OSError), os.scandir(folder) as result:
         for each in result:
             if each.name.startswith(_TEMPORARY):
@@ -106,8 +107,8 @@ def _is_left_behind(path: str) -> bool:
 def evict(folder: str, limit: int, kept: str = "") -> None:
     """Delete the entries that were used longest ago until all take at most ``limit`` bytes.
 
-    The entry named ``kept`` goes last. Several processes may do this at once: they delete in the
-    same order, and count what another has deleted.
+    The entry named ``kept`` is deleted last. Several processes may do this at once: they delete in
+    the same order, and count the entries that another has deleted.
     """
     result = entries(folder)
     total = sum(f.size for f in result)
@@ -127,7 +128,7 @@ class File(NamedTuple):
 
 
 def entries(folder: str) -> list[File]:
-    """The files of entries, whatever is in them. OSError where there is no folder."""
+    """The files of entries, whatever is in them. OSError if there is no folder."""
     result: list[File] = []
     with os.scandir(folder) as every:
         for each in every:
@@ -139,7 +140,7 @@ def entries(folder: str) -> list[File]:
 
 
 def delete(folder: str, name: str) -> bool:
-    """Delete an entry; whether it is gone now. It stays where it is another user's."""
+    """Delete an entry; False if it cannot be deleted, as another user's."""
     try:
         os.unlink(os.path.join(folder, name))
     except FileNotFoundError:  # another process did it

@@ -23,7 +23,7 @@ from .store import Store, open_store
 
 @cached(permanent="versions and the processor do not change in a process")
 def environment(device: Any) -> bytes:
-    """The versions, the kind of device and the processor, as text."""
+    """The versions, the kind of device and the processor that an entry is for, as text."""
     facts = {
         "dovetail": installed_version("dovetail-core") or "unknown",
         "jaxlib": ".".join(map(str, JAXLIB_VERSION)),
@@ -38,8 +38,7 @@ def environment(device: Any) -> bytes:
 
 
 def _features() -> str:
-    """The features of the processor, in the order of the alphabet; its name where that is not
-    told."""
+    """The features of the processor in alphabetical order; its name if they are not known."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
             for line in lines:
@@ -52,7 +51,7 @@ def _features() -> str:
 
 
 def get(request: Request, make: Callable[[], Runnable]) -> Runnable | None:
-    """An executable from the cache, or made and written to it; None where there is no cache."""
+    """An executable from the cache, or made and written to it; None if there is no cache."""
     store = open_store()
     if store is None:
         return None
@@ -62,7 +61,7 @@ def get(request: Request, make: Callable[[], Runnable]) -> Runnable | None:
         return made_of(request, loaded, was_loaded=True)
     start = time.perf_counter()
     made = make()
-    # Who makes the full one in place of a provisional one writes it, too.
+    # The full executable that replaces a provisional one is written by its maker.
     if made.is_provisional or made.compiled is None:
         return made
     if time.perf_counter() - start >= cache_min_seconds.value:
@@ -79,12 +78,12 @@ def _write(store: Store, key: bytes, device: Any, module: LoweredModule, loaded:
 
 
 def _key_of_complete(key: bytes) -> bytes:
-    """The key of the whole executable of which a lighter one is under ``key``."""
+    """The key of the complete executable of which a stripped one is under ``key``."""
     return hashlib.sha256(key + b"whole").digest()
 
 
 def load_executable(store: Store, key: bytes, device: Any, module: LoweredModule) -> Any:
-    """The executable under ``key``; None where there is none that can be used."""
+    """The executable under ``key``; None if there is none that can be used."""
     runtime = backend_of(device).client
 
     def use(body: bytes) -> Any:
@@ -97,8 +96,8 @@ def load_executable(store: Store, key: bytes, device: Any, module: LoweredModule
 def complete_executable(
     module: LoweredModule, device: Any, options: Mapping[str, Any], loaded: Any
 ) -> Any:
-    """The executable of a module to look at: ``loaded``, unless that is a lighter one (see
-    ``dovetail_xla.stripping``), in whose place the whole one is read, or else made again."""
+    """The executable of a module with its HLO: ``loaded``, unless that is stripped (see
+    ``dovetail_xla.stripping``); then the complete one is read, or compiled again."""
     if module.platform != "cpu" or not is_stripped(execution.hlo_text(loaded)):
         return loaded
     given = all_options(module.platform, options)

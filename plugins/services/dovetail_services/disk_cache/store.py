@@ -1,4 +1,4 @@
-"""Entries of the cache, found by keys: read, written, and what goes wrong told to the user."""
+"""Entries of the cache by their keys: read and written, with warnings if that fails."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class Store(NamedTuple):
-    """A folder that may be used, and the secret that its entries are signed with, if they are."""
+    """A folder that may be used, and the secret that its entries are signed with, if any."""
 
     folder: str
     secret: bytes | None
@@ -42,8 +42,7 @@ class Store(NamedTuple):
         return f"{hashlib.sha256(content).hexdigest()}.bin"
 
     def read(self, key: bytes, environment: bytes, use: Callable[[bytes], T]) -> T | None:
-        """The value that ``use`` makes of an entry's body, or None: there is none that can be
-        used."""
+        """The value that ``use`` makes of an entry's body; None if no entry can be used."""
         name = self.name(key, environment)
         try:
             blob = read_entry(self.folder, name, self.secret is not None)
@@ -53,7 +52,7 @@ class Store(NamedTuple):
             return None
         except Exception as e:
             reason = str(e) if isinstance(e, (DamagedEntry, UntrustedFile)) else repr(e)
-            _tell(
+            _warn(
                 f"the compilation cache entry {os.path.join(self.folder, name)} is damaged, or not "
                 f"a cache entry: {reason}. It is not used: the program is compiled again and the "
                 "entry replaced."
@@ -61,7 +60,7 @@ class Store(NamedTuple):
             return None
 
     def write(self, key: bytes, environment: bytes, body: bytes, label: str) -> None:
-        """Put an entry in its place; ``label`` says to people what it is."""
+        """Write an entry; ``label`` describes it for people."""
         if len(body) >= LARGEST:
             return
         blob = encode(key, environment, body, self.secret, label[:200].encode(errors="replace"))
@@ -69,29 +68,29 @@ class Store(NamedTuple):
         if len(blob) < cache_min_bytes.value:
             return
         if 0 <= limit < len(blob):
-            _tell_once(
+            _warn_once(
                 f"a compiled program of {len(blob)} bytes is not written to the compilation cache "
                 f"in {self.folder}, which may take {limit} (compilation_cache_max_size)."
             )
             return
         name = self.name(key, environment)
         try:
-            make_folders(self.folder)  # somebody may have deleted it
+            make_folders(self.folder)  # another process may have deleted it
             if limit >= 0:
                 evict(self.folder, limit - len(blob))
             write_entry(self.folder, name, blob, self.secret is not None)
             if limit >= 0:
                 evict(self.folder, limit, name)
         except OSError as e:
-            _tell_cannot_write(self.folder, e)
+            _warn_cannot_write(self.folder, e)
 
 
 _tidied: set[str] = set()
-_told: set[str] = set()
+_warned: set[str] = set()
 
 
 def open_store() -> Store | None:
-    """The cache, its folder made if need be; None where none is to be used, which is told."""
+    """The cache, whose folder is made if need be; None, after a warning, if none can be used."""
     path: str | None = cache_dir.value
     secret = None
     if path is None or cache_max_size.value == 0:
@@ -104,7 +103,7 @@ def open_store() -> Store | None:
         else:
             check_folder(path)
     except UntrustedFile as e:
-        _tell_once(
+        _warn_once(
             f"the compilation cache in {path} is not used: {e}. What is read from a cache is run "
             "as code. Give compilation_cache_dir a directory that you alone can write to (chmod "
             "go-w), or set compilation_cache_signed, so that only entries with the signature of "
@@ -112,10 +111,10 @@ def open_store() -> Store | None:
         )
         return None
     except OSError as e:
-        _tell_cannot_write(path, e)
+        _warn_cannot_write(path, e)
         return None
     except RuntimeError as e:  # the user has no home directory
-        _tell_once(f"the compilation cache in {path} is not used: {e} Give its whole path.")
+        _warn_once(f"the compilation cache in {path} is not used: {e} Give its whole path.")
         return None
     if path not in _tidied:
         _tidied.add(path)
@@ -123,19 +122,19 @@ def open_store() -> Store | None:
     return Store(path, secret)
 
 
-def _tell_cannot_write(folder: str, error: OSError) -> None:
-    _tell_once(
+def _warn_cannot_write(folder: str, error: OSError) -> None:
+    _warn_once(
         f"the compilation cache in {folder} cannot be written to ({error.strerror or error}); "
         "programs run all the same. Set compilation_cache_dir to a directory that can be written "
         "to, on a disk that has space."
     )
 
 
-def _tell_once(text: str) -> None:
-    if text not in _told:
-        _told.add(text)
-        _tell(text, 1)
+def _warn_once(text: str) -> None:
+    if text not in _warned:
+        _warned.add(text)
+        _warn(text, 1)
 
 
-def _tell(text: str, depth: int = 0) -> None:
+def _warn(text: str, depth: int = 0) -> None:
     warnings.warn(text, RuntimeWarning, stacklevel=4 + depth)

@@ -1,4 +1,4 @@
-"""Whose folders and files may be used: the user's own, and those that nobody else can change.
+"""Checks that folders and files are the user's own, or that no other user can change them.
 
 The rules are those by which ssh accepts its configuration: a folder and all folders above it belong
 to the user or to root, and nobody else may write to them. Above the folder itself, one that others
@@ -25,7 +25,7 @@ _FLAGS = (
 
 
 def make_folders(path: str) -> None:
-    """Make a folder and those above it that are missing, for the user alone."""
+    """Make a folder and its missing parents, for the user alone."""
     missing: list[str] = []
     path = os.path.abspath(path)
     while not os.path.isdir(path) and os.path.dirname(path) != path:
@@ -43,19 +43,19 @@ class UntrustedFile(Exception):
 
 
 def check_folder(path: str) -> None:
-    """Raise UntrustedFile where others than the user and root can change what is in a folder."""
+    """Raise UntrustedFile if others than the user and root can change the content of a folder."""
     if not _POSIX:
         return
     path = os.path.realpath(path)
-    for place in _and_above(path):
-        result = os.lstat(place)
-        problem = _problem(result, place)
+    for folder in _with_parents(path):
+        result = os.lstat(folder)
+        problem = _problem(result, folder)
         shared = problem and result.st_mode & stat.S_ISVTX and result.st_uid in (0, os.geteuid())
-        if problem and not (shared and place != path):
-            raise UntrustedFile(f"{place} {problem}")
+        if problem and not (shared and folder != path):
+            raise UntrustedFile(f"{folder} {problem}")
 
 
-def _and_above(path: str) -> Iterator[str]:
+def _with_parents(path: str) -> Iterator[str]:
     yield path
     while (above := os.path.dirname(path)) != path:
         path = above
@@ -119,7 +119,7 @@ def read_file(path: str, largest: int, *, shared: bool = False) -> tuple[bytes, 
 
 
 def _read(file: int, size: int) -> bytes:
-    """Up to one byte more than ``size``, so that what grows meanwhile is noticed."""
+    """Up to one byte more than ``size``, so that a file that grows is noticed."""
     parts: list[bytes] = []
     left = size + 1
     while left and (part := os.read(file, left)):
@@ -164,14 +164,14 @@ def user_secret() -> bytes:
 
 
 def _make(path: Path) -> None:
-    """Write it aside and link it to its place, so that of two processes one makes it, whole."""
+    """Write it to a temporary file and link that: of two processes one makes it, atomically."""
     make_folders(str(path.parent))
-    aside = path.with_name(f".{path.name}-{os.getpid()}-{os.urandom(4).hex()}")
-    file = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    temporary = path.with_name(f".{path.name}-{os.getpid()}-{os.urandom(4).hex()}")
+    file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with open(file, "wb") as f:
             f.write(os.urandom(_LENGTH))
         with suppress(FileExistsError):  # another process was first
-            os.link(aside, path)
+            os.link(temporary, path)
     finally:
-        os.unlink(aside)
+        os.unlink(temporary)

@@ -37,8 +37,8 @@ def compile_all(
         jobs: how many are compiled at a time; by default as many as there are processors.
         progress: whether to show how far it is, on standard error: by default (None) on a terminal,
             after half a second, unless the option ``compile_progress`` is off.
-        return_exceptions: return the exception in place of a program that cannot be traced or
-            compiled, in place of raising it.
+        return_exceptions: for a program that cannot be traced or compiled return the exception,
+            instead of raising it.
 
     Returns: the compiled programs, in the order of ``programs``.
 
@@ -91,7 +91,7 @@ class _Item:
     def __init__(self, given: Any, position: int) -> None:
         self.position = position
         self._result: Any = None
-        self._twin: _Item | None = None
+        self._equal: _Item | None = None
         self._lowered: Lowered | None = None
         self._lower, self.name = _stage(given, position)
 
@@ -104,7 +104,7 @@ class _Item:
             self._result = e
             return _nothing
         if known != self.position:
-            self._twin = given[known]
+            self._equal = given[known]
             return _nothing
         return self._compile
 
@@ -117,9 +117,9 @@ class _Item:
 
     def outcome(self) -> Any:
         """The compiled program, or the exception."""
-        if self._twin is not None:
-            if isinstance(self._twin._result, Exception):
-                return self._twin._result
+        if self._equal is not None:
+            if isinstance(self._equal._result, Exception):
+                return self._equal._result
             self._compile()  # which finds it compiled
         return self._result
 

@@ -17,7 +17,7 @@ _TARGET = re.compile(r'custom_call(?:"[^\n]*?call_target_name = "| @)([A-Za-z_]\
 
 
 def problem(entry: Entry) -> str:
-    """Why a program cannot be compiled here for a later run; an empty string if it can."""
+    """The reason why a program cannot be compiled here for a later run; empty if it can."""
     if entry.flags != flags_now():
         return f"it was recorded with {_shown(entry.flags)}, and here is {_shown(flags_now())}"
     try:
@@ -44,13 +44,13 @@ def foreign(entry: Entry) -> str:
 def compile_entry(entry: Entry) -> bool:
     """Compile a program into the cache; whether it was there already."""
     there = {d.id: d for d in backend_named(entry.platform).devices()}
-    places = [there[i] for i in entry.devices]
+    own = [there[i] for i in entry.devices]
     _register_targets(entry.module)
-    _, cached = compile_with_cache(_module(entry, places), places[0], entry.options)
+    _, cached = compile_with_cache(_module(entry, own), own[0], entry.options)
     return cached
 
 
-def _module(entry: Entry, places: list[Any]) -> LoweredModule:
+def _module(entry: Entry, given: list[Any]) -> LoweredModule:
     constants: tuple[Any, ...] = ()
     kept: tuple[bool, ...] = ()
     partition = None
@@ -61,7 +61,7 @@ def _module(entry: Entry, places: list[Any]) -> LoweredModule:
             for x in (entry.parts.chosen_ins, entry.parts.chosen_outs)
         )
         grid: Any = None  # which is for writing modules, and this one is written
-        partition = Partition(device_list(places), grid, ins, outs)
+        partition = Partition(device_list(given), grid, ins, outs)
     callbacks: tuple[Callable[..., Any], ...] = (_never_called,) * entry.callbacks
     return LoweredModule(
         entry.module, entry.name, entry.platform, constants, kept, (), (), (),

@@ -1,4 +1,4 @@
-"""The file: added to by many processes at once, a line at a time, and read."""
+"""The file: many processes append lines to it at once; and it is read."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ class Appender:
             with open(self._path, "ab+") as file:
                 if fcntl is not None:
                     fcntl.flock(file, fcntl.LOCK_EX)
-                whole = self._read_on(file)
+                is_ended = self._read_on(file)
                 if key not in self._known:
-                    file.write(line if whole else b"\n" + line)
+                    file.write(line if is_ended else b"\n" + line)
                     file.flush()
                     self._known.add(key)
 
     def _read_on(self, file: BinaryIO) -> bool:
-        """Read what was added since; whether the file ends with a whole line."""
+        """Read the lines that were added since; True if the file ends with a complete line."""
         size = file.seek(0, os.SEEK_END)
         if size < self._read:  # it was begun anew
             self._known.clear()

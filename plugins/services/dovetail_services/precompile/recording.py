@@ -1,4 +1,4 @@
-"""Adding what is compiled to the file."""
+"""Recording of compiled programs in the file."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _OF_THIS_PROCESS = re.compile(r"\b(InspectSharding|CustomSPMDPartitioning)\b")
 
 
 class Recorder:
-    """Hears of what is compiled, and adds it to the file that an option names."""
+    """The hook that adds each compiled program to the file that an option names."""
 
     def __init__(self, option: Option) -> None:
         self._option = option
         self._files: dict[str, Appender] = {}
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
         self._lock = threading.Lock()
 
     @hookimpl
@@ -40,11 +40,11 @@ class Recorder:
         try:
             file.add(key, line)
         except OSError as e:
-            self._tell_once(path, e)
+            self._warn_once(path, e)
 
-    def _tell_once(self, path: str, error: OSError) -> None:
-        if path not in self._told:
-            self._told.add(path)
+    def _warn_once(self, path: str, error: OSError) -> None:
+        if path not in self._warned:
+            self._warned.add(path)
             warnings.warn(
                 f"what is compiled is not recorded in {path} ({error.strerror or error}){here()}; "
                 "programs run all the same. Set record_compiles to a file that can be written to.",

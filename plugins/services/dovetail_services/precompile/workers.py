@@ -140,13 +140,13 @@ class Rich(Progress):
             self._shown = None
 
 
-def progress_of(asked: bool | None) -> Progress:
-    """The display of the progress: on a terminal by default, wherever it goes if ``asked`` for."""
+def progress_of(requested: bool | None) -> Progress:
+    """The display of the progress: by default on a terminal only; on any file if ``requested``."""
     file = sys.stderr
-    if file is None or asked is False or (asked is None and not compile_progress.value):  # pyright: ignore[reportUnnecessaryComparison]
+    if file is None or requested is False or (requested is None and not compile_progress.value):  # pyright: ignore[reportUnnecessaryComparison]
         return Silent()
     if not file.isatty():
-        return Lines(file) if asked else Silent()
+        return Lines(file) if requested else Silent()
     return _rich(file) or Bar(file, _width(file))
 
 
@@ -210,16 +210,16 @@ class Workers:
         self._tasks: SimpleQueue[tuple[str, Task] | None] = SimpleQueue()
         self._stopped = False
         self._carry = config.carried()
-        self._begun: StartedCall[None] | None = None
+        self._started: StartedCall[None] | None = None
 
     def __enter__(self) -> Workers:
         if threads_can_import():
-            self._begun = StartedCall(self._work_together, "the compilation of programs")
+            self._started = StartedCall(self._work_together, "the compilation of programs")
         return self
 
     def submit(self, name: str, task: Task) -> None:
         """Let a task be run; at once where no thread could do it."""
-        if self._begun is None:
+        if self._started is None:
             self._run(name, task)
         else:
             self._tasks.put((name, task))
@@ -229,10 +229,10 @@ class Workers:
         self._stopped = kind is not None
         self._tasks.put(None)
         try:
-            if kind is None and self._begun is not None:
-                while not self._begun.over(0.1):
+            if kind is None and self._started is not None:
+                while not self._started.over(0.1):
                     self._progress.draw(self._tally)
-                self._begun.wait()
+                self._started.wait()
         except BaseException:
             self._stopped = True
             raise
@@ -243,12 +243,12 @@ class Workers:
         others = [Lock() for _ in range(self._jobs - 1)]
         for over in others:
             over.acquire()
-            start_new_thread(self._work_and_tell, (over,))
+            start_new_thread(self._work_and_release, (over,))
         self._work()
         for over in others:
             over.acquire()
 
-    def _work_and_tell(self, over: Lock) -> None:
+    def _work_and_release(self, over: Lock) -> None:
         try:
             self._work()
         finally:

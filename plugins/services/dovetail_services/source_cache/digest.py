@@ -1,8 +1,8 @@
-"""The digest of a value: of all that code which is given it can make something of.
+"""The digest of a value: of all from which code that gets the value can compute.
 
-Values are told apart by content, functions by code and by what that refers to, classes and their
-instances by all that they have. What is in a library is taken by its name there. Two values with
-one digest make the same program; a value that has no such digest is refused.
+Values differ by content, functions by code and by what that refers to, classes and their instances
+by all their attributes. Objects of libraries are taken by name. Two values with one digest make the
+same program; a value that has no such digest is refused.
 """
 
 from __future__ import annotations
@@ -80,14 +80,14 @@ class Digest:
 
     @contextmanager
     def at(self, where: str) -> Any:
-        """Within this, refusals say that they are about a part of what is taken in."""
+        """Context manager: refusals say that they are about this part of the value."""
         if where:
             self.path.append(where)
         yield
         if where:
             self.path.pop()
 
-    def whole(self, kind: str, parts: Iterable[tuple[str, Any]]) -> None:
+    def composite(self, kind: str, parts: Iterable[tuple[str, Any]]) -> None:
         """Take in the parts of a value, with their names."""
         self.tag("begin", kind)
         for name, part in parts:
@@ -100,7 +100,7 @@ class Digest:
         return NotSound(f"{' of '.join(reversed(self.path))}: {what}" if self.path else what)
 
     def library(self, module: str, name: str) -> None:
-        """Take in what a library has under a name."""
+        """Take in the object of a library under a name."""
         try:
             check_library(module, name, self.reads)
         except NotSound as e:
@@ -125,13 +125,13 @@ class Digest:
                 return
 
     def _is_library(self, x: Any) -> bool:
-        """Take in what a library has under the name that it says; whether it does."""
+        """Take in an object of a library by its name; False if it is none."""
         if isinstance(x, ModuleType):
             if is_library(x.__name__):
                 self.library(x.__name__, "")
                 return True
             return False
-        module, name = _said(x, "__module__"), _said(x, "__qualname__")
+        module, name = _declared(x, "__module__"), _declared(x, "__qualname__")
         if isinstance(x, BuiltinFunctionType) and isinstance(x.__self__, ModuleType):
             module = module or x.__self__.__name__
         if isinstance(x, np.ufunc):
@@ -157,7 +157,7 @@ class Digest:
         """Take in a module of the user's of which code takes attributes; all of it without any."""
         if not attributes:
             parts = [(k, v) for k, v in sorted(vars(x).items()) if k not in _SKIPPED]
-            self.whole(f"module {x.__name__}", parts)
+            self.composite(f"module {x.__name__}", parts)
             return
         name, *rest = attributes
         self.tag("attribute", x.__name__, name)
@@ -175,7 +175,7 @@ class Digest:
                 if not is_library(x.__name__):
                     self.module(x, attributes)
                     return
-                owner, name, value = _inside(x, attributes)
+                owner, name, value = _member_of(x, attributes)
                 self.library(owner.__name__, name)
                 if value is not None:
                     self.library_value(owner, name, value)
@@ -184,7 +184,7 @@ class Digest:
 
     def library_value(self, owner: ModuleType, name: str, value: Any) -> None:
         """Take in what a library's module has under a name, unless it is the library's own: a
-        number or a container, which may have been changed, or what somebody put in its place."""
+        number or a container, which may have been changed, or an object that replaces it."""
         if isinstance(value, FunctionType):
             ours = not is_written_in_library(value)
         elif isinstance(value, (type, np.ufunc, BuiltinFunctionType)):
@@ -196,8 +196,8 @@ class Digest:
             self.add(value, f"{owner.__name__}.{name}")
 
 
-def _said(x: Any, name: str) -> Any:
-    """An attribute by which a thing says where it is; its class may answer in any way."""
+def _declared(x: Any, name: str) -> Any:
+    """An attribute that names the module or the name of an object; None if reading it fails."""
     try:
         return getattr(x, name, None)
     except Exception:
@@ -211,7 +211,7 @@ def is_written_in_library(f: FunctionType) -> bool:
     return file.startswith("<") or kind_of_file(file) != "user"
 
 
-def _inside(module: ModuleType, attributes: tuple[str, ...]) -> tuple[ModuleType, str, Any]:
+def _member_of(module: ModuleType, attributes: tuple[str, ...]) -> tuple[ModuleType, str, Any]:
     """The thing that is reached from a library's module through modules: the last module, the name
     of what it is asked for, and what that is; no name where the module itself is meant. What a
     module makes when it is first asked is not made for this: it is the library's own."""
@@ -271,7 +271,7 @@ def _slice(digest: Digest, x: Any) -> None:
 
 
 def _code(digest: Digest, x: CodeType) -> None:
-    """Code as it runs; where it is written, and the names of its lines, make no difference."""
+    """Code as it runs: its file and its line numbers make no difference."""
     digest.tag(
         "code", x.co_code, x.co_exceptiontable, x.co_flags, x.co_argcount, x.co_posonlyargcount,
         x.co_kwonlyargcount, x.co_name, x.co_stacksize, x.co_nlocals,

@@ -147,9 +147,9 @@ def add_function(digest: Digest, f: FunctionType) -> None:
                 _add_reference(digest, f, r)
         _add_cells(digest, f, taken)
     digest.add(f.__defaults__, f"a default of {f.__name__}")
-    digest.whole("keyword defaults", sorted((f.__kwdefaults__ or {}).items()))
+    digest.composite("keyword defaults", sorted((f.__kwdefaults__ or {}).items()))
     own = {k: v for k, v in f.__dict__.items() if k not in ("__annotations__", "__doc__")}
-    digest.whole("attributes", own.items())
+    digest.composite("attributes", own.items())
     hints = getattr(f, "__annotations__", None) or {}
     digest.tag("annotations", sorted((k, str(v)) for k, v in hints.items()))
 
@@ -159,7 +159,7 @@ def add_compiled(digest: Digest, f: Any) -> None:
     settings = getattr(f, "_settings", None)
     if settings is None or settings.shardings is not None:
         raise digest.refuse(f"the compiled function {f!r}, with shardings, or of an unknown kind")
-    digest.whole("jit", [("function", settings.fun), ("settings", settings.key)])
+    digest.composite("jit", [("function", settings.fun), ("settings", settings.key)])
 
 
 def _is_of_library(f: FunctionType, home: Any) -> bool:

@@ -80,7 +80,7 @@ def _device(digest: Digest, x: Any) -> None:
 
 
 def _list(digest: Digest, x: Any) -> None:
-    digest.whole(x.__class__.__name__, ((f"item {i}", part) for i, part in enumerate(x)))
+    digest.composite(x.__class__.__name__, ((f"item {i}", part) for i, part in enumerate(x)))
 
 
 def _dict(digest: Digest, x: Any) -> None:
@@ -91,12 +91,12 @@ def _dict(digest: Digest, x: Any) -> None:
 
 
 def _partial(digest: Digest, x: Any) -> None:
-    digest.whole("partial", [("func", x.func), ("args", x.args), ("keywords", x.keywords)])
+    digest.composite("partial", [("func", x.func), ("args", x.args), ("keywords", x.keywords)])
     _attributes(digest, x)
 
 
 def _method(digest: Digest, x: Any) -> None:
-    digest.whole("method", [("method", x.__func__), ("self", x.__self__)])
+    digest.composite("method", [("method", x.__func__), ("self", x.__self__)])
 
 
 def _builtin(digest: Digest, x: Any) -> None:
@@ -120,13 +120,13 @@ def _descriptor(digest: Digest, x: Any) -> None:
 
 def _wrapped(name: str) -> Callable[[Digest, Any], None]:
     def add(digest: Digest, x: Any) -> None:
-        digest.whole(type(x).__name__, [(name, getattr(x, name))])
+        digest.composite(type(x).__name__, [(name, getattr(x, name))])
 
     return add
 
 
 def _property(digest: Digest, x: Any) -> None:
-    digest.whole("property", [(k, getattr(x, k)) for k in ("fget", "fset", "fdel")])
+    digest.composite("property", [(k, getattr(x, k)) for k in ("fget", "fset", "fdel")])
 
 
 def _remembering(digest: Digest, x: Any) -> None:
@@ -134,11 +134,11 @@ def _remembering(digest: Digest, x: Any) -> None:
         raise digest.refuse(
             f"{x.__qualname__} remembers results (lru_cache), which may be of other values"
         )
-    digest.whole("lru_cache", [("function", x.__wrapped__)])
+    digest.composite("lru_cache", [("function", x.__wrapped__)])
 
 
 def _namespace(digest: Digest, x: types.SimpleNamespace) -> None:
-    digest.whole("namespace", list(vars(x).items()))
+    digest.composite("namespace", list(vars(x).items()))
 
 
 def _module(digest: Digest, x: types.ModuleType) -> None:
@@ -147,7 +147,7 @@ def _module(digest: Digest, x: types.ModuleType) -> None:
 
 def _cell(digest: Digest, x: Any) -> None:
     try:
-        digest.whole("cell", [("content", x.cell_contents)])
+        digest.composite("cell", [("content", x.cell_contents)])
     except ValueError:
         digest.tag("empty")
 
@@ -165,11 +165,11 @@ def _class(digest: Digest, x: type) -> None:
             return
         raise digest.refuse(f"the class {x.__qualname__} of an extension module that is no library")
     digest.add(type(x), "its metaclass")
-    digest.whole("bases", ((b.__qualname__, b) for b in x.__bases__))
+    digest.composite("bases", ((b.__qualname__, b) for b in x.__bases__))
     own = [(k, v) for k, v in vars(x).items() if k not in _CLASS_SKIPPED and not _is_made(k, v)]
     hints = vars(x).get("__annotations__") or {}
     digest.tag("annotations", sorted((k, str(v)) for k, v in hints.items()))
-    digest.whole("members", own)
+    digest.composite("members", own)
     digest.add(functions_of(x), f"the functions by which {x.__qualname__} is a pytree")
 
 
@@ -207,7 +207,7 @@ def _instance(digest: Digest, x: Any) -> None:
 
 
 def _attributes(digest: Digest, x: Any) -> None:
-    digest.whole("attributes", _state(x))
+    digest.composite("attributes", _state(x))
 
 
 def _state(x: Any) -> Iterator[tuple[str, Any]]:

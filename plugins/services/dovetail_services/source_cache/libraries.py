@@ -20,7 +20,7 @@ from dovetail_core import registry
 
 
 class NotSound(Exception):
-    """Something that a function uses has no digest that tells all that its program depends on."""
+    """A value that a function uses has no digest of all that its program depends on."""
 
 
 _PURE = frozenset(
@@ -82,7 +82,7 @@ def standard_folders() -> tuple[str, ...]:
 
 @cached
 def kind_of_file(path: str) -> str:
-    """``own``, ``installed``, ``standard`` or, what is somebody's program, ``user``."""
+    """``own``, ``installed``, ``standard``, or ``user`` for the user's programs."""
     path = os.path.abspath(path)
     if path.startswith(own_folders()):
         return "own"
@@ -101,9 +101,9 @@ def kind_of(name: str) -> str:
         return kind_of_file(file)
     if name in sys.builtin_module_names or name.partition(".")[0] in sys.stdlib_module_names:
         return "standard"
-    places = list(getattr(module, "__path__", ()))
-    if places:  # a package of several distributions
-        return kind_of_file(os.path.join(places[0], ""))
+    folders = list(getattr(module, "__path__", ()))
+    if folders:  # a package of several distributions
+        return kind_of_file(os.path.join(folders[0], ""))
     return "standard" if name.startswith("jaxlib") else "user"
 
 
@@ -121,7 +121,7 @@ def is_library(name: Any) -> bool:
 
 
 def check_library(module: str, name: str, reads: bool) -> None:
-    """Refuse what gives something else each time, or depends on more than its arguments.
+    """Refuse names of libraries whose results depend on more than their arguments.
 
     Args:
         reads: whether the user said which files are read.
@@ -130,12 +130,12 @@ def check_library(module: str, name: str, reads: bool) -> None:
         NotSound: names it.
     """
     top, last = module.partition(".")[0], name.rpartition(".")[2]
-    whole = f"{module}.{name}" if name else module
-    if whole.startswith(_UNSOUND):
-        raise NotSound(f"{whole} gives something else each time")
+    full = f"{module}.{name}" if name else module
+    if full.startswith(_UNSOUND):
+        raise NotSound(f"{full} gives something else each time")
     if top == "numpy":
         if last in _READERS and not reads:
-            raise NotSound(f"{whole} reads a file (name it: jit(..., reads=[path]))")
+            raise NotSound(f"{full} reads a file (name it: jit(..., reads=[path]))")
         return
     if kind_of(module) != "standard":
         return
@@ -144,14 +144,14 @@ def check_library(module: str, name: str, reads: bool) -> None:
             raise NotSound(f"the builtin {name} depends on more than its arguments")
         return
     if top in _FILES and not reads:
-        raise NotSound(f"{whole} reads a file (name it: jit(..., reads=[path]))")
-    if top in _PURE or top in _FILES or top == "jaxlib" or whole in _SIGNATURES:
+        raise NotSound(f"{full} reads a file (name it: jit(..., reads=[path]))")
+    if top in _PURE or top in _FILES or top == "jaxlib" or full in _SIGNATURES:
         return
-    raise NotSound(f"{whole} may depend on more than its arguments")
+    raise NotSound(f"{full} may depend on more than its arguments")
 
 
 def global_named(module: Any, name: Any) -> Any:
-    """The attribute of a loaded module under a name with dots; None where there is nothing."""
+    """The attribute of a loaded module under a name with dots; None if there is none."""
     result: Any = _loaded(module) if isinstance(module, str) else None
     if result is None or not isinstance(name, str):
         return None
@@ -164,7 +164,7 @@ def global_named(module: Any, name: Any) -> Any:
 
 def _member(owner: Any, name: str) -> Any:
     if isinstance(owner, ModuleType) and kind_of(owner.__name__) != "own":
-        return vars(owner).get(name)  # what it has, and does not make for this
+        return vars(owner).get(name)  # its attributes as they are, with no call of its __getattr__
     return getattr(owner, name, None) if isinstance(owner, (type, ModuleType)) else None
 
 
@@ -181,8 +181,8 @@ def installed() -> bytes:
 
 
 def file_facts(module: str) -> tuple[int, ...]:
-    """Size and time of change of the file of an installed module that a function refers to, which
-    somebody may have changed in its place."""
+    """Size and time of change of the file of an installed module that a function refers to: it may
+    have been edited."""
     file = getattr(sys.modules.get(module), "__file__", None)
     if file is None or kind_of_file(file) != "installed":
         return ()

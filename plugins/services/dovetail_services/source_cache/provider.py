@@ -37,7 +37,7 @@ _watches: list[bool] = []
 
 
 def watch() -> None:
-    """Notice from now on what is read while something is traced, in all threads."""
+    """Record from now on which files are read while functions are traced, in all threads."""
     if not _watches:
         _watches.append(True)
         sys.addaudithook(_notice)
@@ -49,7 +49,7 @@ def count() -> int:
 
 
 def noticed(since: int, declared: tuple[str, ...]) -> str:
-    """The files that were read since then, beside the files that the user said; "" for nothing."""
+    """The description of a file that was read since then and not declared; empty if none was."""
     known = {os.path.realpath(path) for path in declared}
     for path, verb in _noticed[since:]:
         if path not in known:
@@ -98,7 +98,7 @@ provider = SourceCache()
 
 
 def refused(name: str, reason: str) -> None:
-    """Tell whoever listens that a function cannot be found by its code."""
+    """Call the hook ``dovetail_not_cached``: a function cannot be recognised by its code."""
     if has_hooks("dovetail_not_cached"):
         manager().hook.dovetail_not_cached(name=name, reason=reason)
 
@@ -112,7 +112,7 @@ class Answer:
         self.since = count()
 
     def find(self) -> Found | None:
-        """The program, from the cache or from an earlier call in this process."""
+        """The program, from the cache or from an earlier call in this process; None if not there."""
         known = self.call.settings.known_programs
         if self.key not in known:
             result = self._read()
@@ -201,7 +201,7 @@ def _add_plugins(digest: Digest, platform: str) -> None:
 
 
 def _add_context(digest: Digest) -> None:
-    """The options that programs depend on, and rules that are nobody's library's."""
+    """The options that programs depend on, and rules that are of no library."""
     if generation.value:
         raise NotSound("rules were changed in this process after they were first used")
     if axis_names.axes_key():

@@ -1,8 +1,7 @@
-"""Records: what is kept of a program beside its executable, so that it can be called without being
-traced.
+"""Records: all of a program beside its executable that a call without a trace needs.
 
-A record is text (JSON) and the bytes of arrays. Nothing in it is run, and no class is looked for
-but named tuples that the process has: what is not made of such parts is not recorded.
+A record is text (JSON) and the bytes of arrays. Nothing in it is run, and no classes are looked up
+but named tuples that the process has; programs with other parts are not recorded.
 
     length of the text | text | arrays, one after the other
 """
@@ -125,8 +124,8 @@ class _Arrays:
     def __init__(self, content: memoryview) -> None:
         self.content, self.start = content, 0
 
-    def next(self, said: Any) -> Any:
-        shape, dtype, size = said
+    def next(self, entry: Any) -> Any:
+        shape, dtype, size = entry
         part = self.content[self.start : self.start + size]
         self.start += size
         return np.frombuffer(part, np.dtype(dtype)).reshape(shape)
@@ -149,30 +148,30 @@ def _structure(tree: Any) -> Any:
         return ["dict", children, list(aux)]
     if kind is type(None):
         return None
-    if named_tuple_fields(kind) and _found(kind.__module__, kind.__qualname__) is kind:
+    if named_tuple_fields(kind) and _attribute(kind.__module__, kind.__qualname__) is kind:
         return ["named", children, kind.__module__, kind.__qualname__]
     raise NotRecorded(f"its result has a container of type {kind.__qualname__}")
 
 
-def _tree(said: Any) -> Any:
+def _tree(structure: Any) -> Any:
     """A value of the structure."""
-    if said is None:
+    if structure is None:
         return None
-    if said == "*":
+    if structure == "*":
         return 0
-    kind, children, *more = said
+    kind, children, *more = structure
     values = [_tree(x) for x in children]
     if kind == "dict":
         return dict(zip(more[0], values, strict=True))
     if kind == "named":
-        result = _found(*more)
+        result = _attribute(*more)
         if not isinstance(result, type) or len(named_tuple_fields(result)) != len(values):
             raise ValueError(f"there is no named tuple {'.'.join(more)}")
         return tuple.__new__(result, values)
     return {"tuple": tuple, "list": list}[kind](values)
 
 
-def _found(module: str, name: str) -> Any:
+def _attribute(module: str, name: str) -> Any:
     """The attribute of a loaded module under a name with dots."""
     result: Any = sys.modules.get(module)
     for part in name.split("."):

@@ -1,4 +1,4 @@
-"""Lowerings that call kernels, and leave to the rules that they replace what those do better."""
+"""Lowerings that call kernels; where XLA is faster they call the rules that they replace."""
 
 from ...library import targets
 from . import (
@@ -10,4 +10,4 @@ from . import (
     sorting as sorting,
 )
 
-targets()  # where the library cannot be loaded no rule is replaced
+targets()  # if the library cannot be loaded, no rule is replaced

@@ -1,4 +1,4 @@
-"""Convolutions: of each channel by itself with kernels, others in forms that XLA does faster."""
+"""Convolutions: depthwise ones by kernels, others in forms that XLA computes faster."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import numpy as np
 from dovetail_backends import boolean, i64_array, stablehlo_rules
 from dovetail_lax import conv_general_dilated_p
 
-from ...choice import cpu_kernels, serves
+from ...library import cpu_kernels, serves
 from .products import in_wider_type
 
 _TYPES = ("float32", "float64", "bfloat16", "float16")
 _LEAST, _LEAST_IN_GROUPS = 4096, 1 << 16
-"""Multiplications from which kernels were faster, and groups of features."""
+"""Multiplications from which kernels were faster, and from which groups of features were."""
 _FEW = 8
-"""Channels from which derivatives by the kernel were, where channels are neighbours in memory."""
+"""Channels from which derivatives by the kernel were faster, if channels are adjacent in memory."""
 
 
 @stablehlo_rules.register(conv_general_dilated_p, override=True)
@@ -35,7 +35,7 @@ def _conv(b: Any, lhs: Any, rhs: Any, **params: Any) -> Any:
 
 
 class _Layout(NamedTuple):
-    """Which axis of an array is which, and how far apart its elements are."""
+    """The roles of the axes of an array, and its strides."""
 
     shape: tuple[int, ...]
     batch: int
@@ -47,7 +47,7 @@ class _Layout(NamedTuple):
 
 
 def _layouts(b: Any, x: Any, kernel: Any, params: Any) -> list[_Layout]:
-    """Of the operand, the kernel and the result. Where batches come in groups they are channels."""
+    """The layouts of operand, kernel and result. Groups of batches count as channels."""
     (lb, lf, *left), (ro, ri, *right), (ob, of, *out) = params["dimension_numbers"]
     if params["batch_group_count"] > 1:
         lb, lf = lf, lb
@@ -59,7 +59,7 @@ def _layouts(b: Any, x: Any, kernel: Any, params: Any) -> list[_Layout]:
 
 
 def _neighbours(layouts: list[_Layout], summed: bool) -> str | None:
-    """What is next to each other in memory in each array: channels or columns."""
+    """The elements that are adjacent in memory in each array: channels or columns."""
     channels = layouts[0].shape[layouts[0].channel]
     if channels > 1 and all(x.step(x.channel) == 1 for x in layouts):
         return "channels" if channels >= _FEW or not summed else None
@@ -68,7 +68,7 @@ def _neighbours(layouts: list[_Layout], summed: bool) -> str | None:
 
 
 def _is_by_channel(b: Any, x: Any, kernel: Any, params: Any) -> bool:
-    """Whether each channel of the operand has a kernel of its own, and that makes one channel."""
+    """Tell whether each channel of the operand has its own kernel, which makes one channel."""
     rank, summed = len(x.shape), params["batch_group_count"] > 1
     if not 3 <= rank <= 4 or x.dtype.name not in _TYPES or b.out.dtype != x.dtype or not b.out.size:
         return False
@@ -83,13 +83,13 @@ def _is_by_channel(b: Any, x: Any, kernel: Any, params: Any) -> bool:
 def _by_channel(b: Any, lhs: Any, rhs: Any, params: Any) -> Any:
     summed, is_flat = params["batch_group_count"] > 1, len(lhs.aval.shape) == 3
     layouts = _layouts(b, lhs.aval, rhs.aval, params)
-    places = [p for x in layouts for p in (x.batch, x.channel, *[-1] * is_flat, *x.spatial)]
+    axes = [p for x in layouts for p in (x.batch, x.channel, *[-1] * is_flat, *x.spatial)]
     lows = [low for low, _ in params["padding"]]
     window = [1, 0, 1, 1] * is_flat
     for axis in zip(params["window_strides"], lows, params["lhs_dilation"], params["rhs_dilation"]):
         window.extend(axis)
     config = {
-        "places": i64_array(places),
+        "places": i64_array(axes),
         "window": i64_array(window),
         "summed": boolean(summed),
         "by_channel": boolean(_neighbours(layouts, summed) == "channels"),
@@ -102,7 +102,7 @@ def _by_channel(b: Any, lhs: Any, rhs: Any, params: Any) -> Any:
 
 
 def _multiplies_bytes(b: Any, x: Any, kernel: Any, params: Any) -> bool:
-    """Whether int8 is multiplied to int8: XLA has fast code where the result is int32."""
+    """Tell whether int8 is multiplied to int8: XLA has fast code for results of int32 only."""
     dn = params["dimension_numbers"]
     grouped = params["feature_group_count"] > 1 or params["batch_group_count"] > 1
     if grouped or not x.dtype.name == kernel.dtype.name == b.out.dtype.name == "int8":
@@ -112,8 +112,8 @@ def _multiplies_bytes(b: Any, x: Any, kernel: Any, params: Any) -> bool:
 
 
 def _has_groups_of_batches(b: Any, x: Any, kernel: Any, params: Any) -> bool:
-    """Whether batches come in groups of more than one each, which XLA goes through one number after
-    the other, and it is much."""
+    """Tell whether there are groups of several batches each, which XLA multiplies number by number,
+    and enough of them."""
     groups, dn = params["batch_group_count"], params["dimension_numbers"]
     is_known = x.shape[dn.lhs_spec[0]] > groups > 1 and x.dtype.name in _TYPES and not b.is_divided
     return is_known and b.out.size * kernel.size // kernel.shape[dn.rhs_spec[0]] >= _LEAST_IN_GROUPS

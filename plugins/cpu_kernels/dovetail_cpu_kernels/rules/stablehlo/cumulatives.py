@@ -8,7 +8,7 @@ from dovetail_backends import boolean, i64, stablehlo_rules
 from dovetail_core import Primitive
 from dovetail_lax import cummax_p, cummin_p, cumprod_p, cumsum_p
 
-from ...choice import NUMBERS, serves
+from ...library import NUMBERS, serves
 
 _LEAST = 8
 """Elements of a line from which kernels were faster."""

@@ -1,4 +1,4 @@
-"""Factorizations and triangular systems of many small matrices, several of them at a time."""
+"""Factorizations and triangular systems of many small matrices."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 from dovetail_backends import boolean, stablehlo_rules
 from dovetail_lax.linalg import cholesky_p, lu_p, triangular_solve_p
 
-from ...choice import serves
-from .before import before_symmetrizing
+from ...library import serves
+from .operand_origins import before_symmetrizing
 
 _TYPES = ("float32", "float64")
 _LEAST, _LEAST_LU = 128, 32
@@ -18,7 +18,7 @@ _LARGEST = 24
 
 
 def _are_small(x: Any, least: int = _LEAST) -> bool:
-    """Whether the last two axes are square matrices for which there is a kernel."""
+    """Tell whether the last two axes are square matrices for which there is a kernel."""
     *_, m, n = x.aval.shape
     is_small = 0 < m == n <= _LARGEST and x.aval.size >= least * n * n
     return is_small and x.aval.dtype.name in _TYPES
@@ -29,9 +29,8 @@ def _cholesky(b: Any, x: Any) -> Any:
     if serves(b) and _are_small(x):
         raw = before_symmetrizing(b, x)
         config = {"symmetrized": boolean(raw is not None)}
-        return b.custom_call("dovetail_cpu_cholesky", [x if raw is None else raw], b.outs, config)[
-            0
-        ]
+        operands = [x if raw is None else raw]
+        return b.custom_call("dovetail_cpu_cholesky", operands, b.outs, config)[0]
     return stablehlo_rules.replaced(cholesky_p, _cholesky)(b, x)
 
 

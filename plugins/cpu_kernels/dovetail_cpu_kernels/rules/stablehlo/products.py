@@ -16,14 +16,14 @@ import numpy as np
 from dovetail_backends import stablehlo_rules
 from dovetail_lax import dot_general_p
 
-from ...choice import cpu_kernels, serves
+from ...library import cpu_kernels, serves
 
 _FLOAT32, _INT32 = np.dtype(np.float32), np.dtype(np.int32)
 _BY_RESULT = {"bfloat16": (_FLOAT32, 16), "int8": (_INT32, 32)}
 _BY_OPERANDS = {"uint8": (_INT32, 64), "int16": (_INT32, 64), "uint16": (_INT32, 64)}
-"""The type to multiply in, and how long sums must be for that to be faster."""
+"""The type to multiply in, and the length of sums from which that is faster."""
 _LEAST = 1 << 18
-"""Multiplications from which it was."""
+"""The number of multiplications from which it was faster."""
 
 
 @stablehlo_rules.register(dot_general_p, override=True)
@@ -70,7 +70,7 @@ def _summed_last(b: Any, x: Any, params: Any) -> Any:
 
 
 def _may_be_wider(b: Any, params: Any) -> bool:
-    """Whether the caller has not said himself how to multiply."""
+    """Tell whether the caller left open how to multiply."""
     precision = params["precision"]
     return (
         b.platform == "cpu"
@@ -88,7 +88,7 @@ def _is_large(left: Any, right: Any, numbers: Any, longest: int) -> bool:
 
 
 def in_wider_type(b: Any, dtype: Any, lower: Any) -> Any:
-    """What ``lower`` writes with a result of ``dtype``, converted to the type that is wanted."""
+    """The result of ``lower`` with results of ``dtype``, converted to the required type."""
     outs = b.outs
     b.outs = (outs[0].update(dtype=dtype),)
     try:

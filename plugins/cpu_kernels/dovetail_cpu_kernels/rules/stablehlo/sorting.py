@@ -8,7 +8,7 @@ from typing import Any
 from dovetail_backends import i64, stablehlo_rules
 from dovetail_lax import sort_p, top_k_p
 
-from ...choice import serves
+from ...library import serves
 
 _KEYS = frozenset(
     f"{kind}{bits}" for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)

@@ -1,4 +1,4 @@
-"""Running a repeated part: lowered, it calls a function; with NumPy, its program is evaluated."""
+"""Rules that run ``repeated``: lowered, it is a call of a function; NumPy evaluates its program."""
 
 from __future__ import annotations
 
