@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from .call.request import (
         Request as Request,
         all_options as all_options,
-        compile_anew as compile_anew,
+        compile_uncached as compile_uncached,
         facts_of_compiling as facts_of_compiling,
         program_key as program_key,
     )
     from .call.signature import (
         Arguments as Arguments,
         Signature as Signature,
-        take_apart as take_apart,
+        split_arguments as split_arguments,
     )
-    from .call.source_lookup import Answer as Answer, Call as Call, Found as Found
+    from .call.source_lookup import Answer as Answer, Call as Call, KnownProgram as KnownProgram
     from .fused_api import (
         cannot_be_hashed as cannot_be_hashed,
         forgiving as forgiving,

@@ -65,20 +65,20 @@ def jit(
             deleted by the call (those that no result can use are kept). Using one later raises
             RuntimeError.
         keep_unused: keep arguments in the compiled program that ``fun`` does not use.
-        device, backend: where to run, in place of where the arguments are. They hold for what
-            transformations make of a call; called within another compiled function, the whole of
-            that runs there, and must not be told to run elsewhere.
-        inline: inside another traced function, put the operations in place of a call.
+        device, backend: the device to run on, instead of that of the arguments. They hold for what
+            transformations make of a call; called within another compiled function, all of that
+            runs there, and it must not be given another device.
+        inline: inside another traced function, write the operations instead of a call.
         compiler_options: XLA options by name. They hold for what transformations make of a call;
             within another compiled function, which has one set of options, such a call is refused.
         cache: ``"source"``: a later process finds the program in the compilation cache by the code
-            of ``fun`` and all that it uses, and does not trace it (see the users' guide).
+            of ``fun`` and of all that it uses, and does not trace it (see the users' guide).
         reads: paths of files that ``fun`` reads while it is traced, for ``cache``.
-        in_shardings, out_shardings: where arguments must be and results are to be: shardings,
-            specs of the mesh that is set, or pytrees of these, prefixes of the tuple of arguments
-            and of the result. Arguments that are not bound to a place are moved there. None, for
-            the whole or a leaf: where arguments are, and where XLA puts results. A ``Format`` also
-            says how values lie in memory; ``Layout.AUTO`` leaves that to the compiler, and
+        in_shardings, out_shardings: shardings of arguments and of results, specs of the mesh that
+            is set, or pytrees of these, prefixes of the tuple of arguments and of the result.
+            Arguments that are not committed are moved there. None, for all or for a leaf: the
+            sharding that the argument has, or that XLA chooses for the result. A ``Format`` also
+            gives the layout in memory; ``Layout.AUTO`` leaves that to the compiler, and
             ``compiled.input_formats`` tell what it chose.
 
     Returns: a callable with ``trace``, ``lower``, ``eval_shape`` and ``clear_cache``.
@@ -87,9 +87,9 @@ def jit(
         TypeError, ValueError: arguments that do not exist, are not arrays or not hashable; names
             them.
     """
-    asked = {k: v for k, v in locals().items() if k != "fun"}
+    requested = {k: v for k, v in locals().items() if k != "fun"}
     if fun is _UNSET:
-        return partial(jit, **asked)
+        return partial(jit, **requested)
     if not callable(fun):
         raise TypeError(f"jit takes a function, got {fun!r} of type {type(fun).__name__}")
     if inspect.isgeneratorfunction(fun):
@@ -116,7 +116,7 @@ def jit(
     )  # fmt: skip
     call = wrap(settings)
     call._again = partial(
-        jit, fun, **{k: v for k, v in asked.items() if v is not None and v is not False}
+        jit, fun, **{k: v for k, v in requested.items() if v is not None and v is not False}
     )
     return call
 
@@ -162,11 +162,11 @@ def _problem(thing: Any) -> str:
 
 
 entries = shared_entries(8192)
-"""The calls that C++ knows, in common: a function that is jitted anew in each call of another."""
+"""The calls that C++ knows, for all callables: a function may be jitted at each call of another."""
 
 
 def _repeated(settings: Settings, kind: str, miss: Callable[..., Any]) -> Any:
-    """A call of the function that C++ repeats, and asks ``miss`` about where it cannot."""
+    """A callable whose calls C++ repeats; it calls ``miss`` for those that it cannot."""
     return make_call(
         settings.name,
         settings.fun,
@@ -177,12 +177,12 @@ def _repeated(settings: Settings, kind: str, miss: Callable[..., Any]) -> Any:
         registry=calls,
         shard_arg_fallback=moved,
         cache=entries if settings.cache is None else None,  # files that it reads may have changed
-        explain=explain_arguments,  # of arguments, which C++ takes apart before it asks Python
+        explain=explain_arguments,  # of arguments, which C++ flattens before it calls Python
     )
 
 
 def _clear_cache(call: ref[Any], inner: Sequence[Any], settings: Settings) -> None:
-    """Forget what this function was traced to, and compiled."""
+    """Drop the programs and the executables of this function."""
     settings.known_programs.clear()
     forget(settings.fun)
     if (result := call()) is not None:
@@ -192,10 +192,10 @@ def _clear_cache(call: ref[Any], inner: Sequence[Any], settings: Settings) -> No
 
 
 def _call(settings: Jitted, inner: list[Any], /, *args: Any, **kwargs: Any) -> Any:
-    """A call that C++ has not seen, or must not repeat by itself.
+    """Make a call that C++ has not seen, or must not repeat by itself.
 
-    Where a program calls Python, a second one is repeated by C++ from here, where exceptions of
-    callbacks are found: ``inner`` has it as soon as the function has such a program.
+    If a program calls Python, C++ repeats a second callable from here, so that the exceptions of
+    callbacks are raised: ``inner`` has it as soon as the function has such a program.
     """
     if inner and get_trace() is EVAL:
         return call_with_callbacks(inner[0], args, kwargs), None, False
@@ -210,17 +210,17 @@ def _call(settings: Jitted, inner: list[Any], /, *args: Any, **kwargs: Any) -> A
 
 
 def _call_inside(settings: Jitted, /, *args: Any, **kwargs: Any) -> Any:
-    """A call that C++ has not seen, of a function whose exceptions are found by who calls it."""
+    """Make a call that C++ has not seen; the caller raises exceptions of callbacks."""
     return settings.call(args, kwargs)[:3]
 
 
 class Jitted(Settings):
-    """A function of ``jit``, as what is called."""
+    """A function of ``jit``, as a callee."""
 
     has_lookup = True
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
-        """The result of a call that C++ has not seen; a guard may have passed statics on."""
+        """The result of a call that C++ has not seen; guards may have replaced static arguments."""
         if not self.has_statics:
             return miss(self, args, kwargs)
         inexact = any_inexact(self.statics(args, kwargs))
@@ -231,18 +231,18 @@ class Jitted(Settings):
         return result
 
     def traced(self, call: Call) -> Result | None:
-        """The call as one operation of what is being traced."""
+        """The call as one operation of the program that is being traced."""
         leaves = call.arguments.leaves
         self._check_usable(call)
-        backend = self.whole_program_backend()
+        backend = self.non_pjrt_backend()
         if not _is_traced(leaves, backend):
             return None
         if backend is not None:
             from .call.non_pjrt import refuse_transformed
 
             refuse_transformed(self.name, backend, get_trace())
-        asked = self.asked()
-        if self.inline and self.shardings is None and not asked:
+        requested = self.requested()
+        if self.inline and self.shardings is None and not requested:
             return Result(call.arguments.rebuild([as_array(x) for x in leaves]))
         avals = self.types(call.arguments)
         program = trace_function(self.fun, call.arguments, avals)  # as program(), a frame less
@@ -250,10 +250,14 @@ class Jitted(Settings):
         if program.is_mutable:
             self.refuse_aliases(call, program)
         flags = self.donated_flags(call.args, call.kwargs, len(program.consts))
-        return Result(self._bind(call.arguments, program, flags, asked))
+        return Result(self._bind(call.arguments, program, flags, requested))
 
     def _bind(
-        self, arguments: Arguments, program: Program, flags: Sequence[bool], asked: dict[str, Any]
+        self,
+        arguments: Arguments,
+        program: Program,
+        flags: Sequence[bool],
+        requested: dict[str, Any],
     ) -> Any:
         leaves, shardings = arguments.leaves, self.shardings
         if self.formats is not None:
@@ -265,7 +269,7 @@ class Jitted(Settings):
         operands = [*program.consts, *leaves]
         outs = jit_p.bind(
             *operands, jaxpr=program.call, name=self.name,
-            donated_invars=flags or (False,) * len(operands), **asked,
+            donated_invars=flags or (False,) * len(operands), **requested,
         )  # fmt: skip
         if shardings is not None:
             outs = constrained(outs, shardings.results(program.out_tree))
@@ -282,7 +286,7 @@ class Jitted(Settings):
 
     def lookup(self, arguments: Arguments, avals: Sequence[Any]) -> Any:
         mode = self.cache if self.cache is not None else cache_mode.value
-        if not mode or self.whole_program_backend() is not None:
+        if not mode or self.non_pjrt_backend() is not None:
             return None
         from .call.source_lookup import answer_for  # where such a cache is asked for
 
@@ -299,16 +303,16 @@ class Jitted(Settings):
 
     def donated(self, call: Call, operands: Sequence[Any], consts: int) -> Sequence[bool]:
         flags = self.donated_flags(call.args, call.kwargs, consts)
-        if not flags or self.whole_program_backend() is not None:
+        if not flags or self.non_pjrt_backend() is not None:
             return flags
         self.check_donated(operands, flags, consts)
-        return () if watching() else flags  # somebody may want to run it again
+        return () if watching() else flags  # an observer may run it again
 
     def required(self, call: Call, program: Program, operands: Sequence[Any]) -> Requirements:
         in_tree = call.arguments.in_tree
         return Requirements(
             self.donated(call, operands, len(program.consts)),
-            self.whole_program_backend(),
+            self.non_pjrt_backend(),
             self.wanted(program, in_tree),
             self.layouts(program, in_tree),
         )
@@ -320,8 +324,8 @@ class Jitted(Settings):
 def _is_traced(leaves: Sequence[Any], backend: Any) -> bool:
     """Tell whether a call becomes part of what is being traced.
 
-    Where known values are computed at once, only a backend of whole programs must be asked here:
-    others are asked by the operation's rule.
+    Under a trace that computes known values at once, only a backend that is not PJRT needs this:
+    for others the operation's rule decides.
     """
     trace = get_trace()
     if backend is None or not trace.computes:
@@ -344,6 +348,6 @@ def _trace_stage(settings: Settings, *args: Any, **kwargs: Any) -> Traced:
 
 
 def _described_layouts(consts: int, leaves: Sequence[Any]) -> Wanted | None:
-    """The layouts that arguments have which are only described."""
+    """The layouts of arguments that are only described."""
     result = [x._layout if isinstance(x, ShapeDtypeStruct) else None for x in leaves]
     return Wanted((*[None] * consts, *result)) if any(result) else None

@@ -21,7 +21,7 @@ from dovetail_xla.execution import make_call
 from .call.miss import Call, Callee, Result, miss, moved
 from .call.observers import Lines
 from .call.program import Program, trace_function
-from .call.signature import Arguments, take_apart, types_of
+from .call.signature import Arguments, split_arguments, types_of
 from .primitive import call_program
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -44,8 +44,8 @@ class _Fused(Callee):
         self.static_names = frozenset(static)
         self.static_nums = _positions(f, self.static_names)
 
-    def take_apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
-        return take_apart(self._f, args, kwargs, self.static_nums, self.static_names)
+    def split_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+        return split_arguments(self._f, args, kwargs, self.static_nums, self.static_names)
 
     def traced(self, call: Call) -> Result | None:
         leaves, staged = call.arguments.leaves, get_trace() is not EVAL

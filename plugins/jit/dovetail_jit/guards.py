@@ -1,4 +1,4 @@
-"""Guards around the C++ call of ``jit``, where arguments are static or donated.
+"""Guards around the C++ call of ``jit``, for static and donated arguments.
 
 Other functions are called in C++ without it. A guard costs 0.2 us a call, and per donated array
 what it takes to give up its memory in Python, too: after that every use of the array, also by a
@@ -51,8 +51,8 @@ def guarded(call: Callable[..., Any], settings: Settings) -> Callable[..., Any]:
 def _with_one_static(
     careful: Callable[..., Any], call: Callable[..., Any], settings: Settings
 ) -> Callable[..., Any]:
-    """``careful``, left out where the only static argument cannot be taken for another one, in a
-    call that names no other: C++ is given it by position, which is as quick as without statics."""
+    """``careful``, skipped if the only static argument needs no key and there is no other keyword:
+    C++ gets it by position, which is as quick as a call without static arguments."""
     if (name := _only_static(settings)) is None:
         return careful
     (position,), plain = settings.static_nums, EXACT_TYPES
@@ -128,7 +128,7 @@ def _exact_named(kwargs: dict[str, Any], names: Iterable[str]) -> dict[str, Any]
 
 
 _plain = EXACT_TYPES | {ArrayImpl, np.ndarray, dict, list}
-"""Types of static arguments that are not looked at any further."""
+"""Types of static arguments that need no key."""
 
 _CONTAINERS = (dict, tuple, list)
 

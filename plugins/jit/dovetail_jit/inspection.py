@@ -15,7 +15,7 @@ from dovetail_core import bound_axis
 from dovetail_tree.util import tree_flatten, tree_unflatten
 
 from .call.program import trace_function
-from .call.signature import function_name, take_apart, types_of
+from .call.signature import function_name, split_arguments, types_of
 from .settings import Settings
 from .structs import described, shape_struct
 
@@ -67,7 +67,7 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         args, kwargs = tree_unflatten(in_tree, described(leaves))
         return cast("Any", fun).eval_shape(*args, **kwargs)
 
-    arguments = take_apart(fun, args, kwargs)
+    arguments = split_arguments(fun, args, kwargs)
     name = function_name(fun)
     avals = types_of(described(leaves), lambda i: f"eval_shape of {name}: {arguments.path(i)}")
     program = trace_function(fun, arguments, avals)

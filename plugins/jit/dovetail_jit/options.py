@@ -1,4 +1,4 @@
-"""The options of ``jit`` itself, and what is said where one forbids or warns."""
+"""The options of ``jit`` itself, and the errors and warnings of those that forbid or warn."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def refuse_execution(name: str) -> NoReturn:
     """Raise RuntimeError: the option ``no_execution`` forbids to run the program ``name``."""
     raise RuntimeError(
         f"{name} would run on a device{here()}, and the option no_execution forbids it. Set "
-        "it to False, or trace (make_jaxpr, eval_shape, jit(f).lower) in place of calling."
+        "it to False, or trace (make_jaxpr, eval_shape, jit(f).lower) instead of calling."
     )
 
 

@@ -18,7 +18,7 @@ from dovetail_xla.client import Device, device_list
 from .call.executable import Executable, executable_of
 from .call.mutable_arguments import boundary_of
 from .call.program import Program
-from .call.request import all_options, compile_anew
+from .call.request import all_options, compile_uncached
 from .stages import Compiled
 
 _MAGIC = b"dovetail executable 1\n"
@@ -36,7 +36,7 @@ class _Saved(NamedTuple):
     committed: bool
     devices: tuple[Any, ...]
     grid: Any
-    places: tuple[Any, Any]
+    shardings: tuple[Any, Any]
     body: bytes
 
 
@@ -124,7 +124,7 @@ def _compiled(executable: Executable, name: str) -> Any:
         )
     module = executable.module
     options = all_options(module.platform, executable.options)
-    return compile_anew(module, executable.device, options, "default")
+    return compile_uncached(module, executable.device, options, "default")
 
 
 def deserialize_and_load(
@@ -136,7 +136,7 @@ def deserialize_and_load(
 ) -> Compiled:
     """The compiled program that :func:`serialize` made bytes of.
 
-    These are code: load only what comes from a trusted place.
+    These are code: load only bytes from a trusted source.
 
     Args:
         in_tree, out_tree: the structures of arguments and result, from :func:`serialize`.
@@ -162,7 +162,7 @@ def deserialize_and_load(
     build: dict[str, Any] = {}
     module = saved.module
     if saved.grid is not None:
-        module = replace(module, partition=Partition(devices, saved.grid, *saved.places))
+        module = replace(module, partition=Partition(devices, saved.grid, *saved.shardings))
         build = {"num_partitions": len(devices)}
     options = xla_options.compile_options(client, device_ids=[d.id for d in devices], **build)
     loaded = execution.deserialize(client, saved.body, devices, options)

@@ -1,4 +1,4 @@
-"""The settings of ``jit``: which arguments are static or donated, and where to run."""
+"""The settings of ``jit``: its arguments, with static and donated ones by position and name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .call.miss import Callee
 from .call.placement import Committed, Wanted, check_inner, committed_to, common_target
 from .call.program import Program, trace_function
 from .call.request import options_key
-from .call.signature import Arguments, function_name, take_apart, types_of
+from .call.signature import Arguments, function_name, split_arguments, types_of
 from .shardings import Shardings
 from .structs import described
 
@@ -117,13 +117,13 @@ class Settings(Callee):
             self.structure and self.structure.key,
         )  # fmt: skip
 
-    def take_apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+    def split_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
         """Split and flatten the arguments of a call.
 
         Raises:
             ValueError: a static argument is not hashable.
         """
-        result = take_apart(self.fun, args, kwargs, self.static_nums, self.static_names)
+        result = split_arguments(self.fun, args, kwargs, self.static_nums, self.static_names)
         try:
             hash(result.statics)
         except TypeError:
@@ -135,7 +135,7 @@ class Settings(Callee):
         """Raise for a static argument that has no hash; return if there is none.
 
         Raises:
-            ValueError: names the function, the argument, the place of the call and what to do.
+            ValueError: names the function, the argument, the location of the call and what to do.
         """
         named = [(f"argument {n}", args[n]) for n in self.static_nums if n < len(args)]
         named += [(f"argument {k!r}", v) for k, v in kwargs.items() if k in self.static_names]
@@ -173,7 +173,7 @@ class Settings(Callee):
 
     def traced_at(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Arguments, Program]:
         """The program for arguments of which only shapes and dtypes are needed, and these."""
-        arguments = self.take_apart(args, kwargs)
+        arguments = self.split_arguments(args, kwargs)
         arguments = arguments._replace(leaves=described(arguments.leaves))
         return arguments, trace_function(self.fun, arguments, self.types(arguments))
 
@@ -198,7 +198,7 @@ class Settings(Callee):
         """Refuse a call that gives away an array and uses it a second time.
 
         Raises:
-            ValueError: names both places among the operands.
+            ValueError: names the positions of both among the operands.
         """
         first: dict[int, int] = {}
         for i, x in enumerate(operands):
@@ -219,13 +219,13 @@ class Settings(Callee):
 
     def wanted(self, program: Program, in_tree: Any) -> Wanted | None:
         """The shardings that are asked for, of a program's operands and results."""
-        asked = self.shardings
-        return asked and asked.wanted(len(program.consts), in_tree, program.out_tree)
+        requested = self.shardings
+        return requested and requested.wanted(len(program.consts), in_tree, program.out_tree)
 
     def layouts(self, program: Program, in_tree: Any) -> Wanted | None:
         """The layouts that are asked for, of a program's operands and results."""
-        asked = self.formats
-        return asked and asked.layouts(len(program.consts), in_tree, program.out_tree)
+        requested = self.formats
+        return requested and requested.layouts(len(program.consts), in_tree, program.out_tree)
 
     def target(
         self, operands: Sequence[Any], program: ClosedJaxpr, consts: int, wanted: Wanted | None
@@ -252,32 +252,32 @@ class Settings(Callee):
         wanted: Wanted | None,
     ) -> tuple[Any, bool]:
         """:meth:`target`, from what arguments are committed to."""
-        device = self.asked_device()
+        device = self.requested_device()
         if device is None:
             return common_target(committed, self.name, program, wanted, consts)
         check_inner(self.name, device, program)
         return device, True
 
-    def asked_device(self) -> Any:
+    def requested_device(self) -> Any:
         """The device that ``device`` or ``backend`` names, or None."""
         if self.backend is not None:
             return backend_named(self.backend).local_devices()[0]
         return self.device
 
-    def asked(self) -> dict[str, Any]:
+    def requested(self) -> dict[str, Any]:
         """Parameters of the primitive ``jit``: how a call that is an operation of a program is to
         be compiled and run."""
         result: dict[str, Any] = {}
         if self.options:
             result["compiler_options_kvs"] = tuple(self.options.items())
         if self.has_device:
-            result["device"] = self.asked_device()
+            result["device"] = self.requested_device()
         if self.keep_unused:
             result["keep_unused"] = True
         return result
 
-    def whole_program_backend(self) -> Any:
-        """The backend asked for, if that is one that is not PJRT and takes whole programs."""
+    def non_pjrt_backend(self) -> Any:
+        """The requested backend, if it is not PJRT: it takes programs, not modules."""
         result = backend_named(self.backend) if self.backend else None
         return result if result is not None and runs_programs(result) else None
 

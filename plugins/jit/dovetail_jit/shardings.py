@@ -38,11 +38,11 @@ def _is_leaf(x: Any) -> bool:
 
 
 def _is_spec(x: Any) -> bool:
-    """Tell whether it says of a value of a high type which devices the arrays of that are on."""
+    """Tell whether it is the sharding of a value of a high type."""
     return hasattr(x, "to_lo") and hasattr(x, "device_set")
 
 
-def _place(given: Any) -> Any:
+def _placement(given: Any) -> Any:
     """A leaf that was given, as a device or a sharding.
 
     Raises:
@@ -89,10 +89,10 @@ class Shardings:
         """The device, where nothing but devices and shardings of one are given, all of one."""
         given = [x for x in self.key[1] if x is not None and x is not UNSPECIFIED]
         devices: set[Any] = set()
-        for place in map(_place, given):
-            if not isinstance(place, (Device, SingleDeviceSharding)):
+        for x in map(_placement, given):
+            if not isinstance(x, (Device, SingleDeviceSharding)):
                 return None
-            devices.add(place if isinstance(place, Device) else place._device)
+            devices.add(x if isinstance(x, Device) else x._device)
         return devices.pop() if len(devices) == 1 else None
 
     @property
@@ -166,11 +166,11 @@ class Shardings:
             ) from None
 
     def _sharding(self, argument: str, given: Any) -> Any:
-        given = _place(given)
+        given = _placement(given)
         if given is None or given is UNSPECIFIED:
             return None
-        place = resolve_placement(f"{argument} of jit of {self.name}", given)
-        return single_device_sharding(place) if isinstance(place, Device) else place
+        resolved = resolve_placement(f"{argument} of jit of {self.name}", given)
+        return single_device_sharding(resolved) if isinstance(resolved, Device) else resolved
 
     def wanted(self, consts: int, in_tree: Any, out_tree: Any) -> Wanted:
         """The shardings of a program's inputs, ``consts`` of which come first, and results."""
@@ -188,7 +188,7 @@ def _layout(given: Any) -> Any:
 
 
 def constrained(values: Sequence[Any], shardings: Sequence[Any]) -> list[Any]:
-    """Traced values, to be where shardings say."""
+    """Traced values, constrained to shardings."""
     return [x if s is None else _constrained(x, s) for x, s in zip(values, shardings)]
 
 

@@ -1,4 +1,4 @@
-"""The base of the stages of a function: its arguments and results, their names, where they lie."""
+"""The base of the stages of a function: its arguments and results, their names and formats."""
 
 from __future__ import annotations
 
@@ -119,12 +119,12 @@ def array_names(program: ClosedJaxpr, consts: int, leaves: Sequence[str]) -> lis
     result: list[str] = []
     for aval, name in zip(program.in_avals, [*[""] * consts, *leaves]):
         held = low_types(aval.content_types() if aval.is_mutable else (aval,))
-        whole = not (aval.is_mutable or aval.is_high)
-        result += [name if whole or not name else f"{name}.{i}" for i in range(len(held))]
+        is_array = not (aval.is_mutable or aval.is_high)
+        result += [name if is_array or not name else f"{name}.{i}" for i in range(len(held))]
     return result
 
 
 def result_names(out_tree: Any) -> list[str]:
-    """The place of each leaf in a result: ``result['speed']``."""
+    """The path of each leaf in a result: ``result['speed']``."""
     numbers = tree_unflatten(out_tree, list(range(out_tree.num_leaves)))
     return ["result" + keystr(path) for path, _ in tree_flatten_with_path(numbers)[0]]

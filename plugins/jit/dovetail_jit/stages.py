@@ -94,13 +94,13 @@ class Traced(Stage):
     @property
     def out_info(self) -> Any:
         """Shapes and dtypes of the result, and where it is asked to be."""
-        pairs = zip(self._result_types(), self._asked_of_results())
+        pairs = zip(self._result_types(), self._requested_shardings())
         return tree_unflatten(self.out_tree, [shape_struct(a, s) for a, s in pairs])
 
-    def _asked_of_results(self) -> Sequence[Any]:
+    def _requested_shardings(self) -> Sequence[Any]:
         """The sharding of each result that ``jit`` was given, or None."""
-        asked = self._settings.result_shardings
-        return asked.results(self.out_tree) if asked else [None] * self.out_tree.num_leaves
+        requested = self._settings.result_shardings
+        return requested.results(self.out_tree) if requested else [None] * self.out_tree.num_leaves
 
     @property
     def arg_names(self) -> list[str]:
@@ -122,7 +122,7 @@ class Traced(Stage):
         settings = self._settings
         captured = [*self._program.consts, *self._program.call.consts]
         warn_of_captured(settings.name, captured)
-        backend = settings.whole_program_backend()
+        backend = settings.non_pjrt_backend()
         if backend is not None and not lowering_platforms:
             from .call.non_pjrt import refuse_lowering
 
@@ -141,7 +141,7 @@ class Traced(Stage):
             )
         program, donated = self._callable()
         partition = target if target.__class__ is Partition else None
-        # Once for all who look at it: a model's takes as long as tracing it.
+        # Remembered: lowering a model takes as long as tracing it.
         how = Lowering(
             settings.name, platform, tuple(donated), settings.keep_unused, partition,
             self._requested_layouts(),
@@ -151,8 +151,8 @@ class Traced(Stage):
 
     def _requested_layouts(self) -> Any:
         bound = boundary_of(self._program.call)
-        told = self._layouts if bound is None else bound.wanted(self._layouts)
-        return requested_layouts(self._callable()[0], self.fun_name, told)
+        wanted = self._layouts if bound is None else bound.wanted(self._layouts)
+        return requested_layouts(self._callable()[0], self.fun_name, wanted)
 
     def _target_of_call(self) -> tuple[Any, bool]:
         """The target of a call, and whether its results would be committed to it."""
@@ -200,7 +200,7 @@ class Lowered(Stage):
     def out_info(self) -> Any:
         """Shapes and dtypes of the result, and where it is asked to be; programs know no weak
         types."""
-        pairs = zip(self._result_types(), self._traced._asked_of_results())
+        pairs = zip(self._result_types(), self._traced._requested_shardings())
         return tree_unflatten(self.out_tree, [shape_struct(a.strong(), s) for a, s in pairs])
 
     @property
@@ -286,7 +286,7 @@ class Lowered(Stage):
                 f"is of platform {platform!r}. Lower it without lowering_platforms to run it there."
             )
         request = Request(
-            program, self._module.name, self._key(options), options, is_asked_for=True,
+            program, self._module.name, self._key(options), options, is_explicit=True,
             module=self._module,
         )  # fmt: skip
         return Compiled(self, compiled_for(request))
@@ -304,13 +304,13 @@ class Lowered(Stage):
 
 
 def executable_identity(lowered: Lowered) -> Hashable:
-    """A key that tells the executables of lowered programs apart, while these live: where two are
-    equal, the second is not compiled once the first one is."""
+    """The key of the executable of a lowered program, while that lives: of two with equal keys the
+    second is not compiled once the first one is."""
     return id(lowered._traced._callable()[0]), lowered._key(lowered._options())
 
 
 class Compiled(Stage):
-    """An executable: call it, or look at it."""
+    """An executable: to be called, or inspected."""
 
     def __init__(self, lowered: Lowered, executable: Executable) -> None:
         self._lowered = lowered
@@ -361,7 +361,7 @@ class Compiled(Stage):
         """
         program, name = self._program, self._lowered._traced.fun_name
         leaves = self._checked(name, args, kwargs)
-        self._check_places(name, leaves)
+        self._check_shardings(name, leaves)
         committed = self._lowered._committed
         operands, bound = [*program.consts, *leaves], boundary_of(program.call)
         if bound is None:
@@ -396,8 +396,8 @@ class Compiled(Stage):
                 )
         return leaves
 
-    def _check_places(self, name: str, leaves: Sequence[Any]) -> None:
-        """Arrays that are bound to devices must be where the program takes them."""
+    def _check_shardings(self, name: str, leaves: Sequence[Any]) -> None:
+        """Refuse committed arrays with another sharding than the program takes."""
         shardings = self._executable.input_shardings()
         consts = len(self._program.consts)
         if len(shardings) != consts + len(leaves):  # of high types, which are several arrays each

@@ -1,8 +1,8 @@
-"""Static arguments told apart by type and bits, as C++ does not.
+"""Keys of static arguments, which compare by type and bits, as C++ does not.
 
-C++ compares them by their type and ``==``, and what is in them by ``==`` alone: ``(1,)`` would be
-``(True,)`` to it, and ``0.0`` be ``-0.0``. Those that have such a twin are passed as values that
-compare by more. What is in tuples is listed and typed in C, since whole trees are passed as such.
+C++ compares them by their type and ``==``, and their items by ``==`` alone: ``(1,)`` would be
+``(True,)`` to it, and ``0.0`` be ``-0.0``. Values that equal others in this way are replaced by
+keys. The items of tuples are listed and typed in C, since large trees are passed as tuples.
 
 Most of those trees hold no numbers, and to find that out takes longer than all else done for a
 static argument. So a function's tuples are passed as they are until :func:`compares_exactly`
@@ -43,12 +43,12 @@ _by_identity = object.__eq__
 _all_harmless = frozenset({int, bool, str, bytes, type(None)}).issuperset
 _KEPT = 256
 _known: dict[int, tuple[tuple[Any, ...], Any]] = {}
-"""Tuples of a few numbers and names, and what stands for them: a program's constants come again as
-the same objects. They are kept, so that no other object gets their identity."""
+"""Tuples of a few numbers and names by identity, with their keys: the constants of a function are
+the same objects at each call. The tuples are kept, so that no other object gets their identity."""
 
 
 class _Exact:
-    """Stands for a static argument in C++, where it is compared by type and bits."""
+    """The key of a static argument for C++, compared by type and bits."""
 
     __slots__ = ("value", "key")
 
@@ -64,7 +64,7 @@ class _Exact:
 
 
 class _Typed(tuple[Any, ...]):
-    """Stands for a tuple: itself, the types of all that is in it, and the bits of what is real.
+    """The key of a tuple: itself, the types of all its leaves, and the bits of floats.
 
     As a tuple it is hashed and compared in C.
     """
@@ -76,9 +76,9 @@ _STAND_INS = (_Exact, _Typed)
 
 
 def static_key(value: Any) -> Any:
-    """Return what C++ is given for a static argument: itself, or an object that stands for it."""
+    """Return the value that C++ gets for a static argument: itself, or its key."""
     if value.__class__ is not tuple:
-        return _exact(value) if _has_twin(value) else value
+        return _exact(value) if _has_equal(value) else value
     if (result := _known.get(id(value))) is not None and not disable_jit.value:
         return result[1]
     leaves = _leaves_of(value)[0]
@@ -88,7 +88,7 @@ def static_key(value: Any) -> Any:
     if not _all_written(types):
         if _all_exact(types):
             return value
-        if any(issubclass(t, _OTHERS) for t in {*types} - _WRITTEN) and _has_twin_in(leaves):
+        if any(issubclass(t, _OTHERS) for t in {*types} - _WRITTEN) and _has_equal_in(leaves):
             return _exact(value)
     if float not in types:
         stand_in = _typed(value, types)
@@ -135,18 +135,18 @@ def _exact(value: Any) -> Any:
     return value if disable_jit.value else _Exact(value)  # then C++ calls the function itself
 
 
-def _has_twin(value: Any) -> bool:
+def _has_equal(value: Any) -> bool:
     """Tell whether C++ would take another value for this one, or not this one for itself
     (``nan``)."""
     cls = type(value)
     if issubclass(cls, (tuple, frozenset)):
-        return _has_twin_in(cast("Iterable[Any]", value))
+        return _has_equal_in(cast("Iterable[Any]", value))
     if issubclass(cls, (float, complex, np.generic)):
         return bool(value == 0) or bool(value != value)
     return False
 
 
-def _has_twin_in(collection: Iterable[Any]) -> bool:
+def _has_equal_in(collection: Iterable[Any]) -> bool:
     result = [*collection]
     for x in result:  # grows
         cls = x.__class__

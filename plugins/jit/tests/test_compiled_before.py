@@ -19,14 +19,14 @@ from dovetail_jit.providers import equal_modules
 def compiled(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The names of the modules that are compiled, however quickly that is done."""
     names: list[str] = []
-    anew = request.compile_anew
+    anew = request.compile_uncached
 
-    def compile_anew(module: Any, *rest: Any) -> Any:
+    def compile_uncached(module: Any, *rest: Any) -> Any:
         names.append(module.name)
         return anew(module, *rest)
 
     monkeypatch.setattr(equal_modules, "SECONDS", -1.0)
-    monkeypatch.setattr(request, "compile_anew", compile_anew)
+    monkeypatch.setattr(request, "compile_uncached", compile_uncached)
     equal_modules._kept.clear()
     yield names
     equal_modules._kept.clear()

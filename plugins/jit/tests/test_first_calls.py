@@ -271,7 +271,7 @@ def test_a_compilation_that_failed_is_tried_by_who_calls(
     jnp.negative(x)
     jnp.negative(x)
     _until(lambda: not waiting())
-    monkeypatch.setattr(requests, "compile_anew", fails)
+    monkeypatch.setattr(requests, "compile_uncached", fails)
     with pytest.raises(RuntimeError, match="the compiler is gone"):
         jnp.negative(x)
 

@@ -2,9 +2,9 @@
 
     signature -> program -> module -> executable -> call
 
-``signature`` takes arguments apart and types them. ``program`` traces a function for a signature.
-``placement`` says where a call runs. ``module`` lowers a program. ``request`` is what an executable
-is asked for by, and ``providers`` asks for it: of caches, of what runs until something is compiled,
-at last of the compiler. ``executable`` runs it. ``miss`` is the way through all of these, for every
-call that C++ has not seen.
+``signature`` splits, flattens and types arguments. ``program`` traces a function for a signature.
+``placement`` chooses the devices of a call. ``module`` lowers a program. ``request`` is the request
+for an executable, which ``providers`` passes to caches, to interpreters that run until a program is
+compiled, and at last to the compiler. ``executable`` runs it. ``miss`` goes through all of these,
+for every call that C++ has not seen.
 """

@@ -1,4 +1,4 @@
-"""Runs that are on their way: effects and callbacks of programs, until somebody waited for them."""
+"""Runs that are not over: effects and callbacks of programs, until they were waited for."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from dovetail_xla import execution, fork
 from dovetail_xla.callbacks import exception_behind, in_callback
 
 _running: dict[int, Any] = {}
-"""The tokens of programs with effects, by their number, until somebody has waited for them."""
+"""The tokens of programs with effects, by their number, until they were waited for."""
 _number = count()
 MANY = 32
-"""The largest number of programs with effects that may be on their way."""
+"""The largest number of programs with effects that may be running."""
 _callers: set[Any] = set()
 """The clients that run programs that call Python."""
 
@@ -26,7 +26,7 @@ def run_with_effects(
 ) -> list[Any]:
     """``execution.run`` of a program with effects, remembered for :func:`effects_barrier`.
 
-    It begins when those before it are over where its own effects are ``ordered``. A callback that
+    If its effects are ``ordered`` it begins when those before it are over. A callback that
     calls such a program does not wait: the program that it is part of is among those before it.
     """
     if not in_callback():
@@ -36,9 +36,9 @@ def run_with_effects(
 
 
 def expect_callbacks(client: Any) -> None:
-    """Let the end of the process wait for what a client runs, since its programs call Python.
+    """Let the end of the process wait for the programs of a client, since they call Python.
 
-    Python must not end while a thread of the runtime is about to call it: that is an abort.
+    If Python ends while a thread of the runtime is about to call it, the process aborts.
     """
     _callers.add(client)
 
@@ -48,7 +48,7 @@ def call_with_callbacks(call: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     its program raised."""
     try:
         return call(*args, **kwargs)
-    except ValueError as error:  # all that C++ makes of an exception at this place
+    except ValueError as error:  # C++ makes it of any exception
         failure = [exception_behind(error)]
         if failure[0] is error:
             raise
@@ -59,7 +59,7 @@ def _settle() -> None:
     """Wait for programs with callbacks whose results live, at the end of the process."""
     for client in [*_callers]:
         for array in client.live_arrays():
-            with suppress(BaseException):  # whoever wanted to know has waited
+            with suppress(BaseException):  # its error was raised to those who waited
                 array.block_until_ready()
 
 

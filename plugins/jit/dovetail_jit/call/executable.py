@@ -46,7 +46,7 @@ from dovetail_xla.shardings import single_device_sharding
 
 from ..options import no_execution, refuse_execution
 from .effects import expect_callbacks, run_with_effects
-from .observers import Run, look_at, timing, watching
+from .observers import Run, notify_observers, timing, watching
 from .request import Request
 
 
@@ -55,7 +55,7 @@ class Successor(Protocol):
 
     @property
     def is_given_up(self) -> bool:
-        """Tell whether nobody makes it any more: the provisional one is called as any other is."""
+        """Tell whether it is not made any more: the provisional one is called as any other is."""
         ...
 
     def take(self) -> Any | None:
@@ -63,16 +63,15 @@ class Successor(Protocol):
         ...
 
     def wait(self) -> Any:
-        """The runtime's executable; made now, if nobody else makes it."""
+        """The runtime's executable; made now, if it is not being made."""
         ...
 
 
 class Runnable:
-    """Something that runs a program: an :class:`Executable`, or what a provider has run in its
-    place.
+    """Something that runs a program: an :class:`Executable`, or what a provider runs instead.
 
     Attributes:
-        compiled: what the compiler made, if that is there.
+        compiled: the compiled executable, if there is one.
         is_provisional: whether it will be exchanged for a better one, so that C++ must not repeat
             its calls.
         calls_python: whether the program calls functions of Python, whose exceptions are its
@@ -84,25 +83,25 @@ class Runnable:
     calls_python: bool = False
 
     def run(self, leaves: Sequence[Any], committed: bool) -> list[Any] | None:
-        """The results for a program's (flat) arguments; ``committed``: bound to where they are.
+        """The results for a program's (flat) arguments; ``committed``: bound to their devices.
 
-        None, from a provisional one alone: it does not run on these, and the compiled one is asked.
+        A provisional one may return None: it does not run on these, and the compiled one does.
         """
         raise NotImplementedError
 
     def exchange(self, request: Request) -> Runnable:
         """Return what runs the program from now on: a better one, if there is one.
 
-        A provisional one is asked before each call. If ``request.may_be_provisional`` is off, it
-        waits for the better one.
+        This is called before each call of a provisional one. If ``request.may_be_provisional`` is
+        off, it waits for the better one.
         """
         return self
 
     def repeat(
         self, out_tree: Any, committed: bool, operands: Sequence[Any], consts: Sequence[Any] = ()
     ) -> tuple[FastPath | None, bool]:
-        """Return what C++ needs to repeat a call with ``operands`` without Python, or None; and
-        whether Python must find the executable again at the next such call.
+        """Return the path by which C++ repeats a call with ``operands``, or None; and whether
+        Python must look the executable up again at the next such call.
 
         Args:
             consts: leading arguments that every call has in common.
@@ -111,14 +110,14 @@ class Runnable:
 
 
 class Executable(Runnable):
-    """A compiled program, with the compiler options that were asked for.
+    """A compiled program, with the compiler options that were given.
 
     Attributes:
         profile: "quick" where it is one operation, compiled for itself.
         device: where it runs; the first of several. sharding: of its results on one device.
         ins, outs: the sharding of each array that it takes, constants first, and returns.
-        successor: of a provisional one, who brings the full one.
-        was_loaded: whether the runtime made it of bytes, from which it does not make such again.
+        successor: of a provisional one, the source of the full one.
+        was_loaded: whether the runtime made it of bytes; such a one cannot be serialized.
     """
 
     options: Mapping[str, Any] = {}
@@ -201,7 +200,7 @@ class Executable(Runnable):
         else:
             out = execution.run(self.loaded, arrays, handlers)
         if hear is not None:
-            with suppress(XlaRuntimeError):  # whoever reads the results is told
+            with suppress(XlaRuntimeError):  # reading the results raises it
                 block_until_ready(out)
             hear(self, time.perf_counter() - start)
         for x, d in zip(kept, self.module.donated):
@@ -214,7 +213,7 @@ class Executable(Runnable):
         return out
 
     def _taken(self, leaves: Sequence[Any]) -> list[Any]:
-        """Arguments as the program takes them, without those that it does not use."""
+        """The arguments that the program uses, in the types and layouts that it takes."""
         triples = zip(leaves, self.in_avals, self.module.kept)
         given = [(x, a) for x, a, keep in triples if keep]
         own = self.ins[len(self.constants) :]
@@ -222,7 +221,7 @@ class Executable(Runnable):
         return [self._with_layout(x, a, s, o) for (x, a), s, o in zip(given, own, orders)]
 
     def _compare(self) -> None:
-        """Before the first run on devices of several processes: do the others run this, too?"""
+        """Check, before the first run on devices of several processes, that all of them run it."""
         processes = registry().provider("processes", None)
         if processes is not None:
             assert self.partition is not None
@@ -270,7 +269,7 @@ class Executable(Runnable):
         )
 
     def _from_host(self, operands: Sequence[Any]) -> list[Any]:
-        """The layouts that C++ is given of inputs: those that are NumPy arrays are copied."""
+        """The layouts of inputs for C++: those of NumPy arrays, which are copied."""
         given = zip(operands, self.in_avals, self.input_shardings(), self.module.kept)
         return [
             *[None] * len(self.constants),
@@ -340,7 +339,7 @@ class Executable(Runnable):
         return asarray_in(x, aval, sharding)
 
     def _with_layout(self, x: Any, aval: Any, sharding: Any, order: tuple[int, ...] | None) -> Any:
-        """An argument as the program takes it, in the layout that it was told."""
+        """An argument as the program takes it, in the required layout."""
         if order is None:
             return self._array(x, aval, sharding)
         own = x._sharding if x.__class__ is ArrayImpl and not x.is_deleted() else None
@@ -352,8 +351,8 @@ class Executable(Runnable):
 def partitioned_shardings(
     module: LoweredModule, loaded: Any, in_avals: Sequence[Any]
 ) -> tuple[list[Any], list[Any]]:
-    """The shardings of what a program on several devices takes and returns: those that were asked
-    for, and what XLA chose. A result has that of an argument where the two say the same."""
+    """The shardings of inputs and results of a program on several devices, as requested or chosen
+    by XLA. A result has the object of an equivalent one of an argument."""
     partition = module.partition
     assert partition is not None
     constants: list[Any] = [typeof(c) for c in module.const_args]
@@ -362,8 +361,8 @@ def partitioned_shardings(
     returned = list(zip(module.out_avals, partition.outs))
     ins, outs = execution.parameter_shardings(loaded), execution.output_shardings(loaded)
 
-    def chosen(aval: Any, asked: Any, parts: Any) -> Any:
-        return partition.grid.sharding_of(parts, aval.ndim) if asked is None else asked
+    def chosen(aval: Any, requested: Any, parts: Any) -> Any:
+        return partition.grid.sharding_of(parts, aval.ndim) if requested is None else requested
 
     result = [chosen(a, s, p) for (a, s), p in zip(taken, shardings_of(ins, len(taken)))]
     alike: dict[Any, list[Any]] = {}
@@ -378,7 +377,7 @@ def partitioned_shardings(
 
 
 class HighExecutable(Executable):
-    """A compiled program some of whose arguments or results are of high types."""
+    """A compiled program with arguments or results of high types."""
 
     def __init__(self, module: Any, loaded: Any, device: Any, program: ClosedJaxpr) -> None:
         super().__init__(module, loaded, device, low_types(program.in_avals))
@@ -394,9 +393,9 @@ class HighExecutable(Executable):
     def _fast_path(
         self, out_tree: Any, committed: bool, operands: Sequence[Any], consts: Sequence[Any]
     ) -> FastPath | None:
-        """As of low values where the registry of calls knows how high ones are made of arrays.
+        """The path of low values, if the registry of calls knows how high ones are made of arrays.
 
-        None where that is not so: they are taken apart and put together in Python.
+        None if it does not: Python lowers and raises them.
         """
         if self._in_python:
             return None
@@ -419,8 +418,8 @@ def executable_of(
 def run(
     ex: Executable, program: ClosedJaxpr, name: str, operands: Sequence[Any], committed: bool
 ) -> list[Any]:
-    """The results of an executable of ``program``, which those who observe look at."""
+    """The results of an executable of ``program``, which observers are shown."""
     outs = ex.run(operands, committed)
     if watching():
-        look_at(Run(program, name, operands, outs))
+        notify_observers(Run(program, name, operands, outs))
     return outs

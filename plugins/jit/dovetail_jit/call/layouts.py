@@ -17,17 +17,19 @@ from .placement import Wanted
 AUTO = "auto"
 
 
-def requested_layouts(program: ClosedJaxpr, name: str, told: Wanted | None) -> Layouts | None:
-    """The layouts of a program's arrays, from what was told of its operands and results.
+def requested_layouts(program: ClosedJaxpr, name: str, requested: Wanted | None) -> Layouts | None:
+    """The layouts of a program's arrays, from those requested of its operands and results.
 
     Raises:
         ValueError: a layout does not list the axes of its value.
         NotImplementedError: a layout has tiles, or is one of a value of a high type.
     """
-    if told is None or all(x is None for x in (*told.ins, *told.outs)):
+    if requested is None or all(x is None for x in (*requested.ins, *requested.outs)):
         return None
-    ins = _modes(f"in_shardings of jit of {name}", program.in_avals, told.ins)
-    return Layouts(ins, _modes(f"out_shardings of jit of {name}", program.out_avals, told.outs))
+    ins = _modes(f"in_shardings of jit of {name}", program.in_avals, requested.ins)
+    return Layouts(
+        ins, _modes(f"out_shardings of jit of {name}", program.out_avals, requested.outs)
+    )
 
 
 def _modes(what: str, avals: Sequence[Any], layouts: Sequence[Any]) -> tuple[str | None, ...]:
@@ -49,11 +51,11 @@ def _modes(what: str, avals: Sequence[Any], layouts: Sequence[Any]) -> tuple[str
 
 def check_layouts(ex: Executable, operands: Sequence[Any], chosen: bool = False) -> None:
     """Raise ValueError where an array that is bound to where it is lies in another layout than the
-    program was told to take; ``chosen``: or than the compiler chose."""
-    orders, told = ex.required_layouts(), ex.module.layouts
-    if orders is None or told is None or len(operands) != len(orders):
+    program takes; ``chosen``: or than the compiler chose."""
+    orders, requested = ex.required_layouts(), ex.module.layouts
+    if orders is None or requested is None or len(operands) != len(orders):
         return
-    for i, (x, order, mode) in enumerate(zip(operands, orders, told.ins)):
+    for i, (x, order, mode) in enumerate(zip(operands, orders, requested.ins)):
         free = mode is None or (mode == AUTO and not chosen)
         if free or order is None or x.__class__ is not ArrayImpl or not x._committed:
             continue

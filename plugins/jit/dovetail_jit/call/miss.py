@@ -27,7 +27,7 @@ from dovetail_xla.shardings import SingleDeviceSharding
 from ..options import warn_of_captured
 from .executable import Executable, Runnable
 from .mutable_arguments import boundary_of, call_boundary
-from .observers import Lines, Run, look_at, watching
+from .observers import Lines, Run, notify_observers, watching
 from .placement import Wanted, placement
 from .program import Program, bypassing_cache
 from .providers import KNOWN_CALLS, compiled_for, executable_for
@@ -99,7 +99,7 @@ class Callee:
     has_lookup = False
     remembers = False
 
-    def take_apart(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+    def split_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
         """The arguments of a call."""
         return Arguments(args, None, (), tuple)
 
@@ -156,14 +156,14 @@ class Callee:
 
 def miss(callee: Callee, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
     """Trace, compile, run, and say how C++ repeats it."""
-    arguments = callee.take_apart(args, kwargs)
+    arguments = callee.split_arguments(args, kwargs)
     call = Call(args, kwargs, arguments)
     if (result := callee.traced(call)) is not None:
         return result
     avals, lookup = callee.types(arguments), None
     if callee.has_lookup and (lookup := callee.lookup(arguments, avals)) is not None:
         if (results := lookup.find()) is not None:
-            return _run_found(callee, call, results)
+            return _run_known_program(callee, call, results)
         with bypassing_cache():
             program = callee.program(arguments, avals)
     else:
@@ -220,7 +220,7 @@ def _run(
         ex = compiled_for(request.final())
         outs = ex.run(operands, committed)
     if watching():
-        look_at(Run(pure, callee.name, operands, outs, callee.lines))
+        notify_observers(Run(pure, callee.name, operands, outs, callee.lines))
     path, again = ex.repeat(program.out_tree, committed, leaves, program.consts)
     if lookup is not None:
         lookup.keep(program, ex)
@@ -232,13 +232,13 @@ def _request(
     program: ClosedJaxpr,
     target: Any,
     donated: Sequence[Any],
-    asked_layouts: Wanted | None,
+    wanted_layouts: Wanted | None,
 ) -> Request:
     layouts = None
-    if asked_layouts is not None:
+    if wanted_layouts is not None:
         from .layouts import requested_layouts
 
-        layouts = requested_layouts(program, callee.name, asked_layouts)
+        layouts = requested_layouts(program, callee.name, wanted_layouts)
     profile = callee.profile or profile_of(program)
     options, is_operation = callee.options, callee.is_operation
     key = compilation_key(target, donated, callee.keep_unused, options, profile, layouts)
@@ -271,7 +271,7 @@ def _run_mutable(
     return Result(tree_unflatten(program.out_tree, outs))
 
 
-def _run_found(callee: Callee, call: Call, result: Any) -> Result:
+def _run_known_program(callee: Callee, call: Call, result: Any) -> Result:
     """Run an executable that was found without tracing."""
     leaves = call.arguments.leaves
     operands = [*result.consts, *leaves]

@@ -1,7 +1,7 @@
-"""Mutable arguments of compiled calls: what they hold goes in, is updated in place, comes back.
+"""Mutable arguments of compiled calls: their contents are operands and results of the program.
 
-A compiled program has no references. It takes what they hold in their place, gives the memory of
-those that it writes to their new contents, and returns these behind its results.
+A compiled program has no references. It takes their contents instead, gives the memory of those
+that it writes to their new contents, and returns these after its results.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Boundary(NamedTuple):
     """The pure program behind one with mutable inputs, and how it is called.
 
     Attributes:
-        program: takes contents in place of mutable inputs; returns the results, and then the new
+        program: takes the contents of mutable inputs; returns the results, and then the new
             contents of the inputs that it writes.
         written: the positions of those inputs.
         avals: types of the inputs as the caller sees them. results: how many results there are.
@@ -53,7 +53,7 @@ class Boundary(NamedTuple):
         return tuple(result)
 
     def contents(self, operands: Sequence[Any], copied: bool = False) -> list[Any]:
-        """The operands of :attr:`program`; ``copied``: where others may overwrite them, copies."""
+        """The operands of :attr:`program`; ``copied``: copies of those that others may write."""
         result: list[Any] = []
         for x, a in zip(operands, self.avals):
             held = a.take(x) if a.is_mutable else (x,)
@@ -61,15 +61,15 @@ class Boundary(NamedTuple):
             result += map(copy.copy, held) if shared else held
         return result
 
-    def wanted(self, asked: Wanted | None) -> Wanted | None:
+    def wanted(self, requested: Wanted | None) -> Wanted | None:
         """The shardings or layouts asked for of the operands and results of :attr:`program`."""
-        if asked is None:
+        if requested is None:
             return None
         ins: list[Any] = []
-        for s, a in zip(asked.ins, self.avals):
+        for s, a in zip(requested.ins, self.avals):
             ins += [None] * len(a.content_types()) if a.is_mutable else [s]
         more = len(self.program.out_avals) - self.results
-        return Wanted(tuple(ins), (*asked.outs, *[None] * more))
+        return Wanted(tuple(ins), (*requested.outs, *[None] * more))
 
     def locked(self, operands: Sequence[Any]) -> ExitStack:
         """Keeps other threads from the mutable operands; two calls lock them in one order."""
@@ -135,7 +135,7 @@ def call_boundary(
 
 
 def held_values(leaves: Sequence[Any]) -> list[Any]:
-    """Arguments, with what mutable ones hold in their place."""
+    """Arguments, with mutable ones replaced by their contents."""
     result: list[Any] = []
     for x in leaves:
         a: Any = typeof(x)

@@ -23,7 +23,7 @@ from dovetail_core import (
 )
 
 from .mutable_arguments import boundary_of
-from .observers import Run, look_at
+from .observers import Run, notify_observers
 from .program import Program
 
 Runner = Callable[[Sequence[Any]], Sequence[Any]]
@@ -53,7 +53,7 @@ def call_backend(
     arrays = lower_values(given, f"asked for to call {name}")
     values = [_of_type(x, a) for x, a in zip(arrays, low.in_avals)]
     outs = raise_values(list(run(values)), call.out_avals)
-    look_at(Run(call, name, given, outs))
+    notify_observers(Run(call, name, given, outs))
     return outs if bound is None else bound.finish(operands, outs)
 
 

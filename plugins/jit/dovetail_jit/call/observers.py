@@ -1,9 +1,8 @@
 """Observers of programs that run: of results that options ask to look at, and of the time of runs.
 
-A call that C++ repeats is seen by nobody, so there are no such calls while somebody observes: the
-option's state, or a number, is part of the key by which C++ tells calls apart, and what is found
-under it is not for C++ to repeat. While nobody observes this costs a test where a program is
-compiled.
+Calls that C++ repeats are not observed, so there are none while there is an observer: the option's
+state, or a number, is part of the key of a call in C++, and calls under that key are not repeated.
+Without observers this costs a test when a program is compiled.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from dovetail_surface.configuration import load_settings
 from dovetail_xla.config import watch_state
 
 Lines = Literal["all", "inside", "none"]
-"""The equations of a program that know the user's line: all of them; those in sub-programs, where
-the program is one operation; none, where it is a function of the library. Such a program was traced
-for some other line of the user's, and is run again from this one."""
+"""The equations of a program that have the user's line: all of them; those in sub-programs, if the
+program is one operation; none, if it is a function of the library. Such a program was traced for
+another line of the user's."""
 
 
 class Run(NamedTuple):
@@ -39,31 +38,30 @@ class Run(NamedTuple):
     lines: Lines = "all"
 
 
-Look = Callable[[Run], None]
-_watches: list[tuple[Option, Look]] = []
+Observe = Callable[[Run], None]
+_watches: list[tuple[Option, Observe]] = []
 _settings = cached(permanent="the environment sets options once")(load_settings)
 
 
-def watch_results(option: Option, look: Look) -> None:
-    """Call ``look(run)`` after each program that runs at rest while ``option`` is on.
+def watch_results(option: Option, observe: Observe) -> None:
+    """Call ``observe(run)`` after each program that is evaluated while ``option`` is on.
 
-    What it raises is raised by the call. The option must be made with ``traced=True``.
+    An exception of it is raised by the call. The option must be made with ``traced=True``.
     """
-    _watches.append((option, look))
+    _watches.append((option, observe))
 
 
 def watching() -> bool:
-    """Tell whether anybody looks at results: then no memory is given away, and C++ repeats no
-    call."""
+    """Tell whether results are observed: then no memory is given away, and C++ repeats no call."""
     _settings()
     return any(option.value for option, _ in _watches)
 
 
-def look_at(result: Run) -> None:
-    """Show a run to those that look."""
-    for option, look in _watches:
+def notify_observers(result: Run) -> None:
+    """Show a run to the observers."""
+    for option, observe in _watches:
         if option.value:
-            look(result)
+            observe(result)
 
 
 Hear = Callable[[Any, float], None]
@@ -71,10 +69,10 @@ _numbers = count(1)
 
 
 class _Watch(NamedTuple):
-    """The listener to runs, and the number by which calls are told from those of other times.
+    """The listener to runs, and the number of the time in which it listens.
 
-    C++ keeps the numbers in its keys, so that what was cached at one time serves no other, and
-    nobody who heard is kept alive.
+    C++ keeps the numbers in its keys, so that calls of one time are not used at another, and no
+    listener is kept alive.
     """
 
     hear: Hear | None = None
@@ -101,7 +99,7 @@ timing = Timing()
 class watched_calls(Scope):  # lower case: used as a function
     """While it is entered ``hear(executable, seconds)`` is called after each run, in any thread.
 
-    Meanwhile every call goes through Python, and waits for its results: ``seconds`` is how long the
+    Every call goes through Python then, and waits for its results: ``seconds`` is how long the
     program itself took. Calls are as before when it is left; it costs nothing while nobody watches.
     """
 

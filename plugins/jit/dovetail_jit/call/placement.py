@@ -73,12 +73,12 @@ def committed_to(operands: Sequence[Any], consts: int = 0) -> list[Committed]:
             if x._committed:  # type: ignore[union-attr]
                 result.append(Committed(i, 0, _where(x._sharding)))  # type: ignore[union-attr]
         elif isinstance(x, ShapeDtypeStruct):
-            # What a type tells is of a mesh without devices: where those are others say.
-            told = is_absent(x.sharding) and typeof(x).divided is not None
-            if x.sharding is not None and not told:
+            # The sharding of a type is of a mesh without devices, which other arguments give.
+            is_typed = is_absent(x.sharding) and typeof(x).divided is not None
+            if x.sharding is not None and not is_typed:
                 result.append(Committed(i, 0, _where(x.sharding)))
         elif not isinstance(x, Tracer) and typeof(x).is_high:
-            arrays = committed_to(lower_values((x,), "asked for to place it"))
+            arrays = committed_to(lower_values((x,), "needed for its placement"))
             result += [Committed(i, low.leaf, low.where) for low in arrays]
     if consts:
         return [c for c in result if c.leaf >= consts or not isinstance(c.where, Device)]
@@ -132,18 +132,18 @@ def _without_strangers(
 ) -> Sequence[Committed]:
     """Without arrays that the function closes over and that are on other devices than those that
     arguments are bound to: they are moved there, as those are that are on one device."""
-    places = [c.where for c in committed if c.leaf >= consts]
-    places += [s for s in (*wanted.ins, *wanted.outs) if s is not None]
-    if not places:
+    given = [c.where for c in committed if c.leaf >= consts]
+    given += [s for s in (*wanted.ins, *wanted.outs) if s is not None]
+    if not given:
         return committed
-    devices = _ids_of(places[0])
+    devices = _ids_of(given[0])
     return [c for c in committed if c.leaf >= consts or _ids_of(c.where) == devices]
 
 
-def _ids_of(place: Any) -> Any:
-    if isinstance(place, Device):
-        return [place.id]
-    return None if is_absent(place) else [d.id for d in place._internal_device_list]
+def _ids_of(where: Any) -> Any:
+    if isinstance(where, Device):
+        return [where.id]
+    return None if is_absent(where) else [d.id for d in where._internal_device_list]
 
 
 def _one_device(committed: Sequence[Committed], name: str, consts: int) -> tuple[Any, bool]:
@@ -162,15 +162,15 @@ def _one_device(committed: Sequence[Committed], name: str, consts: int) -> tuple
 
 def shardings_in(program: ClosedJaxpr) -> tuple[Any, ...]:
     """The shardings that operations of a program name: they are on these devices."""
-    return program.memo("places", lambda: _shardings_in(program))
+    return program.memo("shardings", lambda: _shardings_in(program))
 
 
 def _shardings_in(program: ClosedJaxpr) -> tuple[Any, ...]:
     result: dict[Any, None] = {}
     for p in programs.walk_programs(program):
         for eqn in programs.open_program(p).eqns:
-            if (places := eqn.primitive.traits.places) is not None:
-                result.update(dict.fromkeys(places(eqn.params)))
+            if (named := eqn.primitive.traits.places) is not None:
+                result.update(dict.fromkeys(named(eqn.params)))
     return tuple([s for s in result if not is_absent(s)])
 
 
@@ -254,7 +254,7 @@ def _same_devices(name: str, named: Sequence[tuple[str, Any]]) -> Any:
     """The devices that all shardings have; those of an abstract mesh are whichever there are.
 
     Raises:
-        ValueError: they are different ones; names two places and their devices.
+        ValueError: they are different ones; names two of them and their devices.
     """
     there = [(what, s) for what, s in named if not is_absent(s)]
     (first, sharding), *rest = [*there, *[x for x in named if x not in there]]
@@ -287,20 +287,20 @@ def _shardings_of_inputs(call: _Call, grid: Any) -> tuple[Any, ...]:
     given = {(c.leaf, c.part): c.where for c in call.committed}
     result: list[Any] = []
     for i, aval in enumerate(avals):
-        asked = call.wanted.ins[i] if call.wanted.ins else None
-        if asked is not None:
-            _check(call.name, f"in_shardings of {call.leaf(i)}", asked, aval)
+        requested = call.wanted.ins[i] if call.wanted.ins else None
+        if requested is not None:
+            _check(call.name, f"in_shardings of {call.leaf(i)}", requested, aval)
         for part, low in enumerate(_low(aval)):
             now: Any = given.get((i, part))
             if isinstance(now, Device):
                 now = single_device_sharding(now)
-            if None not in (asked, now) and not now.is_equivalent_to(asked, low.ndim):
+            if None not in (requested, now) and not now.is_equivalent_to(requested, low.ndim):
                 raise ValueError(
                     f"{call.name}{here()}: {call.leaf(i)}, of type {low.str_short()}, "
-                    f"has the sharding {now!r}, and in_shardings says {asked!r}. Move it there "
+                    f"has the sharding {now!r}, and in_shardings says {requested!r}. Move it there "
                     "with device_put, or leave in_shardings out."
                 )
-            where = asked if asked is not None else now
+            where = requested if requested is not None else now
             if where is None and low.divided is not None:
                 where = grid.of_type(low)
             result.append(_expressible(where, low, grid))
@@ -310,16 +310,16 @@ def _shardings_of_inputs(call: _Call, grid: Any) -> tuple[Any, ...]:
 def _shardings_of_results(call: _Call, grid: Any) -> tuple[Any, ...]:
     result: list[Any] = []
     for i, aval in enumerate(call.program.out_avals):
-        asked = call.wanted.outs[i] if call.wanted.outs else None
-        if asked is not None:
-            _check(call.name, f"out_shardings of result {i}", asked, aval)
+        requested = call.wanted.outs[i] if call.wanted.outs else None
+        if requested is not None:
+            _check(call.name, f"out_shardings of result {i}", requested, aval)
         for low in _low(aval):
-            _check_summed(call.name, i, asked, low)
-            told = grid.of_type(low) if asked is None and grid.told else asked
-            chosen = _expressible(told, low, grid)
-            if chosen is None and asked is not None:
+            _check_summed(call.name, i, requested, low)
+            wanted = grid.of_type(low) if requested is None and grid.told else requested
+            chosen = _expressible(wanted, low, grid)
+            if chosen is None and requested is not None:
                 raise NotImplementedError(
-                    f"{call.name}{here()}: out_shardings of result {i} is {asked!r}, which the "
+                    f"{call.name}{here()}: out_shardings of result {i} is {requested!r}, which the "
                     f"axes of the mesh of the other shardings cannot say: {grid.mesh}. Use one "
                     "mesh for all."
                 )
@@ -327,15 +327,15 @@ def _shardings_of_results(call: _Call, grid: Any) -> tuple[Any, ...]:
     return tuple(result)
 
 
-def _check_summed(name: str, i: int, asked: Any, aval: Any) -> None:
+def _check_summed(name: str, i: int, requested: Any, aval: Any) -> None:
     """Raise ValueError where a result is to be a sum that is left to be done, and is none: XLA
     would take what each device has as its summand."""
-    left = getattr(getattr(asked, "spec", None), "unreduced", None)
+    left = getattr(getattr(requested, "spec", None), "unreduced", None)
     if left and left != type_shardings.unreduced_axes(aval):
         raise ValueError(
-            f"{name}{here()}: out_shardings of result {i} is {asked!r}, and the result is of type "
-            f"{aval.str_short()}, which is no sum along {sorted(map(str, left))}. Reshard it in "
-            "the function: dovetail.sharding.reshard(x, spec)."
+            f"{name}{here()}: out_shardings of result {i} is {requested!r}, and the result is "
+            f"of type {aval.str_short()}, which is no sum along {sorted(map(str, left))}. Reshard "
+            "it in the function: dovetail.sharding.reshard(x, spec)."
         )
 
 

@@ -63,7 +63,7 @@ _oldest = local()  # the number of the oldest program that this thread may use, 
 @contextmanager
 def bypassing_cache() -> Iterator[None]:
     """In this thread, use no program that was traced before: what it was made of may have changed
-    since, and nobody must be told later that it is made of what there is now."""
+    since, and it must not be recorded as made of the present state."""
     outer = getattr(_oldest, "number", 0), getattr(bypass, "wanted", False)
     _oldest.number, bypass.wanted = next(_numbers), True
     try:
@@ -174,7 +174,7 @@ def forget(f: Any) -> None:
 
 
 def as_array(x: Any) -> Any:
-    """An argument of a function whose operations are put in place of a call: an array, as in it."""
+    """An argument of a function whose operations replace a call: an array, as in the call."""
     if not isinstance(x, (bool, int, float, complex, np.ndarray, np.generic)):
         return x
     around = surroundings()

@@ -148,7 +148,7 @@ def compile_with_cache(
     the cache."""
     target = device if module.partition is None else module.partition
     key = compilation_key(target, options=options, profile=profile)
-    made = provide(Request(None, module.name, key, options, is_asked_for=True, module=module))
+    made = provide(Request(None, module.name, key, options, is_explicit=True, module=module))
     assert made.compiled is not None
     return made.compiled.loaded, made.compiled.was_loaded
 

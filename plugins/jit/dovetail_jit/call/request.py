@@ -89,11 +89,11 @@ class Request:
             where it runs on one device.
         is_operation: it is for an eager operation, or a function of the library, not of ``jit``.
         may_be_provisional: the caller can do with one that runs until a better one is there.
-        is_asked_for: somebody asked for a compilation, and does with no executable but its own.
+        is_explicit: the user requested a compilation, which no other executable replaces.
     """
 
     __slots__ = (
-        "_module", "_options", "_start", "device", "given", "is_asked_for", "is_operation", "key",
+        "_module", "_options", "_start", "device", "given", "is_explicit", "is_operation", "key",
         "may_be_provisional", "name", "partition", "program",
     )  # fmt: skip
 
@@ -106,13 +106,13 @@ class Request:
         *,
         is_operation: bool = False,
         may_be_provisional: bool = False,
-        is_asked_for: bool = False,
+        is_explicit: bool = False,
         module: LoweredModule | None = None,
     ) -> None:
         self.program, self.name, self.key, self.given = program, name, key, given or {}
         self.is_operation = is_operation
         self.may_be_provisional = may_be_provisional
-        self.is_asked_for = is_asked_for
+        self.is_explicit = is_explicit
         target = key.target
         self.partition: Partition | None = target if target.__class__ is Partition else None
         self.device: Any = target if self.partition is None else first_device(target)
@@ -168,10 +168,10 @@ class Request:
         """
         module, program = self.module, self.program
         if program is None:
-            return compile_anew(module, self.device, self.options, profile or self.key.profile)
+            return compile_uncached(module, self.device, self.options, profile or self.key.profile)
         refuse_unsupported_dtypes(backend_of(self.device), program, module.name)
         try:
-            return compile_anew(module, self.device, self.options, profile or self.key.profile)
+            return compile_uncached(module, self.device, self.options, profile or self.key.profile)
         except Exception as e:
             raise_explained(program, module.platform, module.name, e)
 
@@ -186,7 +186,9 @@ def all_options(platform: str, given: Mapping[str, Any] | None) -> dict[str, Any
     return {**merged, **(given or {})}
 
 
-def compile_anew(module: LoweredModule, device: Any, options: dict[str, Any], profile: str) -> Any:
+def compile_uncached(
+    module: LoweredModule, device: Any, options: dict[str, Any], profile: str
+) -> Any:
     """The runtime's executable of a module, whatever is known already."""
     if profile == "default" and has_hooks("dovetail_compile"):
         result = manager().hook.dovetail_compile(

@@ -60,7 +60,7 @@ def function_name(f: Any) -> str:
     return callable_name(f)
 
 
-def take_apart(
+def split_arguments(
     f: Callable[..., Any],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],

@@ -24,7 +24,7 @@ class Call(NamedTuple):
     """A call that is to be found.
 
     Attributes:
-        settings: what ``jit`` was asked for. avals: types of the leaves of ``arguments``.
+        settings: what ``jit`` was requested for. avals: types of the leaves of ``arguments``.
         device: where it runs. committed: whether its results are bound to that.
     """
 
@@ -35,7 +35,7 @@ class Call(NamedTuple):
     committed: bool
 
 
-class Found(NamedTuple):
+class KnownProgram(NamedTuple):
     """A program that need not be traced: it runs on ``consts`` and the leaves of the arguments, and
     its results are bound to its device if they are ``committed``."""
 
@@ -48,7 +48,7 @@ class Found(NamedTuple):
 class Answer(Protocol):
     """The answer of a provider about one call."""
 
-    def find(self) -> Found | None:
+    def find(self) -> KnownProgram | None:
         """The program, if it is there."""
         ...
 

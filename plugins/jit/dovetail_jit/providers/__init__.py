@@ -18,7 +18,7 @@ def _of_divided_operations(request: Request) -> bool:
 
 
 def _of_calls(request: Request) -> bool:
-    return request.key.profile == "default" and not request.is_asked_for
+    return request.key.profile == "default" and not request.is_explicit
 
 
 NUMPY_FALLBACK = ExecutableProvider(

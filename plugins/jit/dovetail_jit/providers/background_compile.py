@@ -1,4 +1,4 @@
-"""Compilations that nobody waits for: one after the other, in threads of their own."""
+"""Compilations in the background: one after the other, in separate threads."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ..call.request import Request
 
 
 class Compilation:
-    """One that was begun; the program remembers its executable when it ``is_over``.
+    """A compilation in the background; its program has the executable when it ``is_over``.
 
-    One that has failed is over, too: who compiles the program again is told why.
+    One that has failed is over, too: compiling the program again raises the error.
     """
 
     __slots__ = ("_make", "is_over")
@@ -89,13 +89,13 @@ _queue = _Queue()
 
 
 def waiting() -> list[Compilation]:
-    """Those that have begun and are not over; the first one runs."""
+    """The compilations that are not over; the first one runs."""
     return _queue.waiting()
 
 
 def compile_in_background(request: Request) -> Compilation:
-    """Have the executable of a request made that is not provisional, as soon as those before it
-    are compiled; the program remembers it."""
+    """Start a compilation of the full executable of a request, which its program then remembers; it
+    waits for those started before."""
     carry, final = config.carried(), request.final()
 
     def make() -> None:

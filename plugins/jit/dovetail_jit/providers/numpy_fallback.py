@@ -1,9 +1,9 @@
-"""Small eager programs that NumPy computes until they are compiled, where it gives the very bits.
+"""Small eager programs that NumPy computes until they are compiled, if it gives the same bits.
 
 A compilation takes milliseconds, and many operations of a program that is being set up run a few
 times. So a program is compiled when it was called that often, by another thread, and NumPy goes on
-until that is done: no call waits. Nobody must see a difference but in time: not where somebody
-watches programs being compiled or run, forbids transfers or has rules of his own.
+until that is done: no call waits. The only difference is in time: it is not done if programs are
+watched as they are compiled or run, if transfers are forbidden, or if a plugin has its own rules.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from ..options import interpret_first_calls, no_execution, refuse_execution
 from .background_compile import Compilation, compile_in_background
 
 PLATFORM = "cpu"
-"""Whose compiler NumPy stands in for."""
+"""The platform whose compiler NumPy replaces."""
 PATIENCE = 64
-"""So many calls more, and who calls compiles the program at once: others may be compiled first."""
+"""After so many further calls the caller compiles the program: others may be compiled before it."""
 _HOOKS = ("dovetail_compile", "dovetail_compile_options", "dovetail_lowered", "dovetail_compiled")
 
 
 def get(request: Request, make: Make) -> Runnable | None:
-    """NumPy in place of the compiler, if it computes the program to the last bit."""
+    """NumPy instead of the compiler, if it computes the program to the last bit."""
     if request.platform != PLATFORM or is_watched():
         return None
     program = request.program
@@ -66,23 +66,23 @@ class NumpyFallback(Runnable):
         self._compilation: Compilation | None = None
 
     def exchange(self, request: Request) -> Runnable:
-        """The compiled program, where it is asked for, or NumPy was to compute it no longer."""
+        """Return the compiled program, if it is required or compiled; else this."""
         often: int = interpret_first_calls.value
         if not (often and request.may_be_provisional) or is_watched():
             return provide(request.final())
         if self._compilation is None:
             if self._count >= often:
                 self._compilation = compile_in_background(request)
-        # What it has compiled the program remembers in place of this; else it has failed.
+        # Once compiled, the program has the executable instead of this; else compiling has failed.
         elif self._compilation.is_over or self._count > often + PATIENCE:
             return provide(request.final())
         return self
 
     def run(self, leaves: Sequence[Any], committed: bool) -> list[Any] | None:
-        """The results; None where an operand has to be waited for, or a number is subnormal."""
+        """The results; None if an operand is not ready, or a number is subnormal."""
         low, high_types, is_high = self._prepared
         operands = lower_values(leaves, f"asked for to call {self._name}") if is_high else leaves
-        if not all(map(_is_at_hand, operands)):
+        if not all(map(_is_ready, operands)):
             return None
         if no_execution.value:
             refuse_execution(self._name)
@@ -94,13 +94,14 @@ class NumpyFallback(Runnable):
         return raise_values(arrays, high_types) if is_high else arrays
 
 
-def _is_at_hand(x: Any) -> bool:
-    """Tell whether nothing has to be waited for to read a value."""
+def _is_ready(x: Any) -> bool:
+    """Tell whether a value can be read without waiting."""
     return x.__class__ is not ArrayImpl or (not x.is_deleted() and x.is_ready())
 
 
 def is_watched() -> bool:
-    """Tell whether somebody would see that a program is not compiled, or not run by the runtime."""
+    """Tell whether a hook or an observer would notice that a program is not compiled, or not run by
+    the runtime."""
     return (
         watching()
         or timing.hear is not None

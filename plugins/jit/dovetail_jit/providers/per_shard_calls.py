@@ -24,9 +24,9 @@ from ..eager import flat_call
 from ..options import by_parts_after
 from .numpy_fallback import PLATFORM, is_watched
 
-LARGEST, WHOLE = 512, 16384
-"""Of how many elements a part, and all parts, are at most: several larger parts are computed at a
-time. Parts are compiled by the whole's profile, so that bits are the same."""
+LARGEST_SHARD, LARGEST = 512, 16384
+"""The largest number of elements of a shard, and of an array: the runtime computes several larger
+shards at a time. Shards are compiled with the profile of the program, so that bits are the same."""
 _PYTHON = (bool, int, float, complex)
 
 
@@ -35,11 +35,11 @@ def get(request: Request, make: Make) -> Runnable | None:
     computed as the whole is."""
     if is_watched():
         return None
-    whole, program = make(), request.program
+    runnable, program = make(), request.program
     assert program is not None
-    ex = whole.compiled
+    ex = runnable.compiled
     if ex is None or not (_is_small(ex) and program.memo("divides", lambda: _divides(program))):
-        return whole
+        return runnable
     return PerShardCalls(request, program, ex)
 
 
@@ -63,11 +63,11 @@ class PerShardCalls(Runnable):
     compiled: Executable
     is_provisional = False
 
-    def __init__(self, request: Request, program: ClosedJaxpr, whole: Executable) -> None:
+    def __init__(self, request: Request, program: ClosedJaxpr, compiled: Executable) -> None:
         self._name, self._profile = request.name, request.key.profile
-        self._program, self.compiled = program, whole
+        self._program, self.compiled = program, compiled
         self._plans: dict[Any, _Plan] = {}
-        self._results = list(zip(whole.result_types, whole.outs))
+        self._results = list(zip(compiled.result_types, compiled.outs))
 
     def run_known(self, operands: Sequence[Any]) -> list[Any] | None:
         """The results of the parts; None where a call with these operands is made as a whole."""
@@ -114,8 +114,8 @@ class PerShardCalls(Runnable):
         return (
             len(devices) > 1
             and devices.is_fully_addressable
-            and prod(shape) <= WHOLE
-            and prod(sharding.shard_shape(shape)) <= LARGEST
+            and prod(shape) <= LARGEST
+            and prod(sharding.shard_shape(shape)) <= LARGEST_SHARD
             and sharding.memory_kind in (None, ex.device.default_memory().kind)
             and all(x.shape == shape if x.__class__ is ArrayImpl else x.__class__ in _PYTHON
                     for x in operands)
@@ -154,7 +154,7 @@ def _sharding_of(operands: Sequence[Any]) -> Any:
 
 
 def _is_small(ex: Executable) -> bool:
-    return ex.device.platform == PLATFORM and all(prod(a.shape) <= WHOLE for a in ex.result_types)
+    return ex.device.platform == PLATFORM and all(prod(a.shape) <= LARGEST for a in ex.result_types)
 
 
 def _divides(program: ClosedJaxpr) -> bool:

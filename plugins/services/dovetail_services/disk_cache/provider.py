@@ -12,7 +12,7 @@ from typing import Any
 from dovetail_backends import LoweredModule, backend_of
 from dovetail_base.caches import cached
 from dovetail_base.entry_points import installed_version
-from dovetail_jit import Request, Runnable, all_options, compile_anew, made_of, program_key
+from dovetail_jit import Request, Runnable, all_options, compile_uncached, made_of, program_key
 from dovetail_xla import client, execution
 from dovetail_xla.stripping import is_stripped, strip_hlo
 from dovetail_xla.version import JAXLIB_VERSION
@@ -106,4 +106,4 @@ def complete_executable(
     if store is not None:
         key = _key_of_complete(program_key(module, device, given))
         result = load_executable(store, key, device, module)
-    return compile_anew(module, device, given, "default") if result is None else result
+    return compile_uncached(module, device, given, "default") if result is None else result

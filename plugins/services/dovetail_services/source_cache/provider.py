@@ -16,7 +16,14 @@ from dovetail_backends import backend_of
 from dovetail_base.plugin_calls import spell
 from dovetail_core import EVAL, RuleTable, axis_names, generation, get_trace, passes, registry
 from dovetail_hooks import has_hooks, manager
-from dovetail_jit import Call, Executable, Found, all_options, facts_of_compiling, program_key
+from dovetail_jit import (
+    Call,
+    Executable,
+    KnownProgram,
+    all_options,
+    facts_of_compiling,
+    program_key,
+)
 from dovetail_xla.config import context_by_name, trace_context
 
 from ..disk_cache.provider import environment, load_executable
@@ -111,8 +118,8 @@ class Answer:
         self.environment = environment(call.device)
         self.since = count()
 
-    def find(self) -> Found | None:
-        """The program, from the cache or from an earlier call in this process; None if not there."""
+    def find(self) -> KnownProgram | None:
+        """The program, from the cache or an earlier call in this process; None if not there."""
         known = self.call.settings.known_programs
         if self.key not in known:
             result = self._read()
@@ -121,7 +128,7 @@ class Answer:
             known[self.key] = result
         return known[self.key]
 
-    def _read(self) -> Found | None:
+    def _read(self) -> KnownProgram | None:
         call = self.call
         record = self.store.read(self.key, self.environment, decode_record)
         if record is None or record.out_tree is None:
@@ -133,7 +140,7 @@ class Answer:
             return None
         executable = Executable(record.module, loaded, call.device, record.in_avals)
         executable.options = call.settings.options
-        return Found(executable, record.consts, record.out_tree, call.committed)
+        return KnownProgram(executable, record.consts, record.out_tree, call.committed)
 
     def keep(self, program: Any, executable: Executable) -> None:
         """Write what later processes need to call the program, unless it is not sound to do so."""

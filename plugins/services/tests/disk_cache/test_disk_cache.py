@@ -84,8 +84,8 @@ def hits(scale: float, monkeypatch: pytest.MonkeyPatch) -> bool:
     compiled: list[Any] = []
     with monkeypatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("error")
-        plain = request.compile_anew
-        patch.setattr(request, "compile_anew", lambda *a: compiled.append(0) or plain(*a))
+        plain = request.compile_uncached
+        patch.setattr(request, "compile_uncached", lambda *a: compiled.append(0) or plain(*a))
         run(scale)
     return not compiled
 

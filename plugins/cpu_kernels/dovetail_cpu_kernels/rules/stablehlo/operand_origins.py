@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from dovetail_backends import tensor_type
+from dovetail_backends import Val, tensor_type
 
 _LINE = re.compile(r'"stablehlo\.(\w+)"\(([^)]*)\)(?: <\{(.*)\}>)? : \(([^)]*)\) -> (\S+)')
 _VALUE = re.compile(r"value = dense<([^>]*)>")
@@ -73,7 +73,7 @@ def before_wrapping(b: Any, indices: Any, size: int) -> Any:
         return None
     if (number(b, below.operands[1]), number(b, added.operands[1])) != ("0", str(size)):
         return None
-    return type(indices)(raw, aval, chosen.types[-1])
+    return Val(raw, aval, chosen.types[-1])
 
 
 _TWO = {"float32": "0x40000000", "float64": "0x4000000000000000"}
@@ -96,4 +96,4 @@ def before_symmetrizing(b: Any, x: Any) -> Any:
     order = ", ".join(map(str, [*range(rank - 2), rank - 1, rank - 2]))
     if turn is None or turn.name != "transpose" or turn.operands[0] != raw:
         return None
-    return type(x)(raw, x.aval, x.type) if f"array<i64: {order}>" in turn.attributes else None
+    return Val(raw, x.aval, x.type) if f"array<i64: {order}>" in turn.attributes else None
