@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import dovetail_numpy as _numpy
     from dovetail_numpy import *
-
-    __array_api_version__ = _numpy.__array_api_version__
-    __array_namespace_info__ = _numpy.__array_namespace_info__
+    from dovetail_numpy import (
+        __array_api_version__ as __array_api_version__,
+        __array_namespace_info__ as __array_namespace_info__,
+    )
 
     from . import fft as fft, linalg as linalg
 else:
