@@ -8,7 +8,7 @@ from typing import Any
 
 from dovetail_base.wrapping import wraps
 from dovetail_core import here, typeof
-from dovetail_jit import take_apart, trace_function
+from dovetail_jit import split_arguments, trace_function
 from dovetail_tree.util import tree_unflatten
 
 from .primitives import xla_metadata_call_p
@@ -46,7 +46,7 @@ def xla_metadata_call(f: Callable[..., Any] | None = None, **meta: Any) -> Calla
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        taken = take_apart(function, args, kwargs)
+        taken = split_arguments(function, args, kwargs)
         avals = [typeof(x) for x in taken.leaves]
         traced = trace_function(function, taken, avals)
         outs = xla_metadata_call_p.bind(
