@@ -1,4 +1,4 @@
-"""Discharge: programs without references, which take and return what the references hold."""
+"""Discharge: programs without references, which take and return the contents of references."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from .tables import discharge_rules
 
 
 class DischargeTrace(Trace):
-    """Carries out operations on references as operations on their contents; passes on the rest.
+    """Applies operations on references as operations on their contents, and passes on others.
 
-    With ``keeps_rules`` functions with rules of their authors may yet be transformed by them: they
-    are given references in place of those that the program makes.
+    With ``keeps_rules``, functions with custom rules may be transformed later: they take references
+    instead of local values.
     """
 
     __slots__ = ("keeps_rules", "lent")
@@ -64,7 +64,7 @@ class DischargeTrace(Trace):
 
 
 def _has_internal(program: ClosedJaxpr) -> bool:
-    """Whether references are made inside of a program; remembered with it."""
+    """True if references are made inside of a program; cached with it."""
     return program.memo("makes_mutable", lambda: any(map(_makes_internal, program.eqns)))
 
 
@@ -94,15 +94,15 @@ def apply_rule(
 def discharge_program(
     program: ClosedJaxpr, which: Sequence[bool] | None = None, keeps_rules: bool = False
 ) -> mutable_values.Discharged:
-    """The program with contents in place of references; remembered with it.
+    """The program with contents instead of references; cached with it.
 
     Args:
-        which: per input, whether it is a reference to discharge (None: all references). Others
+        which: True for each input that is a reference to discharge (None: all references). Others
             stay references, and the program keeps its effects on them.
         keeps_rules: see :class:`DischargeTrace`.
 
-    Returns: the program, which takes the content in place of each such input and returns the
-        results, then the final contents of those that are written; and which those are.
+    Returns: the program, which takes the contents instead of each such input and returns the
+        results, then the final contents of written inputs; and the indices of these.
     """
     flags = [a.is_mutable for a in program.in_avals] if which is None else which
     keeps = keeps_rules and mutable_values.custom_rules_take_local(program)
@@ -141,7 +141,7 @@ def _discharge(
 
 
 def _same(after: Sequence[Any], before: Sequence[Any]) -> bool:
-    """Whether a mutable value holds what it held."""
+    """True if the contents of a mutable value are unchanged."""
     return len(after) == len(before) and all(a is b for a, b in zip(after, before))
 
 
@@ -157,7 +157,7 @@ class Discharger:
     def program(
         self, program: ClosedJaxpr, which: tuple[bool, ...], keeps_rules: bool = False
     ) -> mutable_values.Discharged:
-        """The program without mutable values, but for inputs not marked in ``which``."""
+        """The program without mutable values, except inputs not marked in ``which``."""
         return discharge_program(program, which, keeps_rules)
 
 
@@ -167,9 +167,9 @@ DISCHARGER = Discharger()
 def discharge(program: ClosedJaxpr) -> ClosedJaxpr:
     """The program without references.
 
-    Each input that is a reference becomes its content, and the final contents of all of these are
-    additional results, in the order of the inputs. References that are made inside disappear.
-    References among the program's constants come first, as inputs.
+    Each input that is a reference is replaced by its contents, and the final contents of all of
+    these are additional results, in the order of the inputs. References made inside disappear.
+    References among the program's constants become the first inputs.
     """
     jaxpr = program.jaxpr
     if any(v.aval.is_mutable for v in jaxpr.constvars):
@@ -191,9 +191,9 @@ def discharge(program: ClosedJaxpr) -> ClosedJaxpr:
 
 
 def _discharge_own(program: ClosedJaxpr) -> ClosedJaxpr:
-    """Without the references that are made inside of it."""
+    """The program without references that are made inside of it."""
     return discharge_program(program, (False,) * len(program.in_avals)).program
 
 
 DISCHARGE = Pass("discharge", "ir", _discharge_own)
-"""Runs before a program is lowered."""
+"""The pass that runs before a program is lowered."""

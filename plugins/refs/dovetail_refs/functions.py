@@ -39,9 +39,9 @@ def new_ref(init_val: Any, *, memory_space: Any = None, kind: Any = None) -> Any
     """A new reference that holds a copy of ``init_val``, an array or scalar.
 
     Args:
-        kind: ``"no_grad_no_remat"`` for one that has no part in derivatives: values that are being
-            differentiated may be written to it, wherever it was made, and what is read has no
-            derivative. For statistics of what a differentiated function computes.
+        kind: ``"no_grad_no_remat"`` for one without derivatives: values that are being
+            differentiated may be written to it, and values read from it have no derivative. For
+            statistics of values in a differentiated function.
 
     Raises:
         ValueError: there is no such kind.
@@ -51,7 +51,7 @@ def new_ref(init_val: Any, *, memory_space: Any = None, kind: Any = None) -> Any
         aval = typeof(init_val)
     except TypeError as e:
         raise TypeError(f"new_ref: {e}") from None
-    AbstractRef(aval, memory_space, kind)  # raises for what cannot be held
+    AbstractRef(aval, memory_space, kind)  # raises for types that cannot be contents
     if unchecked := [a for a in _unchecked() if a not in aval.vma]:
         init_val = pvary_p.bind(init_val, axes=tuple(unchecked))
     if kind is None:
@@ -60,7 +60,7 @@ def new_ref(init_val: Any, *, memory_space: Any = None, kind: Any = None) -> Any
 
 
 def empty_ref(ty: Any, memory_space: Any = None) -> Any:
-    """A new reference to an array of a type that is not given a value (it reads as zeros).
+    """A new reference to an array of zeros of a type.
 
     Args:
         ty: a type, a ``ShapeDtypeStruct``, or anything with ``shape`` and ``dtype``.
@@ -77,12 +77,16 @@ def empty_ref(ty: Any, memory_space: Any = None) -> Any:
 
 
 def _unchecked() -> list[Any]:
-    """The axes of a mesh along which it is not known what differs, so that anything may."""
+    """The manual axes of a mesh on which varying types are not checked."""
     return [a for a, known in axis_names.manual_axes().items() if not known]
 
 
 def _resolve(what: str, ref: Any, idx: Any) -> tuple[Any, Index]:
-    """The reference behind ``ref``, and the index into it."""
+    """The reference of ``ref``, which may be a view, and the index into it.
+
+    Raises:
+        RefTypeError: it is not a reference.
+    """
     base, indices = (
         (ref.ref, [*ref.indices, idx]) if isinstance(ref, TransformedRef) else (ref, [idx])
     )
@@ -96,8 +100,8 @@ def _resolve(what: str, ref: Any, idx: Any) -> tuple[Any, Index]:
 
 
 def get(ref: Any, idx: Any = None) -> Any:
-    """``ref[idx]``: the value that a reference (or view) holds at an index, as an array; all of
-    it without an index.
+    """``ref[idx]``: the contents of a reference (or view) at an index, as an array; without an
+    index all of them.
 
     Raises:
         IndexError: a static index is out of range. RuntimeError: the reference was freed or frozen.
@@ -107,7 +111,7 @@ def get(ref: Any, idx: Any = None) -> Any:
 
 
 def set(ref: Any, idx: Any, value: Any) -> None:
-    """``ref[idx] = value``; the value is broadcast to the shape that the index has.
+    """``ref[idx] = value``; the value is broadcast to the shape of ``ref[idx]``.
 
     Raises:
         TypeError: the value's dtype is not the reference's. ValueError: its shape does not fit.
@@ -118,23 +122,23 @@ def set(ref: Any, idx: Any, value: Any) -> None:
 
 
 def swap(ref: Any, idx: Any, value: Any, _function_name: str = "swap") -> Any:
-    """Write ``value`` at an index; returns what was there. Raises what :func:`set` does."""
+    """Write ``value`` at an index, and return the former value. Raises as :func:`set`."""
     base, (chain, operands) = _resolve(_function_name, ref, idx)
     fitted = _fitted("written", base, value, chain, operands)
     return swap_p.bind(base, fitted, *operands, index=chain)
 
 
 def addupdate(ref: Any, idx: Any, x: Any) -> None:
-    """``ref[idx] += x`` as one operation; places that are indexed repeatedly receive the sum.
+    """``ref[idx] += x`` as one operation; elements that are indexed repeatedly receive the sum.
 
-    Raises what :func:`set` does.
+    Raises the errors of :func:`set`.
     """
     base, (chain, operands) = _resolve("addupdate", ref, idx)
     addupdate_p.bind(base, _fitted("added", base, x, chain, operands), *operands, index=chain)
 
 
 def freeze(ref: Any) -> Any:
-    """The value of a reference, which cannot be used any more.
+    """The value of a reference, which cannot be used afterwards.
 
     Raises:
         RuntimeError: it was freed or frozen before. ValueError: in a transformed function: the
@@ -146,7 +150,7 @@ def freeze(ref: Any) -> Any:
 
 
 def free_ref(ref: Any) -> None:
-    """Give back the memory of a reference, which cannot be used any more. Raises as ``freeze``."""
+    """Free the memory of a reference, which cannot be used afterwards. Raises as ``freeze``."""
     base, index = _resolve("free_ref", ref, ...)
     _refuse_view("free_ref", index)
     free_p.bind(base)
@@ -158,7 +162,7 @@ def _refuse_view(what: str, index: Index) -> None:
 
 
 def _fitted(verb: str, ref: Any, value: Any, chain: Any, operands: Any) -> Any:
-    """``value`` with the type that the index has."""
+    """``value`` with the type of the reference's contents at the index."""
     aval: Any = typeof(ref)
     if aval.kind is not None:
         value = stop_gradient(value)
@@ -166,7 +170,7 @@ def _fitted(verb: str, ref: Any, value: Any, chain: Any, operands: Any) -> Any:
     try:
         own: Any = typeof(value)
     except TypeError as e:
-        raise TypeError(f"what is {verb} to a reference{here()} must be an array: {e}") from None
+        raise TypeError(f"a value {verb} to a reference{here()} must be an array: {e}") from None
     over = manual_axis_types.NO_AXES.union(own.vma, *[typeof(x).vma for x in operands])
     if over != aval.vma:
         value = _varying_as(verb, aval, value, over)
@@ -200,15 +204,15 @@ def _fitted(verb: str, ref: Any, value: Any, chain: Any, operands: Any) -> Any:
     )
     if not fits:
         raise ValueError(
-            f"a value of shape {own.shape} is {verb} to a place of shape {wanted.shape} in "
+            f"a value of shape {own.shape} is {verb} to a part of shape {wanted.shape} of "
             f"{aval.str_short()}{here()}: it cannot be broadcast to it"
         )
     return dnp.broadcast_to(dnp.reshape(value, shape), wanted.shape)
 
 
 def _varying_as(verb: str, ref: AbstractRef, value: Any, over: frozenset[Any]) -> Any:
-    """``value`` as one that varies over the axes of a mesh that what the reference holds does;
-    ``over`` are those that it and its place vary over."""
+    """``value`` as one that varies over the same axes of a mesh as the contents of the reference;
+    ``over`` are the axes over which it and the index vary."""
     if more := over - ref.vma:
         axis = sorted(more, key=str)[0]
         raise ValueError(
@@ -223,7 +227,7 @@ _KINDS = "biufc"
 
 
 def _holds(wide: Any, weak: Any) -> bool:
-    """Whether a Python scalar's kind of number fits an element type."""
+    """True if values of a Python scalar's kind of number can be converted to an element type."""
     kind = wide.kind if wide.kind in _KINDS else "f"  # ml_dtypes' floats are of kind V
     if "int" in wide.name and wide.kind == "V":
         kind = "i"
@@ -236,7 +240,7 @@ def _name(dtype: Any) -> str:
 
 
 def run_state(f: Any) -> Any:
-    """A function that runs ``f`` on references to its argument, and returns what they hold then.
+    """A function that runs ``f`` on references to its argument, and returns their final contents.
 
     Args:
         f: takes a pytree of references, changes them, and returns None.
@@ -263,7 +267,7 @@ def run_state(f: Any) -> Any:
 
 
 class Access:
-    """What references at rest, traced ones and views answer to Python's operators."""
+    """The operators and methods of concrete references, traced ones, and views."""
 
     __slots__ = ()
 
@@ -279,11 +283,11 @@ class Access:
         set(self, index, value)
 
     def accum(self, cotangent: Any) -> None:
-        """Add a cotangent to what is held: what ``vjp(f, x)[1].with_refs`` does."""
+        """Add a cotangent to the contents, as ``vjp(f, x)[1].with_refs`` does."""
         addupdate(self, ..., cotangent)
 
     def addupdate(self, value: Any) -> None:
-        """Add a value to what is held."""
+        """Add a value to the contents."""
         addupdate(self, ..., value)
 
     def __len__(self) -> int:
@@ -299,7 +303,7 @@ class Access:
 _methods = vars(Access)
 for _name_of in ("at", "__getitem__", "__setitem__", "accum", "addupdate", "__len__", "__iter__"):
     setattr(TransformedRef, _name_of, _methods[_name_of])
-# Traced references find them in their type, an operator without its underscores.
+# Traced references look them up in their type, where operators have one underscore.
 for _name_of in ("at", "accum", "addupdate"):
     setattr(AbstractRef, _name_of, _methods[_name_of])
 for _operator in ("getitem", "setitem", "len", "iter"):

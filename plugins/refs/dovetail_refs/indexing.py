@@ -1,4 +1,4 @@
-"""Indices of references: what is static in them as a parameter, what is not as operands.
+"""Indices of references, split into static parts, a parameter, and dynamic ones, operands.
 
 An index is written as a tuple of items that are hashable and have a text form: ``("int", n)``,
 ``("slice", start, stop, step)``, ``("new",)``, ``("dots",)``, ``("flag", bool)`` and ``("at", k)``,
@@ -34,7 +34,7 @@ _PLAIN = frozenset({int, slice, type(Ellipsis), type(None), bool})
 
 
 def is_plain(item: Any) -> bool:
-    """Whether an item of an index is certainly no array."""
+    """True if an item of an index is certainly not an array."""
     return type(item) in _PLAIN
 
 
@@ -57,21 +57,21 @@ def known_mask(item: Any) -> np.ndarray[Any, Any] | None:
     if mask is None:
         raise NonConcreteBooleanIndexError(
             f"a reference is indexed by a traced boolean array{here()}, "
-            "so that it is not known how many elements are meant. Write "
+            "so that the number of elements is not known. Write "
             "dovetail.numpy.where(mask, new, ref[...]) to all of it."
         )
     return np.asarray(mask)
 
 
 def integers(mask: np.ndarray[Any, Any]) -> list[Any]:
-    """What a boolean array means as an index: integers for each axis; a bool if it has none."""
+    """The integers for each axis that a boolean array stands for; a bool if it has no axes."""
     if not mask.ndim:
         return [bool(mask)]
     return [x.astype(np.int32) for x in np.nonzero(mask)]
 
 
 def check_masks(items: tuple[Any, ...], aval: Any) -> None:
-    """Raise IndexError unless boolean arrays have the shape of the axes that they stand for."""
+    """Raise IndexError unless boolean arrays have the shape of the axes that they index."""
     masks = [known_mask(item) for item in items]
     widths = [_width(item, mask) for item, mask in zip(items, masks)]
     axis = 0
@@ -87,14 +87,14 @@ def check_masks(items: tuple[Any, ...], aval: Any) -> None:
 
 
 def _width(item: Any, mask: Any) -> int:
-    """How many axes an item of an index takes."""
+    """The number of axes that an item of an index takes."""
     if mask is not None:
         return mask.ndim
     return 0 if item is None or item is Ellipsis or isinstance(item, bool) else 1
 
 
 def spelled_out(index: Any) -> Any:
-    """An index with arrays for lists and integers for boolean arrays, fit to be traced."""
+    """An index with arrays instead of lists and integers instead of boolean arrays, for tracing."""
     items = [as_array(x) for x in (index if isinstance(index, tuple) else (index,))]
     if all(map(is_plain, items)):
         return index
@@ -123,7 +123,7 @@ def encode(aval: Any, indices: Sequence[Any]) -> Index:
 
     Raises:
         IndexError: a static index is out of range, or there are too many; names axis and size.
-        TypeError: something is no index.
+        TypeError: an item is not an index.
     """
     operands: list[Any] = []
     chain: list[tuple[Any, ...]] = []
@@ -195,7 +195,11 @@ def _array(item: Any, operands: list[Any]) -> list[tuple[Any, ...]]:
 
 
 def _checked(items: tuple[Any, ...], aval: Any, operands: Sequence[Any]) -> tuple[Any, ...]:
-    """The items with static integers counted from the front; raises where one is out of range."""
+    """The items with non-negative static integers.
+
+    Raises:
+        IndexError: one is out of range, or there are too many.
+    """
     taken = sum(x[0] in ("int", "slice", "at") for x in items)
     if taken > aval.ndim:
         raise RefIndexError(
@@ -227,7 +231,7 @@ def _in_range(n: int, axis: int, aval: Any) -> int:
 
 
 def _check_array(x: Any, axis: int, aval: Any) -> None:
-    """Integers that are known while tracing are checked, those of devices are not fetched."""
+    """Check integers of NumPy arrays; those on devices are not fetched."""
     if isinstance(x, np.ndarray) and x.size:
         for n in (int(x.min()), int(x.max())):
             _in_range(n, axis, aval)
@@ -247,7 +251,7 @@ def decode(items: tuple[Any, ...], operands: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def with_integer_operands(index: Index) -> Index:
-    """The index with static integers as operands, so that one compiled program serves them all."""
+    """The index with static integers as operands, so that one compiled program serves all indices."""
     operands = list(index.operands)
     chain: list[tuple[Any, ...]] = []
     for items in index.chain:
@@ -263,7 +267,7 @@ def with_integer_operands(index: Index) -> Index:
 
 
 def read(x: Any, chain: Chain, operands: Sequence[Any]) -> Any:
-    """``x[chain]``; where types do not tell how that is divided, the compiler says it."""
+    """``x[chain]``; if its sharding is ambiguous, the compiler chooses it."""
 
     def at(x: Any) -> Any:
         for items in chain:
@@ -277,12 +281,12 @@ def read(x: Any, chain: Chain, operands: Sequence[Any]) -> Any:
 
 
 def write(x: Any, chain: Chain, operands: Sequence[Any], value: Any) -> Any:
-    """``x`` with ``value``, of the type that the index has, at the index; divided as ``x`` is."""
+    """``x`` with ``value``, of the type of ``x`` at the index, at the index; sharded like ``x``."""
     return _update(x, chain, operands, value, lambda at, v: at.set(v), lambda old, v: v)
 
 
 def accumulate(x: Any, chain: Chain, operands: Sequence[Any], value: Any) -> Any:
-    """``x`` with ``value`` added at the index; repeated places receive the sum."""
+    """``x`` with ``value`` added at the index; elements indexed repeatedly receive the sum."""
     return _update(x, chain, operands, value, lambda at, v: at.add(v), add_tangents)
 
 
@@ -309,7 +313,7 @@ def _update(
 
 
 def indexed_type(aval: Any, chain: Chain, operands: Sequence[Any]) -> ShapedArray:
-    """The type of what is read from a value of type ``aval``, by operands of given types."""
+    """The type of ``x[chain]`` for a value of type ``aval`` and operands of given types."""
     if not chain:
         return aval.strong()
     jaxpr, _ = stage(lambda x, *ops: [read(x, chain, ops)], [aval, *operands], "index")
@@ -321,7 +325,7 @@ _types: Cache[Any, ShapedArray] = Cache()
 
 
 def indexed_type_of(aval: ShapedArray, chain: Any, operands: Any) -> ShapedArray:
-    """The type of what is at an index; remembered."""
+    """The type of a value at an index; cached."""
     if not chain:
         return aval
     key = aval, chain, tuple([typeof(x) for x in operands])

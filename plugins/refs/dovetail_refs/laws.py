@@ -1,4 +1,4 @@
-"""The law of discharge: a program without references computes what the one with them does."""
+"""The law of discharge: discharged programs compute the same as programs with references."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _makes_references(sample: Sample) -> bool:
 
 @law("discharge", applies=_makes_references, mixed=False)
 def discharge_law(sample: Sample) -> None:
-    """Results agree with those of the operations run one by one, on references at rest."""
+    """Results agree with those of the operations evaluated one by one, on concrete references."""
     inner = sample.params["jaxpr"]
     want = eval_jaxpr(inner.jaxpr, inner.consts, *sample.args)
     pure = discharge(stage_closed(sample.flat, sample.avals))

@@ -2,7 +2,7 @@
 
 ``ref.get``, ``ref.set``, ``ref.swap`` and ``ref.addupdate`` take the reference, the value if there
 is one, and the operands of the index, whose static part is the parameter ``index`` (see
-``indexing``). A value is exactly of the type that the index has.
+``indexing``). A value has exactly the type of the reference's contents at the index.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ addupdate_p = Primitive("ref.addupdate", stateful=True, multiple_results=True)
 freeze_p = Primitive("ref.freeze", stateful=True)
 free_p = Primitive("ref.free", stateful=True, multiple_results=True)
 for _p in (get_p, set_p, swap_p, addupdate_p):
-    _p.def_traits(parameters={"index": "which elements"})
+    _p.def_traits(parameters={"index": "the static part of the index"})
 new_p.def_traits(
-    parameters={"kind": "of which kind the reference is, where not of the usual one"}, divides=True
+    parameters={"kind": "the kind of the reference, if not the usual one"}, divides=True
 )
-empty_p.def_traits(parameters={"aval": "the type of what it holds"})
+empty_p.def_traits(parameters={"aval": "the type of its contents"})
 
 VERBS = {set_p: "written", swap_p: "written", addupdate_p: "added"}
-"""The primitives that change what a reference holds, and what messages say of them."""
+"""The primitives that change the contents of a reference, with their verbs for messages."""
 
 
 @new_p.def_abstract_eval

@@ -1,4 +1,4 @@
-"""What ``dovetail`` itself has of the plugin ``refs``."""
+"""The names that ``dovetail`` takes from the plugin ``refs``."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Mutable references, as ``dovetail.ref`` has them: those names of ``dovetail``, and more."""
+"""The namespace ``dovetail.ref``: the names of references in ``dovetail``, and further ones."""
 
 from typing import TYPE_CHECKING
 

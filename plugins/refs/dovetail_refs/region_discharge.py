@@ -1,9 +1,9 @@
-"""References in sub-programs: what they hold is passed in, carried along, and passed out.
+"""Discharge of references in regions: contents are operands, loop variables, and results.
 
-A reference that a loop's body writes becomes a loop variable, one that it only reads a constant.
-Where each iteration has a slice of it, what they write to theirs is stacked. What branches and
-calls write they return; a branch that does not write a reference that another one writes returns
-what it was given. From the regions of a primitive all of this follows.
+A reference that a loop's body writes becomes a loop variable, one that it only reads a constant. If
+each iteration has a slice of it, final contents are stacked. Branches and calls return the contents
+of references that they write; a branch that does not write a reference that another one writes
+returns the contents unchanged. All of this follows from the regions of a primitive.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class _Discharge:
         self.trace = trace
         self.own = [mutable_values.is_local(trace, x) for x in args]
         unique = rewriting.same_operands(primitive, args, self.own)
-        if unique is not None:  # a rule reaches a reference by a name of its own
+        if unique is not None:  # one reference is several operands
             params = rewriting.merge_operands(primitive, params, unique)
             args = [x for i, x in enumerate(args) if unique[i] == i]
             self.own = [mutable_values.is_local(trace, x) for x in args]
@@ -70,7 +70,11 @@ class _Discharge:
         self.finals = {i: self._finals(i) for i in self.written}
 
     def _written(self) -> list[int]:
-        """The operands that some region writes, if there is a place for what it writes."""
+        """The operands that some region writes.
+
+        Raises:
+            TypeError: a region that must not write does.
+        """
         title = self.interface.title or self.primitive.name
         written_operands: set[int] = set()
         for region, (_, written) in zip(self.interface.regions, self.discharged):
@@ -93,11 +97,11 @@ class _Discharge:
         return sorted(written_operands)
 
     def _is_sliced(self, i: int) -> bool:
-        """Whether each iteration has a slice of an operand, which no other one sees."""
+        """True if each iteration has a slice of an operand of its own."""
         return self.interface.operands[i] is Kind.SLICED
 
     def _contents(self, i: int) -> list[Slot]:
-        """Slots in place of an operand: for what it holds, where it is a reference."""
+        """Slots for an operand; for the contents of a reference."""
         kind, x = self.interface.operands[i], self.args[i]
         if not self.own[i]:
             return [Slot(kind, x, i)]
@@ -105,7 +109,7 @@ class _Discharge:
         return [Slot(Kind.CARRIED if carried else kind, held, i) for held in x.contents]
 
     def _finals(self, i: int) -> list[Slot]:
-        """Slots for what an operand holds in the end."""
+        """Slots for the final contents of an operand."""
         if self._is_sliced(i):
             return [Slot(Kind.STACKED) for _ in self.groups[i]]
         if self.interface.is_loop:
@@ -116,14 +120,14 @@ class _Discharge:
         return [Slot(Kind.PLAIN) for _ in self._final_type(i).content_types()]
 
     def _final_type(self, i: int) -> Any:
-        """The type that a written operand has in the end; it changes in calls alone."""
+        """The final type of a written operand, which changes in calls only."""
         region = self.interface.regions[0]
         if self.interface.is_loop or self.interface.is_choice:
             return self.args[i].aval
         return mutable_values.final_type(region.program, region.operands.index(i))
 
     def run(self) -> list[Any]:
-        """Apply the primitive to contents, and update what is written."""
+        """Apply the primitive to contents, and update the contents of written operands."""
         slots = [s for group in self.groups for s in group]
         shared = [i for i in self.written if not self._is_sliced(i)]
         carried = {s: None for i in shared for s in self.groups[i]}  # in order
@@ -134,7 +138,7 @@ class _Discharge:
         parts = [self._part(r, f, results) for r, f in zip(self.interface.regions, self.discharged)]
         further = [s for final in self.finals.values() for s in final]
         made = assemble(self.interface.rebuild, parts, operands, [*results, *further])
-        # Nothing of a trace that discharges is left; in others contents are values of the trace.
+        # Contents under a DischargeTrace are values of its parent; in others of the trace itself.
         trace = self.trace.parent if isinstance(self.trace, DischargeTrace) else self.trace
         values = run_under(trace, made.bind, self.primitive)
         for i, final in self.finals.items():

@@ -1,7 +1,7 @@
 """Sample programs that make and use references, for tests by the matrix.
 
-The primitives of references take references, which are no samples; calls of programs that make
-them are.
+The primitives of references take references, which cannot be operands of samples; so the samples
+are calls of programs that make references.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _branched(x: Any, y: Any) -> list[Any]:
 
 
 def samples() -> Iterator[Sample]:
-    """Reads and writes in a row, in a loop, and in a branch."""
+    """Programs that read and write references in sequence, in a loop, and in a branch."""
     x = np.array([0.3, -1.2, 0.8, 0.5], np.float32)
     y = np.array([0.7, 0.4, -0.6, 1.1], np.float32)
     programs: list[Callable[..., list[Any]]] = [_plain, _looped, _branched]

@@ -1,4 +1,4 @@
-"""The table of discharge: what an operation on mutable values is as an operation on contents."""
+"""The rule table of discharge: operations on mutable values as operations on their contents."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dovetail_core import RuleTable, Trace
 
 
 class DischargeRule(Protocol):
-    """An operation on mutable values, said in operations on what they hold.
+    """An operation on mutable values, by operations on their contents.
 
     ``rule(trace, args, params)`` runs with ``trace`` as current trace and returns the results (a
     list where the primitive has several). Among ``args`` are local values of the trace
     (``LocalValue``): the rule reads and replaces their ``contents``. A rule of a primitive that
     makes a mutable value returns a new ``LocalValue(trace, aval, contents)``. Other mutable values
-    among ``args`` belong to somebody else and are operands like any.
+    among ``args`` do not belong to the trace and are ordinary operands.
     """
 
     def __call__(self, trace: Trace, args: Sequence[Any], params: dict[str, Any]) -> Any: ...

@@ -1,6 +1,6 @@
-"""The type of references: a place that holds one array.
+"""The type of references, mutable values with one array as contents, and errors of references.
 
-What references answer to Python's operators is set by ``functions``.
+``functions`` sets the operators of references.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from dovetail_core import AbstractValue, HiType, ShapedArray, here
 from dovetail_text.syntax import register_type_notation
 
 NO_GRAD = "no_grad_no_remat"
-"""The kind of references that have no part in derivatives: what is written to them, and read from
-them, has none. (They are written once, as all references, whatever is computed again.)"""
+"""The kind of references without derivatives: values written to and read from them have none. (Like
+all references they are written once, even if values are computed again.)"""
 
 _interned: WeakValueDictionary[Any, AbstractRef] = WeakValueDictionary()
 _interning = RLock()  # a finaliser may make types while its thread is making one
@@ -26,11 +26,11 @@ class AbstractRef(AbstractValue):
     """The type of references to an array, or a value of a high type, of type ``inner_aval``.
 
     Equal types are one object. ``memory_space`` is accepted for compatibility and must be None:
-    references live where arrays do. ``kind`` is None or :data:`NO_GRAD`.
+    references are in the memory of arrays. ``kind`` is None or :data:`NO_GRAD`.
 
     Raises:
-        TypeError: ``inner_aval`` is itself mutable, or no type.
-        NotImplementedError: a memory space is asked for. ValueError: there is no such kind.
+        TypeError: ``inner_aval`` is itself mutable, or not a type.
+        NotImplementedError: a memory space is given. ValueError: there is no such kind.
     """
 
     __slots__ = ("inner_aval", "memory_space", "kind", "__weakref__")
@@ -77,7 +77,7 @@ class AbstractRef(AbstractValue):
 
     @property
     def vma(self) -> frozenset[Any]:  # type: ignore[override]
-        """Over which axes of a mesh what is held varies."""
+        """The axes of a mesh over which the contents vary."""
         return self.inner_aval.vma
 
     @property
@@ -113,9 +113,9 @@ class AbstractRef(AbstractValue):
 
     @property
     def owns_contents(self) -> bool:
-        return not self.inner_aval.is_high  # the arrays of a high value may be in use elsewhere
+        return not self.inner_aval.is_high  # other values may use the arrays of a high value
 
-    # Contents at rest (values are of class Ref), for compiled calls.
+    # Contents of concrete references (of class Ref), for compiled calls.
 
     def content_types(self) -> tuple[AbstractValue, ...]:
         return (self.inner_aval,)
@@ -137,7 +137,7 @@ def _shape(ref: Any) -> tuple[int, ...]:
     return cast(Any, ref).inner_aval.shape
 
 
-# Set from outside: the type's own attribute of this name would hide it.
+# Set after the class: an attribute of the class body would be hidden by that of the base class.
 AbstractRef.shape = property(_shape)  # type: ignore[attr-defined]
 
 
@@ -156,9 +156,9 @@ register_type_notation("Ref", _from_text)
 
 
 class RefTypeError(TypeError, ValueError):
-    """A value that is no reference, or of another type than the one that it is written to; JAX's is
-    a ValueError."""
+    """A value that is not a reference, or has another type than the reference to which it is
+    written. (JAX raises ValueError.)"""
 
 
 class RefIndexError(IndexError, ValueError):
-    """An index out of the range of a reference; JAX's is a ValueError."""
+    """An index out of the range of a reference. (JAX raises ValueError.)"""

@@ -1,4 +1,4 @@
-"""The reference as a Python value, outside of all transformations: it owns one array."""
+"""Concrete references, outside of all transformations, which own one array."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ from .types import AbstractRef
 
 class _RefMeta(type):
     def __instancecheck__(cls, instance: Any) -> bool:
-        """Traced references are instances, too."""
+        """True for traced references as well."""
         if type.__instancecheck__(cls, instance):
             return True
         return isinstance(instance, Tracer) and isinstance(instance.aval, AbstractRef)
 
 
 class Ref(Access, metaclass=_RefMeta):
-    """A place that holds an array: ``ref[...]`` reads it, ``ref[index] = value`` writes to it.
+    """A mutable array: ``ref[...]`` reads it, ``ref[index] = value`` writes to it.
 
     Make one with ``new_ref``. Inside of transformed functions a reference is traced; ``isinstance``
-    and annotations with ``Ref`` hold for both.
+    and annotations with ``Ref`` are true of both.
     """
 
     __slots__ = ("_content", "_closed", "_aval", "_lock", "__weakref__")
     _content: Any
-    # Held while the content is overwritten in place. Nothing is traced, compiled or imported
-    # meanwhile, so nobody who waits for it has what its holder needs.
+    # Held while the content is overwritten in place. Nothing is traced, compiled or imported while
+    # it is held, so that threads that wait for it hold nothing that its owner needs.
     _lock: Any
     _closed: str
     _aval: AbstractRef
@@ -57,7 +57,7 @@ class Ref(Access, metaclass=_RefMeta):
 
     @staticmethod
     def holding(x: Any, own: bool = False, kind: str | None = None) -> Ref:
-        """A new reference that holds ``x``: a copy of it, unless it is nobody else's (``own``)."""
+        """A new reference to a copy of ``x``; to ``x`` itself if ``own``: it has no other owner."""
         aval = AbstractRef(typeof(x), None, kind)
         ref = object.__new__(Ref)
         high = aval.inner_aval.is_high
@@ -68,12 +68,12 @@ class Ref(Access, metaclass=_RefMeta):
         return ref
 
     def __copy__(self) -> Ref:
-        return self  # another one would have to hold what this one does from then on
+        return self  # a shallow copy would have to share the contents
 
     def __deepcopy__(self, memo: Any) -> Ref:
         return Ref.holding(self._copy(), own=True, kind=self._aval.kind)
 
-    # The array, for whoever implements references.
+    # The array, for the rules of references.
 
     def _array(self) -> Any:
         with self._lock:
@@ -89,7 +89,7 @@ class Ref(Access, metaclass=_RefMeta):
             return self._content
 
     def read(self, chain: Chain, operands: Sequence[Any]) -> Any:
-        """What the reference holds at an index, as an array of its own."""
+        """The contents at an index, as a new array."""
         if self._aval.inner_aval.is_high:
             return read(self._array(), chain, operands)
         if not chain:
@@ -104,7 +104,7 @@ class Ref(Access, metaclass=_RefMeta):
             return copy.copy(result) if result is content else result
 
     def _copy(self) -> Any:
-        # What is overwritten meanwhile cannot be read: the runtime would crash.
+        # The array must not be overwritten while it is copied: the runtime would crash.
         with self._lock:
             return copy.copy(self._array())
 
@@ -119,7 +119,7 @@ class Ref(Access, metaclass=_RefMeta):
         if not chain and kind == "set":
             result = copy.copy(value)
             with self._lock:
-                self._array()  # raises where there is none
+                self._array()  # raises if the reference was freed
                 self._content = result
             return
         index = with_integer_operands(Index(chain, list(operands)))
@@ -131,9 +131,11 @@ class Ref(Access, metaclass=_RefMeta):
             self._content = _updated(self._array(), value, *index.operands, **where)
 
     def _new(self, kind: str, chain: Chain, operands: Sequence[Any]) -> Any:
-        """What to remember once it is done to such operands, if it was not done yet. Then it is
-        done to a copy first, since what is compiled meanwhile may run anybody's code; but where
-        the memory of a copy matters more."""
+        """The key of an update that is not compiled yet, else None.
+
+        Such an update is applied to a copy first, as compilation may run other code while the lock
+        is held. For large contents, whose copy would take much memory, the key is None, too.
+        """
         types = tuple([typeof(x) for x in operands])
         key = self._aval, types, kind, chain, trace_context()
         if key in _compiled or self.size * self.dtype.itemsize > COPIED:
@@ -141,7 +143,7 @@ class Ref(Access, metaclass=_RefMeta):
         return key
 
     def close(self, how: str) -> Any:
-        """Make the reference unusable; returns what it held."""
+        """Make the reference unusable, and return its contents."""
         with self._lock:
             content = self._array()
             self._closed = f"{how}{here()}. Read or copy it before."
@@ -170,7 +172,7 @@ class Ref(Access, metaclass=_RefMeta):
     def size(self) -> int:
         return self._aval.inner_aval.size
 
-    # Where the array is; AttributeError of values that are none.
+    # Placement of the array; AttributeError for contents that are not arrays.
 
     @property
     def sharding(self) -> Any:
@@ -227,9 +229,9 @@ def _type_of(ref: Ref) -> AbstractValue:
 
 register_type(Ref, _type_of)
 
-_compiled: Cache[Any, bool] = Cache()  # updates that were done
+_compiled: Cache[Any, bool] = Cache()  # keys of compiled updates
 COPIED = 1 << 20
-"""Bytes of contents of which a copy costs nothing to speak of."""
+"""The greatest number of bytes that are copied for the sake of compilation."""
 
 
 @partial(jit, static_argnames=("kind", "chain"), donate_argnums=0)
@@ -242,7 +244,8 @@ def concrete_ref(x: Any) -> Ref:
     """``x``, a reference that is not traced.
 
     Raises:
-        UnexpectedTracerError: it is a tracer, of a transformation that is over or is not around.
+        UnexpectedTracerError: it is a tracer of a transformation that has ended or does not enclose
+            the operation.
     """
     if isinstance(x, Tracer):
         check_alive(x)

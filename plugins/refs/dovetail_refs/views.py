@@ -1,4 +1,4 @@
-"""Views: part of a reference, read and written in its place."""
+"""Views, by which part of a reference is read and written."""
 
 from __future__ import annotations
 
@@ -101,13 +101,13 @@ def _unflatten(static: Any, children: Sequence[Any]) -> TransformedRef:
 
 
 def _check_ref_type(view: TransformedRef) -> None:
-    """Raise TypeError where slices of a reference came in place of it: they are no slices of what
-    the view shows."""
+    """Raise TypeError if the reference of a view was replaced by its slice, which is not a slice of
+    the view."""
     result: Any = getattr(view.ref, "aval", None)
     if getattr(result, "is_mutable", False) and result is not view._ref_type:
         raise TypeError(
             f"a view of part of {view._ref_type.str_short()} is mapped or sliced{here()}, so that "
-            f"it would show parts of {result.str_short()}: what it shows has other axes. Map over "
+            f"it would show parts of {result.str_short()}: a view has other axes. Map over "
             "the reference itself and make views of its slices, or over the contents, view[...]."
         )
 

@@ -108,7 +108,7 @@ def test_traced_masks(r: Any) -> None:
     [
         (np.int32(1), TypeError, rf"a value of dtype int32 is written to a reference of dtype float32 {HERE} .*\.astype\('float32'\)"),
         (1j, TypeError, "a value of dtype complex64 is written to a reference of dtype float32"),
-        (np.ones(4, np.float32), ValueError, r"a value of shape \(4,\) is written to a place of shape \(3,\) in Ref\{f32\[3\]\}"),
+        (np.ones(4, np.float32), ValueError, r"a value of shape \(4,\) is written to a part of shape \(3,\) of Ref\{f32\[3\]\}"),
         (np.ones((2, 3), np.float32), ValueError, "cannot be broadcast"),
         ([1.0, 2.0], TypeError, rf"what is written to a reference {HERE} .* must be an array"),
     ],
@@ -286,7 +286,7 @@ def test_lifted_values_are_not_written_outside(s: Any, write: Any, verb: str, un
 
 def test_mapped_places_are_not_written_outside(r: Any) -> None:
     with pytest.raises(
-        TypeError, match=r"a mapped place of type f32\[\] is added to Ref\{f32\[3\]\}"
+        TypeError, match=r"a value of type f32\[\] is added to Ref\{f32\[3\]\} at a mapped index"
     ):
         vmap(lambda i: dref.addupdate(r, i, 1.0))(dnp.arange(3))
 

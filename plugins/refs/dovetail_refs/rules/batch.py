@@ -1,4 +1,4 @@
-"""Rules of ``batching.batch``: references from outside are read at mapped places, not written to.
+"""Rules of ``batching.batch``: references from outside are read at mapped indices, not written.
 
 A reference that is made under ``vmap`` or mapped by it belongs to it (see
 ``dovetail_mutable.mutable_values``), and its operations never get here.
@@ -20,12 +20,13 @@ def _refuse_mapped(primitive: Primitive) -> None:
     @batch_rules.register(primitive)
     def _rule(axis: Any, args: Sequence[Any], dims: Sequence[Any], /, **params: Any) -> NoReturn:  # pyright: ignore[reportUnusedFunction]
         ref, value = typeof(args[0]), carrier_of(axis).aval((args[1], dims[1]))
-        what = "value" if dims[1] is not None else "place"
+        how = "" if dims[1] is not None else " at a mapped index"
         raise TypeError(
-            f"a mapped {what} of type {value.str_short()} is {VERBS[primitive]} to "
-            f"{ref.str_short()}{here()} under vmap, which was made outside of the mapped function, "
-            "so that all of its calls would write to one place. Map over the reference, too "
-            "(in_axes), make it inside of the function, or return the value and write it outside."
+            f"a {'' if how else 'mapped '}value of type {value.str_short()} is {VERBS[primitive]} "
+            f"to {ref.str_short()}{how}{here()} under vmap, which was made outside of the mapped "
+            "function, so that all of its calls would write to one reference. Map over the "
+            "reference, too (in_axes), make it inside of the function, or return the value and "
+            "write it outside."
         )
 
 
@@ -37,7 +38,7 @@ for _primitive in VERBS:
 def _get_mapped(
     axis: Any, args: Sequence[Any], dims: Sequence[Any], /, *, index: Any
 ) -> tuple[Any, Any]:
-    """At mapped places: read all of the reference, and index that."""
+    """Read all of the reference, and index that at mapped indices."""
     contents = get_p.bind(args[0], index=())
     values = [(contents, None), *zip(args[1:], dims[1:])]
     return lift_call(carrier_of(axis), lambda x, *ops: read(x, index, ops), values)

@@ -1,4 +1,5 @@
-"""Dead code: reads whose result nobody uses go by themselves, a swap then becomes a write."""
+"""Dead code elimination: a swap whose result is unused becomes a write. (Unused reads are dropped
+by default.)"""
 
 from __future__ import annotations
 

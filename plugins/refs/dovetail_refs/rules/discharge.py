@@ -1,4 +1,4 @@
-"""Operations on references as operations on arrays: the rules of the table ``refs.discharge``."""
+"""Rules of ``refs.discharge``: operations on references as operations on arrays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ..types import AbstractRef
 
 
 def _as(x: Any, aval: Any) -> Any:
-    """``x`` as a (strongly typed) array: Python and NumPy values have no array methods."""
+    """``x`` as a strongly typed array, as Python and NumPy values lack methods of arrays."""
     if aval.is_high or getattr(x, "aval", None) is aval:
         return x
     return algebra().array(x, aval)
@@ -87,11 +87,11 @@ def _free(trace: Trace, args: Sequence[Any], params: dict[str, Any]) -> list[Any
 
 
 def _close(ref: mutable_values.LocalValue, how: str) -> None:
-    place = here()
+    source = here()
     if ref.borrowed:
         raise ValueError(
-            f"{ref.aval.str_short()} is {how}{place}, but it comes from outside of the transformed "
-            f"function: only a reference that is made inside can be {how} there. Read it, or have "
+            f"{ref.aval.str_short()} is {how}{source}, but it comes from outside of the "
+            f"transformed function: only a reference that is made inside can be {how} there. Read it, or have "
             f"it {how} by the caller."
         )
-    ref.gone = f"{how}{place}. Read or copy it before."
+    ref.gone = f"{how}{source}. Read or copy it before."

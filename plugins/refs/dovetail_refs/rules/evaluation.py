@@ -1,4 +1,4 @@
-"""Evaluating operations on references at once: they act on the reference's own array."""
+"""Evaluation of operations on references, which act on the reference's array."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _new(x: Any, *, kind: str | None = None) -> Ref:
 
 @eval_rules.register(empty_p)
 def _empty(*, aval: Any) -> Ref:
-    # Memory that was never written would differ from run to run; XLA gives none of that kind.
+    # Zeros: uninitialised memory would differ from run to run.
     return Ref.holding(lax.full(aval.shape, 0, aval.dtype), own=True)
 
 

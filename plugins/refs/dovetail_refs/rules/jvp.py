@@ -1,7 +1,8 @@
 """Rules of ``ad.jvp``: a value with a tangent cannot be written to a reference from outside.
 
-A reference that is made while differentiating belongs to that (see the kernel's ``mutable.py``),
-and its operations never get here. One from outside holds plain arrays.
+A reference made in a differentiated function is a local value of the trace (see
+``dovetail_core.mutable_values``), to which these rules are not applied. One from outside has arrays
+without tangents as contents.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def _refuse_tangent(primitive: Primitive) -> None:
         raise TypeError(
             f"a value of type {value.str_short()} that is being differentiated is "
             f"{VERBS[primitive]} to {ref.str_short()}{here()}, which "
-            "was made outside of the differentiated function and has no place for a derivative. "
+            "was made outside of the differentiated function and cannot have a derivative. "
             "Pass dovetail.lax.stop_gradient(value) if its derivative is not wanted, or make the "
             "reference inside of the function."
         )

@@ -1,4 +1,4 @@
-"""References: what is read of one is divided as the same part of an array would be."""
+"""Sharding rules of references: values read are sharded like the same part of an array."""
 
 from __future__ import annotations
 
