@@ -107,7 +107,7 @@ class JvpTracer(LiftTracer):
 class JvpTrace(LiftTrace[Dual]):
     """Runs operations on duals by the rules of ``ad.jvp``."""
 
-    __slots__ = ("borrows", "lent", "wide")
+    __slots__ = ("borrows", "stand_ins", "wide")
     tracer = JvpTracer
     what = "differentiation (jvp, linearize or grad)"
     function = "grad"
@@ -117,13 +117,13 @@ class JvpTrace(LiftTrace[Dual]):
         self.borrows: list[mutable_values.Borrow] = []
         self.wide = enable_x64_state.value
         """True if 64-bit types were enabled when the trace was made; numbers have types by this."""
-        self.lent: mutable_values.StandIns = {}
+        self.stand_ins: mutable_values.StandIns = {}
 
     def place_of(self, local: Any) -> Any:
         return place_of(self, local)
 
     def read_again(self, local: Any) -> None:
-        mutable_values.read_stand_in(self.lent, local, primal_trace(self))
+        mutable_values.read_stand_in(self.stand_ins, local, primal_trace(self))
 
     def plain(self, value: Dual) -> Any:
         return value[0]  # Python control flow may look at primals
@@ -285,7 +285,7 @@ def place_of(trace: Any, local: mutable_values.LocalValue) -> Any:
     if any(t is not None for _, t in duals) or any(b.local is local for b in trace.borrows):
         return NotImplemented
     return run_under(
-        primal_trace(trace), mutable_values.stand_in, trace.lent, local, [p for p, _ in duals]
+        primal_trace(trace), mutable_values.stand_in, trace.stand_ins, local, [p for p, _ in duals]
     )
 
 

@@ -77,7 +77,9 @@ _new = tuple.__new__  # quicker than the constructor; called for each recorded o
 class LinearTrace(Trace):
     """Records what depends on linear unknowns; everything else goes to the parent."""
 
-    __slots__ = ("eqns", "count", "transposed", "pulls_zeros", "scope", "wide", "lent", "has_local")
+    __slots__ = (
+        "eqns", "count", "transposed", "pulls_zeros", "scope", "wide", "stand_ins", "has_local"
+    )  # fmt: skip
     parent: Trace
     what = "linearization (linearize, vjp or grad)"
     function = "grad"
@@ -95,7 +97,7 @@ class LinearTrace(Trace):
         """The scope in which the trace was made."""
         self.wide = enable_x64_state.value
         """True if 64-bit types were enabled when the trace was made."""
-        self.lent: mutable_values.StandIns = {}
+        self.stand_ins: mutable_values.StandIns = {}
         self.has_local = False
         """True if mutable values were made under this trace."""
         partial_eval_rules.fill()
@@ -145,11 +147,11 @@ class LinearTrace(Trace):
         return (
             NotImplemented
             if unknown
-            else mutable_values.stand_in(self.lent, local, list(local.contents))
+            else mutable_values.stand_in(self.stand_ins, local, list(local.contents))
         )
 
     def read_again(self, local: Any) -> None:
-        mutable_values.read_stand_in(self.lent, local, self.parent)
+        mutable_values.read_stand_in(self.stand_ins, local, self.parent)
 
     def _outer_value(self, x: Any) -> Any:
         """``x``; a local mutable value as one of the parent, which outlives this trace."""

@@ -1,4 +1,4 @@
-"""High types and primitives: values made of arrays that transformations see whole."""
+"""High types and primitives: values made of arrays that transformations treat as one."""
 
 from typing import TYPE_CHECKING
 

@@ -25,7 +25,7 @@ from .primitive import HiPrimitive
 
 
 class Make(HiPrimitive):
-    """``make(*arrays)``: the value of a type that is made of arrays."""
+    """``make(*arrays)``: the value of a type from its arrays."""
 
     def abstract_eval(self, *avals: Any, type: HiType) -> Any:
         return type
@@ -54,7 +54,7 @@ class Make(HiPrimitive):
 
 
 class Take(HiPrimitive):
-    """``take(x)``: the arrays that elements of an extended dtype are made of."""
+    """``take(x)``: the arrays of a value of an extended dtype."""
 
     multiple_results = True
 
@@ -109,9 +109,9 @@ class Add(HiPrimitive):
 
 
 class Remap(HiPrimitive):
-    """``remap(x)``: elements of ``type`` with their mapped axis moved, or repeated along a new one.
+    """``remap(x)``: elements of ``type`` with their mapped axis moved, or along a new one.
 
-    ``source`` and ``destination`` are specs of the axis, None where there is none.
+    ``source`` and ``destination`` are specs of the axis, or None.
     """
 
     def abstract_eval(
@@ -144,7 +144,7 @@ class Remap(HiPrimitive):
         self, axis: Any, args: Any, dims: Any, *, type: HiType, size: int, source: Any,
         destination: Any,
     ) -> Any:  # fmt: skip
-        """The outer axis comes first, so that the inner one is behind it everywhere."""
+        """Batch with the outer axis first, so that the inner one follows it everywhere."""
         outer: Any = _with_axis(type, size, source)
         x = outer.remap(args[0], axis.size, dims[0], outer.leading_spec())
         inner: Any = type.unmapped(axis.size, type.leading_spec())
@@ -155,7 +155,7 @@ class Remap(HiPrimitive):
 
 
 class Collect(Remap):
-    """The transpose of ``remap``: what was repeated is summed."""
+    """The transpose of ``remap``, which sums over a broadcast axis."""
 
     def abstract_eval(
         self, x: Any, *, type: HiType, size: int, source: Any, destination: Any
@@ -214,7 +214,7 @@ def _element(x: Any, size: int, spec: Any) -> Any:
 
 
 def _axes(aval: Any, source: Any, out: Any, destination: Any) -> list[tuple[Any, Any]]:
-    """Per array the axis that is mapped before and after."""
+    """The mapped axis of each array before and after."""
     n = len(aval.lo_ty())
     before = [None] * n if source is None else aval.lo_axes(source)
     after = [None] * n if destination is None else out.lo_axes(destination)
@@ -222,7 +222,7 @@ def _axes(aval: Any, source: Any, out: Any, destination: Any) -> list[tuple[Any,
 
 
 def _behind(spec: Any) -> Any:
-    """A spec where there is one more axis in front: integers count it, names do not."""
+    """A spec with one more axis in front, which integers count and names do not."""
     later = lambda d: d + 1 if isinstance(d, int) else d  # noqa: E731
     return tree_map(later, spec, is_leaf=lambda d: d is None)
 
@@ -253,14 +253,14 @@ class ArraysAlgebra:
     """The provider."""
 
     def make(self, aval: Any, arrays: Sequence[Any]) -> Any:
-        """The value that is made of arrays; where they are known, without an operation."""
+        """The value with these arrays; without an operation if they are concrete."""
         trace = get_trace()
         if trace is EVAL or isinstance(trace, LowerTrace):
             return aval.raise_val(*arrays)
         return make_p.bind(*arrays, type=aval)
 
     def take(self, x: Any) -> Sequence[Any]:
-        """The arrays that a traced value of an extended dtype is made of."""
+        """The arrays of a traced value of an extended dtype."""
         return take_p.bind(x)
 
     def add(self, x: Any, y: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Boxes: places that hold any pytree, and whose contents may become another one.
+"""Boxes: mutable values that contain any pytree, also of another structure after an operation.
 
-A box's type in a program is that of what it holds when it enters; ``mut_types`` says what it holds
-in the end. As other mutable values, boxes are discharged before a program is lowered.
+A box's type in a program is that of its contents at the beginning; ``mut_types`` has the final
+types. Like other mutable values, boxes are discharged before a program is lowered.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class BoxType(MutableHiType):
         return BoxType(self.tree, tuple(a.tangent_type() for a in self.avals))
 
     def get(self: Any) -> Any:  # ``self`` is the traced box in these two
-        """What the box holds."""
+        """The contents of the box."""
         return box_get(self)
 
     def set(self: Any, value: Any) -> None:
@@ -92,7 +92,7 @@ class Box:
         self.fixed = fixed
 
     def get(self) -> Any:
-        """What the box holds."""
+        """The contents of the box."""
         return box_get(self)
 
     def set(self, value: Any) -> None:
@@ -128,11 +128,11 @@ def _set(box: Any, *avals: Any, tree: Any, before: BoxType) -> Any:
 
 
 def new_box(type: Any = None) -> Any:
-    """A new box. It is empty, and holds whatever is put into it.
+    """A new box, which is empty and accepts any contents.
 
     Args:
-        type: where given, the box holds a pytree of these types (anything with ``shape`` and
-            ``dtype``, or types) and no other: zeros, to begin with.
+        type: a pytree of types (or of objects with ``shape`` and ``dtype``). If given, the box
+            accepts only contents of these types, and contains zeros at first.
     """
     if type is None:
         return new_p.bind(tree=EMPTY, fixed=False)
@@ -147,7 +147,7 @@ def _type(x: Any) -> AbstractValue:
 
 
 def box_get(box: Any) -> Any:
-    """What a box holds: a pytree."""
+    """The contents of a box, a pytree."""
     held = _held(box, "box_get")
     return tree_unflatten(held.tree, get_p.bind(box, held=held))
 
@@ -156,7 +156,7 @@ def box_set(box: Any, value: Any) -> None:
     """Put a pytree of arrays and high values into a box.
 
     Raises:
-        TypeError: a leaf is no value, or the box is of a fixed type, not this one; names both.
+        TypeError: a leaf is not a value, or the box has another fixed type; names both types.
     """
     held = _held(box, "box_set")
     leaves, tree = tree_flatten(value)

@@ -1,4 +1,4 @@
-"""High primitives as classes: rules are methods; over a mapped axis they are such again."""
+"""High primitives as classes with rules as methods, and their batched forms."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _spread(dims: Any, tree: Any) -> list[Any]:
 def _batch_as_mapped(
     axis: Any, args: Sequence[Any], dims: Sequence[Any], /, op: HiOperation
 ) -> Any:
-    """The operation over an axis is one again, whose rules are those of this one, mapped."""
+    """Batch by an operation over the axis, whose rules are those of this one, mapped."""
     over = mapped(op, axis)
     operands = [to_front(axis, x, d) for x, d in zip(args, dims)]
     outs = over.primitive.bind(*operands, op=over)
@@ -134,9 +134,9 @@ class VJPHiPrimitive(HiOperation):
     argument), ``out_aval`` (a pytree of types) and ``params`` (hashable values, which become
     attributes), and then calls ``super().__init__()``. Calling the object applies the operation.
 
-    ``expand`` is needed. Of the other rules any may be defined: of ``jvp``, of ``lin`` with
-    ``linearized``, and of ``vjp_fwd`` with ``vjp_bwd`` (or ``vjp_bwd_retval``) those that are
-    missing are derived from one that is there, else from ``expand``, as ``batch`` and ``dce`` are.
+    ``expand`` is needed. The other rules are optional: ``jvp``, ``lin`` with ``linearized``, and
+    ``vjp_fwd`` with ``vjp_bwd`` (or ``vjp_bwd_retval``). Missing ones are derived from one of
+    these, else from ``expand``, as are ``batch`` and ``dce``.
     """
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -145,12 +145,12 @@ class VJPHiPrimitive(HiOperation):
 
 
 def mapped(op: HiOperation, axis: Axis) -> HiOperation:
-    """``op`` over an axis, which all of its arguments and results have in front."""
+    """``op`` over an axis, the first one of all arguments and results."""
     return _class_of(type(op))(op, axis)
 
 
 def to_front(axis: Axis, x: Any, dim: Any) -> Any:
-    """A value with its mapped axis in front; one that has none is repeated along it."""
+    """A value with its mapped axis first; broadcast if it has none."""
     return carrier_of(axis).arrays((x, dim), True, 0)[0]
 
 
@@ -173,9 +173,9 @@ class Mapped(VJPHiPrimitive):
         return f"{self.op!r} over an axis of {self.axis.size}"
 
     def over_axis(self, f: Callable[..., Any], *args: Any) -> Any:
-        """``f`` of elements, on trees of values that have the axis in front, as do its results.
+        """``f`` of elements, on trees of values with the axis first, as in its results.
 
-        Symbolic zeros go in as those of elements; they come out as values.
+        Symbolic zeros among arguments are zeros of elements; among results they become values.
         """
         leaves, tree = tree_flatten(args)
         carrier = carrier_of(self.axis)

@@ -1,10 +1,10 @@
-"""Derivatives of high operations that say themselves how they are linearized.
+"""Derivatives of high operations with rules for linearization.
 
 ``hi_jvp`` is the pushforward of such an operation: one equation, evaluated by its rule for forward
 mode, and split by that for reverse mode (see ``dovetail_ad.pushforwards``). ``hi_tangent`` is the
-linear map of an operation with a backward rule, whose transpose is that rule. Forward, it is the
-transpose of the backward rule, which is linear in the cotangent; so an operation with a backward
-rule alone has forward mode, too.
+linear map of an operation with a backward rule, whose transpose is that rule. It is evaluated as
+the transpose of the backward rule, which is linear in the cotangent; so an operation with only a
+backward rule has forward mode as well.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .rule_results import checked, plain
 
 
 class SplittableOperation(DeferredLinearization, Protocol):
-    """An operation that is linearized late; hashable."""
+    """An operation that is linearized on evaluation; hashable."""
 
     @property
     def primitive(self) -> Primitive:
@@ -67,7 +67,7 @@ def _jvp_type(
 
 
 class Operation(Protocol):
-    """What is asked here of an operation with a backward rule: see ``classes.VJPHiPrimitive``."""
+    """The interface of an operation with a backward rule: see ``classes.VJPHiPrimitive``."""
 
     in_flat: list[Any]
     out_flat: list[Any]
@@ -80,7 +80,7 @@ class Operation(Protocol):
 
 
 class GradAccum:
-    """The ``Accumulator`` of one argument's cotangent, of type ``aval``, where it is ``needed``."""
+    """The ``Accumulator`` of one cotangent, of type ``aval``, which is kept if ``needed``."""
 
     __slots__ = ("aval", "needed", "value", "_rule")
 
@@ -94,7 +94,7 @@ class GradAccum:
         """Add a cotangent; None and ``Zero`` are zeros.
 
         Raises:
-            TypeError: it is not of the type of the argument's cotangents; names both types.
+            TypeError: it does not have the type of the argument's cotangents; names both types.
         """
         cotangent = plain(cotangent)
         if cotangent is None:
@@ -126,7 +126,7 @@ tangent_p.is_high = lambda **params: True
 def tangent_of(
     op: Operation, res: Any, nonzero: tuple[bool, ...], tangents: Sequence[Any]
 ) -> list[Any]:
-    """Tangents of the results, None for those that have none."""
+    """Tangents of the results, None for results without one."""
     leaves, tree = tree_flatten(res)
     given = [t for t, n in zip(tangents, nonzero) if n]
     result = iter(tangent_p.bind(*leaves, *given, op=op, tree=tree, nonzero=nonzero))
@@ -172,6 +172,6 @@ tangent_p.rules = {"ad.transpose": _transpose}
 
 
 def _full(op: Operation, cotangents: Sequence[Any]) -> list[Any]:
-    """A cotangent for each result, ``Zero`` for those that have none."""
+    """A cotangent for each result, ``Zero`` for results without one."""
     rest = iter(cotangents)
     return [next(rest) if has_tangent(a) else Zero(a.cotangent_type()) for a in op.out_flat]

@@ -1,4 +1,4 @@
-"""High operations as objects: one object per use, with its types, its parameters and its rules."""
+"""High operations as objects, one per use, with types, parameters and rules."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .rule_results import checked, plain, symbolic
 
 
 class HiOperation:
-    """What is common to the objects of such classes; users subclass ``VJPHiPrimitive``."""
+    """The base class of such operations; users subclass ``VJPHiPrimitive``."""
 
     primitive: ClassVar[Primitive]
     in_avals: tuple[Any, ...]
@@ -64,10 +64,10 @@ class HiOperation:
         leaves = checked(repr(self), args, self.in_avals, wording=("was applied to", "argument"))
         return tree_unflatten(self.out_tree, self.primitive.bind(*leaves, op=self))
 
-    # What a subclass defines.
+    # Methods that a subclass defines.
 
     def expand(self, *args: Any) -> Any:
-        """The same in other operations; high arguments are values of the user's classes."""
+        """The operation by other operations; high arguments are values of the user's classes."""
         raise MissingMethod.of(self, "expand(self, *args)", "to evaluate or compile it")
 
     def jvp(self, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
@@ -75,11 +75,11 @@ class HiOperation:
         raise NotImplementedError
 
     def lin(self, nzs_in: Any, *primals: Any) -> tuple[Any, Any]:
-        """Value and residuals; ``nzs_in`` tells for each leaf whether it has a tangent."""
+        """Value and residuals; ``nzs_in`` has True for each leaf with a tangent."""
         raise NotImplementedError
 
     def linearized(self, residuals: Any, *tangents: Any) -> Any:
-        """The result's tangent, linear in ``tangents`` (``Zero`` where there is none)."""
+        """The result's tangent, linear in ``tangents`` (``Zero`` if there is none)."""
         raise NotImplementedError
 
     def vjp_fwd(self, nzs_in: Any, /, *args: Any) -> tuple[Any, Any]:
@@ -87,35 +87,35 @@ class HiOperation:
         raise NotImplementedError
 
     def vjp_bwd(self, res: Any, outgrad: Any, /, *arg_accums: Any) -> None:
-        """Give the arguments' cotangents to their accumulators: ``accum.accum(cotangent)``."""
+        """Pass the arguments' cotangents to their accumulators: ``accum.accum(cotangent)``."""
         raise NotImplementedError
 
     def vjp_bwd_retval(self, res: Any, outgrad: Any, /) -> tuple[Any, ...]:
-        """In place of :meth:`vjp_bwd`: return them, None where one is zero."""
+        """Return the cotangents, None for zeros; an alternative to :meth:`vjp_bwd`."""
         raise NotImplementedError
 
     def batch(self, axis_data: Any, args: tuple[Any, ...], dims: tuple[Any, ...]) -> Any:
-        """Result over a mapped axis (``axis_data.size``, ``.name``), and its places there."""
+        """Result over a mapped axis (``axis_data.size``, ``.name``), and the axis in its leaves."""
         raise NotImplementedError
 
     def dce(self, used_outs: Any) -> tuple[Any, HiOperation]:
-        """Which leaves of the arguments are needed, and an operation from those, as arguments, to
-        the leaves of the result that are used, as a tuple."""
+        """Flags of the leaves of the arguments that are needed, and an operation from these, as
+        arguments, to the used leaves of the result, as a tuple."""
         raise NotImplementedError
 
     def remat(self, policy: Any, *types: Any) -> Any:
-        """Whether a checkpointed caller keeps the result, in place of its policy: what a policy
-        may answer. ``types`` are the arguments'."""
+        """The decision of a checkpointed caller on the result, instead of its policy's. ``types``
+        are those of the arguments."""
         raise NotImplementedError
 
-    # What its rules are made of: on leaves, with None for zeros.
+    # Methods for the rules: on leaves, with None for zeros.
 
     def arguments(self, leaves: Sequence[Any]) -> tuple[Any, ...]:
         """Arguments with these leaves."""
         return tree_unflatten(self.in_tree, leaves)
 
     def has(self, *methods: str) -> bool:
-        """Whether the class defines one of these rules."""
+        """True if the class defines one of these rules."""
         return any(getattr(type(self), m) is not getattr(HiOperation, m) for m in methods)
 
     def expand_flat(self, leaves: Sequence[Any]) -> list[Any]:

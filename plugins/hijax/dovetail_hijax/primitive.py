@@ -1,4 +1,4 @@
-"""High primitives: their rules are the methods of an object."""
+"""High primitives whose rules are the methods of an object."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .states import Stated, discharge_with_states, infer_with_states
 class HiPrimitive:
     """An operation on high values. Subclass it, define methods, and make one object: the primitive.
 
-    ``abstract_eval`` and ``to_lo`` are needed; each other method is its rule in one table,
-    and a table whose method is not defined does as for any primitive without that rule.
+    ``abstract_eval`` and ``to_lo`` are needed; each other method is the rule of one table. Without
+    the method of a table the primitive has no rule there.
     ``name`` is unique among installed packages; a primitive with ``multiple_results`` takes and
     returns lists.
     """
@@ -53,27 +53,27 @@ class HiPrimitive:
         """Apply to values, high and low, under the current trace."""
         if get_trace() is EVAL:
             return self.primitive.bind(*args, **params)
-        # A primitive says once for all whether it makes places; this may depend on its parameters.
+        # It depends on the parameters whether mutable values are made: so there are two primitives.
         result = self.primitive.infer(tuple([typeof(x) for x in args]), params).avals
         makes = any(isinstance(a, Stated) for a in result)
         return (self._making if makes else self.primitive).bind(*args, **params)
 
     def is_high(self, **params: Any) -> bool:
-        """Whether the operation must be lowered by ``to_lo`` (with these parameters)."""
+        """True if the operation must be lowered by ``to_lo`` (with these parameters)."""
         return True
 
     def abstract_eval(self, *avals: AbstractValue, **params: Any) -> Any:
-        """The result's type (a list of them), or a pair of that and a set of effects.
+        """The result's type (a list of types), or a pair of that and a set of effects.
 
-        Of an operand that has a state the type is an ``AvalMutableQDD``, whose ``mutable_qdd`` is
-        updated where the operation changes the state; of a place that is made, an ``AvalQDD``.
+        The type of an operand with a state is an ``AvalMutableQDD``, whose ``mutable_qdd`` is
+        updated if the operation changes the state; that of a new mutable value is an ``AvalQDD``.
         """
         raise MissingMethod.of(
             self, "abstract_eval(self, *avals, **params)", f"to apply {self.name!r}"
         )
 
     def to_lo(self, *args: Any, **params: Any) -> Any:
-        """The same in low operations, on values of the user's classes, with arrays in them."""
+        """The operation by low operations, on values of the user's classes with arrays in them."""
         raise MissingMethod.of(
             self, "to_lo(self, *args, **params)", f"to evaluate or compile {self.name!r}"
         )
@@ -83,9 +83,9 @@ class HiPrimitive:
         raise NotImplementedError
 
     def linearize(self, nonzero: Sequence[bool], *primals: Any, **params: Any) -> Any:
-        """Value, and the function from tangents (``Zero`` where not ``nonzero``) to the tangent.
+        """Value, and the function from tangents (``Zero`` if not ``nonzero``) to the tangent.
 
-        That function is linear; what it closes over is kept for the backward pass.
+        That function is linear; values that it closes over are kept for the backward pass.
         """
         raise NotImplementedError
 
@@ -94,14 +94,14 @@ class HiPrimitive:
         raise NotImplementedError
 
     def batch(self, axis: Any, args: Sequence[Any], dims: Sequence[Any], **params: Any) -> Any:
-        """The result over a mapped axis and where it is there; see ``batching.batch``.
+        """The result over a mapped axis, and the position of the axis; see ``batching.batch``.
 
-        Of high operands and results ``dims`` are specs.
+        For high operands and results ``dims`` are specs.
         """
         raise NotImplementedError
 
     def dce(self, used: list[bool], eqn: Eqn) -> tuple[list[bool], Eqn | None]:
-        """Which operands are needed where some results are used, and the reduced equation."""
+        """Flags of the operands that the used results need, and the reduced equation."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -120,7 +120,7 @@ class HiPrimitive:
     def forward(
         self, primals: Sequence[Any], tangents: Sequence[Any], params: dict[str, Any]
     ) -> tuple[Sequence[Any], Sequence[Any]]:
-        """Values and tangents: what ``dovetail_ad.pushforwards`` asks of an operation."""
+        """Values and tangents: see ``dovetail_ad.DeferredLinearization``."""
         if type(self).jvp is not HiPrimitive.jvp:
             out, tangent = self._jvp(primals, tangents, **params)
             return (out, tangent) if self.multiple_results else ([out], [tangent])

@@ -1,4 +1,4 @@
-"""Results of the rules that users write: taken apart, and compared with what they must be."""
+"""Results of the rules that users write: flattened, and checked against trees of types."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def checked(
     """The leaves of a rule's result, after comparing it with a tree of types.
 
     Args:
-        rule: names the rule and its primitive. none: None, in place of a leaf, is a zero.
-        said: in the message, what was done with what was found, and what that is called.
+        rule: names the rule and its primitive. none: if True, None instead of a leaf is a zero.
+        wording: the verb and the noun for the result in the message.
 
     Raises:
         TypeError: structure or types differ; names the rule, the path and both types.
@@ -60,7 +60,7 @@ def checked(
 
 
 def _none_as_zero(result: Any, wanted: Any) -> Any:
-    """``found`` with zeros in place of None, where ``wanted`` has a leaf or a subtree."""
+    """``result`` with zeros instead of None, where ``wanted`` has a leaf or a subtree."""
     if result is None:
         leaves, tree = tree_flatten(wanted)
         return tree_unflatten(tree, [Zero(a) for a in leaves])
@@ -72,13 +72,13 @@ def _none_as_zero(result: Any, wanted: Any) -> Any:
 
 
 def symbolic(primals: Sequence[Any], tangents: Sequence[Any]) -> list[Any]:
-    """Tangents as rules see them: ``Zero`` in place of None."""
+    """Tangents as rules take them: ``Zero`` instead of None."""
     return [Zero(typeof(p).tangent_type()) if t is None else t for p, t in zip(primals, tangents)]
 
 
 def plain(tangent: Any) -> Any:
-    """A rule's result as tables have it: None in place of a symbolic zero, and of a tangent that
-    holds nothing (one part of a value may be made of integers)."""
+    """A rule's result in the form of the tables: None instead of a symbolic zero, and of a tangent
+    of dtype float0 (one part of a value may consist of integers)."""
     if tangent is None or tangent.__class__ is Zero:
         return None
     aval: Any = typeof(tangent)

@@ -1,9 +1,9 @@
-"""Mutable types that say what a place holds apart from what it is: the type, and its *state*.
+"""Mutable types whose contents are described by a *state* apart from the type.
 
-A state (JAX calls it quasi-dynamic data) is a hashable description of contents: a place may have
-another one after an operation. In a program a place's type has its state, so that contents can take
-the place's part when the program is compiled. What operations do to contents follows from their
-``to_lo``, which acts on a value of the user's class.
+A state (JAX calls it quasi-dynamic data) is a hashable description of contents, which an operation
+may change. In a program the type of a mutable value includes its state, so that contents can
+replace the value when the program is compiled. The effect of operations on contents follows from
+their ``to_lo``, which acts on a value of the user's class.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from dovetail_core import (
 
 
 class AvalQDD:
-    """A mutable type and its state: what ``abstract_eval`` returns of a place that is made."""
+    """A mutable type and its state, which ``abstract_eval`` returns for a new mutable value."""
 
     __slots__ = ("aval", "qdd")
     is_high = True
@@ -53,7 +53,7 @@ class AvalQDD:
 
 
 class MutableState:
-    """The state of an operand while its operation's types are asked for."""
+    """The state of an operand while the types of its operation are inferred."""
 
     __slots__ = ("init_val", "cur_val", "updated")
 
@@ -62,7 +62,7 @@ class MutableState:
         self.updated = False
 
     def update(self, state: Any) -> None:
-        """Say which state the place has after the operation."""
+        """Set the state after the operation."""
         self.cur_val, self.updated = state, True
 
 
@@ -79,7 +79,7 @@ class Stated(AbstractValue):
     """A mutable type with its state. Its class is one of the author's, too (see ``with_state``)."""
 
     __slots__ = ()
-    is_high = False  # discharge makes contents of it before high types are lowered
+    is_high = False  # it is discharged before high types are lowered
     is_mutable = True
     has_mutable_type = True
     owns_contents = False
@@ -120,7 +120,7 @@ def _class_of(cls: type) -> type:
 
 
 def with_state(aval: Any, state: Any) -> Any:
-    """The type of places of type ``aval`` that are in ``state``: an instance of the same class."""
+    """The type ``aval`` with ``state``: an instance of the same class."""
     made = object.__new__(_class_of(type(aval)))
     fields = {"plain": aval, "state": state, **dict(_fields(aval))}
     for name, value in fields.items():
@@ -129,7 +129,7 @@ def with_state(aval: Any, state: Any) -> Any:
 
 
 def _fields(x: Any) -> Iterator[tuple[str, Any]]:
-    """The attributes of an object itself."""
+    """The attributes of the instance, in ``__dict__`` and slots."""
     yield from getattr(x, "__dict__", {}).items()
     for cls in type(x).__mro__:
         slots = cls.__dict__.get("__slots__", ())
@@ -146,14 +146,14 @@ def _private(name: str) -> bool:
 
 
 def has_state(aval: Any) -> bool:
-    """Whether values of a type are asked for their state: the type's class says so."""
+    """True if values of a type have a state, as declared by its class."""
     return bool(getattr(aval, "has_qdd", False))
 
 
 def register_hitype(val_cls: type, typeof_fn: Callable[[Any], AbstractValue]) -> None:
-    """Say that instances of ``val_cls`` are values, of the high type ``typeof_fn(x)``.
+    """Register instances of ``val_cls`` as values, of the high type ``typeof_fn(x)``.
 
-    Of a mutable type with states, ``x.cur_qdd()`` is the state.
+    For mutable types with states, ``x.cur_qdd()`` is the state.
     """
 
     def handler(x: Any) -> AbstractValue:
@@ -164,7 +164,7 @@ def register_hitype(val_cls: type, typeof_fn: Callable[[Any], AbstractValue]) ->
 
 
 def cur_qdd(x: Any) -> Any:
-    """The state of a mutable value, traced or at rest, at this point of the program.
+    """The state of a mutable value, traced or concrete, at this point of the program.
 
     Raises:
         TypeError: the value's type has no states.
@@ -178,7 +178,7 @@ def cur_qdd(x: Any) -> Any:
 def infer_with_states(
     rule: Callable[..., Any], avals: Sequence[Any], params: dict[str, Any]
 ) -> tuple[Any, set[Effect]]:
-    """An operation's result types and effects where operands may have a state, which it changes."""
+    """An operation's result types and effects, if operands may have states, which it may change."""
     states = {i: MutableState(a.state) for i, a in enumerate(avals) if isinstance(a, Stated)}
     given = [AvalMutableQDD(a.plain, states[i]) if i in states else a for i, a in enumerate(avals)]
     result = rule(*given, **params)
@@ -200,8 +200,8 @@ def _all(result: Any, many: bool) -> Sequence[Any]:
 def _effects_by_operand(
     avals: Sequence[Any], states: dict[int, MutableState], acts: bool
 ) -> set[Effect]:
-    """Effects by operand; they say more than those that the author's rule gives."""
-    # What an operation does to a reference nobody says; it may be anything.
+    """Effects by operand, which are more precise than those of the author's rule."""
+    # The effect on a reference is not known: it may be written.
     effects: set[Effect] = {
         WriteEffect(i) for i, a in enumerate(avals) if a.is_mutable and i not in states
     }
@@ -217,7 +217,7 @@ class StateTrace(Trace):
 
     __slots__ = ()
     parent: Trace
-    what = "an operation on a place"
+    what = "an operation on a mutable value"
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         to_lo = (primitive.rules or {}).get("to_lo")
@@ -258,14 +258,14 @@ def discharge_with_states(
 
 
 def _update(local: mutable_values.LocalValue, value: Any) -> None:
-    """Give a place what a value of the user's class holds."""
+    """Set the contents of a local value to those of a value of the user's class."""
     aval: Any = typeof(value)
     local.aval = aval
     local.contents[:] = aval.take(value)
 
 
 def _result(trace: Trace, state_trace: Trace, x: Any) -> Any:
-    """A result of ``to_lo`` as the trace has it: places and high values are not the user's own."""
+    """A result of ``to_lo`` in the form of the trace: mutable and high values are converted."""
     if isinstance(x, Tracer):
         return x
     aval: Any = typeof(x)

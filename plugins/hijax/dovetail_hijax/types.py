@@ -1,4 +1,4 @@
-"""What high types may have: attributes of traced values, and places for the arrays of values."""
+"""Base classes of mutable high types and of placements, and attributes of traced high values."""
 
 from __future__ import annotations
 
@@ -45,9 +45,10 @@ class aval_property:  # lower case: used as a decorator
 
 
 class HiPspec:
-    """Says where the arrays of a high value are. Subclass it; instances are hashable.
+    """The placement of the arrays of a high value. Subclass it; instances are hashable.
 
-    Given to ``jit`` as ``in_shardings`` or ``out_shardings``, it places the value's arrays.
+    Given to ``jit`` as ``in_shardings`` or ``out_shardings``, it determines the placement of the
+    value's arrays.
     """
 
     def to_lo(self) -> tuple[Any, ...]:
@@ -69,13 +70,13 @@ class HiPspec:
 
 
 class MutableHiType(AbstractValue):
-    """A type of places whose contents, and their types, operations change. Subclass it.
+    """A type of mutable values whose contents, and their types, operations change. Subclass it.
 
-    Either the type says what a place holds (``content_types``, ``take``, ``put``), and operations
-    on such places are primitives with ``stateful=True`` and a rule in the table ``refs.discharge``.
-    Or it says how contents follow from a *state*, which is ``value.cur_qdd()`` of a value
-    (``lo_ty_qdd``, ``new_from_loval``, ``read_loval``, ``update_from_loval``): then operations are
-    subclasses of ``HiPrimitive``, whose ``to_lo`` reads and changes a value of the user's class.
+    Either the type has the contents (``content_types``, ``take``, ``put``), and operations on such
+    values are primitives with ``stateful=True`` and a rule in the table ``refs.discharge``. Or
+    contents follow from a *state*, ``value.cur_qdd()`` of a value (``lo_ty_qdd``,
+    ``new_from_loval``, ``read_loval``, ``update_from_loval``): then operations are subclasses of
+    ``HiPrimitive``, whose ``to_lo`` reads and changes a value of the user's class.
     """
 
     __slots__ = ()
@@ -83,43 +84,41 @@ class MutableHiType(AbstractValue):
     has_mutable_type: ClassVar[bool] = True
     owns_contents: ClassVar[bool] = False
     has_qdd: bool = False
-    """Whether values have a state."""
+    """True if values have a state."""
     type_state = aval_method(cur_qdd)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if "lo_ty_qdd" in cls.__dict__:  # without its state a type describes no place
+        if "lo_ty_qdd" in cls.__dict__:  # without its state a type has no contents
             cls.is_mutable, cls.has_mutable_type, cls.is_high = False, False, True
             if "has_qdd" not in cls.__dict__:
                 cls.has_qdd = True
 
     def content_types(self) -> tuple[AbstractValue, ...]:
-        raise MissingMethod.of(self, "content_types(self)", "to know what a place holds")
+        raise MissingMethod.of(self, "content_types(self)", "to know the contents of a value")
 
     def take(self, value: Any) -> Sequence[Any]:
-        raise MissingMethod.of(
-            self, "take(self, value)", "to pass what a place holds to a compiled program"
-        )
+        raise MissingMethod.of(self, "take(self, value)", "to pass contents to a compiled program")
 
     def put(self, value: Any, contents: Sequence[Any]) -> None:
         raise MissingMethod.of(
-            self, "put(self, value, contents)", "to update a place after a compiled program"
+            self, "put(self, value, contents)", "to update contents after a compiled program"
         )
 
     def new_from_loval(self, state: Any, /, *contents: Any) -> Any:
-        """A value in ``state`` that holds these arrays."""
+        """A value in ``state`` with these arrays as contents."""
         raise MissingMethod.of(
-            self, "new_from_loval(self, state, *contents)", "to trace what is done to a place"
+            self, "new_from_loval(self, state, *contents)", "to trace operations on a value"
         )
 
     def read_loval(self, state: Any, value: Any, /) -> Sequence[Any]:
-        """The arrays that a value in ``state`` holds."""
+        """The contents of a value in ``state``, arrays."""
         raise MissingMethod.of(
-            self, "read_loval(self, state, value)", "to pass what a place holds to a program"
+            self, "read_loval(self, state, value)", "to pass contents to a program"
         )
 
     def update_from_loval(self, state: Any, value: Any, /, *contents: Any) -> None:
-        """Put a value into ``state``, holding these arrays."""
+        """Set the state and the contents of a value."""
         raise MissingMethod.of(
-            self, "update_from_loval(self, state, value, *contents)", "to update a place"
+            self, "update_from_loval(self, state, value, *contents)", "to update contents"
         )

@@ -30,14 +30,14 @@ class DischargeTrace(Trace):
     instead of local values.
     """
 
-    __slots__ = ("keeps_rules", "lent")
+    __slots__ = ("keeps_rules", "stand_ins")
     parent: Trace
     what = "the discharge of references"
 
     def __init__(self, parent: Trace, keeps_rules: bool) -> None:
         super().__init__(parent)
         self.keeps_rules = keeps_rules
-        self.lent: mutable_values.StandIns = {}
+        self.stand_ins: mutable_values.StandIns = {}
 
     def process(self, primitive: Primitive, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if primitive.stateful and self._concerns(primitive, args, params):
@@ -49,11 +49,11 @@ class DischargeTrace(Trace):
         return (
             NotImplemented
             if local.borrowed
-            else mutable_values.stand_in(self.lent, local, list(local.contents))
+            else mutable_values.stand_in(self.stand_ins, local, list(local.contents))
         )
 
     def read_again(self, local: Any) -> None:
-        mutable_values.read_stand_in(self.lent, local, self.parent)
+        mutable_values.read_stand_in(self.stand_ins, local, self.parent)
 
     def _concerns(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> bool:
         if mutable_values.uses_local(self, primitive, args):

@@ -251,7 +251,7 @@ def decode(items: tuple[Any, ...], operands: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def with_integer_operands(index: Index) -> Index:
-    """The index with static integers as operands, so that one compiled program serves all indices."""
+    """The index with static integers as operands, so that one program serves all indices."""
     operands = list(index.operands)
     chain: list[tuple[Any, ...]] = []
     for items in index.chain:

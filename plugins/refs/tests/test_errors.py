@@ -110,7 +110,7 @@ def test_traced_masks(r: Any) -> None:
         (1j, TypeError, "a value of dtype complex64 is written to a reference of dtype float32"),
         (np.ones(4, np.float32), ValueError, r"a value of shape \(4,\) is written to a part of shape \(3,\) of Ref\{f32\[3\]\}"),
         (np.ones((2, 3), np.float32), ValueError, "cannot be broadcast"),
-        ([1.0, 2.0], TypeError, rf"what is written to a reference {HERE} .* must be an array"),
+        ([1.0, 2.0], TypeError, rf"a value written to a reference {HERE} .* must be an array"),
     ],
 )  # fmt: skip
 def test_values(r: Any, jitted: bool, value: Any, error: Any, text: str) -> None:

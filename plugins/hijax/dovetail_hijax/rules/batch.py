@@ -15,6 +15,6 @@ from ..box import set_p
 def _set_batch(axis: Any, args: Sequence[Any], dims: Sequence[Any], /, **params: Any) -> NoReturn:
     raise TypeError(
         f"a mapped value is put into a box{describe_source(current_source())} under vmap, which "
-        "was made outside of the mapped function, so that all of its calls would write to one "
-        "place. Make the box inside of the function, or return the value and put it there outside."
+        "was made outside of the mapped function, so that all of its calls would write to one box. "
+        "Make the box inside of the function, or return the value and put it there outside."
     )

@@ -1,4 +1,4 @@
-"""Evaluating operations on boxes at once."""
+"""Evaluation of operations on boxes."""
 
 from __future__ import annotations
 

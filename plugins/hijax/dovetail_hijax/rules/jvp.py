@@ -15,7 +15,7 @@ from ..box import set_p
 def _set_jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> NoReturn:
     raise TypeError(
         f"a value that is being differentiated is put into a box{describe_source(current_source())}"
-        ", which was made outside of the differentiated function and has no place for a "
-        "derivative. Pass dovetail.lax.stop_gradient(value) if its derivative is not wanted, or "
-        "make the box inside of the function."
+        ", which was made outside of the differentiated function and cannot have a derivative. "
+        "Pass dovetail.lax.stop_gradient(value) if its derivative is not wanted, or make the box "
+        "inside of the function."
     )

@@ -1,7 +1,7 @@
 """Rules of ``batching.batch``: references from outside are read at mapped indices, not written.
 
-A reference that is made under ``vmap`` or mapped by it belongs to it (see
-``dovetail_mutable.mutable_values``), and its operations never get here.
+A reference that is made under ``vmap`` or mapped by it is a local value of the trace (see
+``dovetail_mutable.mutable_values``), to which these rules are not applied.
 """
 
 from __future__ import annotations

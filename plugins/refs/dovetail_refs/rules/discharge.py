@@ -91,7 +91,7 @@ def _close(ref: mutable_values.LocalValue, how: str) -> None:
     if ref.borrowed:
         raise ValueError(
             f"{ref.aval.str_short()} is {how}{source}, but it comes from outside of the "
-            f"transformed function: only a reference that is made inside can be {how} there. Read it, or have "
-            f"it {how} by the caller."
+            f"transformed function: only a reference that is made inside can be {how} "
+            f"there. Read it, or have it {how} by the caller."
         )
     ref.gone = f"{how}{source}. Read or copy it before."
