@@ -7,6 +7,7 @@ MANIFEST = Manifest(
     requires=(
         "ad",
         "backends",
+        "cost",
         "custom_rules",
         "jit",
         "lax",
@@ -14,7 +15,6 @@ MANIFEST = Manifest(
         "numpy",
         "random",
         "refs",
-        "remat",
         "scipy",
     ),
     tables={

@@ -4,7 +4,7 @@ from dovetail_core import Manifest, names_of
 
 MANIFEST = Manifest(
     "profiler",
-    requires=("backends", "jit", "remat"),
+    requires=("backends", "cost", "jit"),
     names=names_of("dovetail_profiler.public"),
     surfaces={"profiler": "dovetail_profiler"},
     commands={

@@ -3,14 +3,15 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .budget.report import BudgetReport as BudgetReport, Recomputed as Recomputed
-    from .costs import (
+    from dovetail_cost import (
         CostRule as CostRule,
         cost_rules as cost_rules,
         nbytes as nbytes,
         program_flops as program_flops,
         work as work,
     )
+
+    from .budget.report import BudgetReport as BudgetReport, Recomputed as Recomputed
     from .public import *  # noqa: F403
     from .residuals import (
         SavedResidual as SavedResidual,

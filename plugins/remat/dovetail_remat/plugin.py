@@ -4,7 +4,7 @@ from dovetail_core import Manifest, names_of
 
 MANIFEST = Manifest(
     "remat",
-    requires=("ad", "batching", "lax"),
+    requires=("ad", "batching", "cost", "lax"),
     names=names_of("dovetail_remat.public"),
     surfaces={"ad_checkpoint": "dovetail_remat.ad_checkpoint"},
     primitives=(
@@ -12,8 +12,6 @@ MANIFEST = Manifest(
         "dovetail_remat.loops.primitives",
         "dovetail_remat.loops.second",
     ),
-    tables={"remat.cost": "dovetail_remat.costs:cost_rules"},
-    laws={"remat.cost": "dovetail_remat.laws:cost_law"},
     contributes={
         "sharding.infer": ("dovetail_remat.rules.sharding",),
         "ad.jvp": (

@@ -21,6 +21,7 @@ from dovetail_core import (
     stage,
     typeof,
 )
+from dovetail_cost import nbytes
 from dovetail_tree.util import (
     keystr,
     tree_flatten,
@@ -29,7 +30,6 @@ from dovetail_tree.util import (
     tree_unflatten,
 )
 
-from .costs import nbytes
 from .primitive import name_p, place_p
 
 Kind = Choice["argument", "constant", "name", "operation"]

@@ -4,7 +4,7 @@ from dovetail_core import Manifest
 
 MANIFEST = Manifest(
     "repeats",
-    requires=("backends", "jit", "remat"),
+    requires=("backends", "cost", "jit"),
     primitives=("dovetail_repeats.primitive",),
     options={"compile_repeats_once": "dovetail_repeats.repeats:compile_repeats_once"},
     passes={"repeats": "dovetail_repeats.repeats:REPEATS"},

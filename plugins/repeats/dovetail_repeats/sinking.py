@@ -11,7 +11,7 @@ from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 from dovetail_core import Eqn, Jaxpr, Literal, Var
-from dovetail_remat import cost_rules
+from dovetail_cost import cost_rules
 
 from .flattening import renamed
 from .instances import Group, Position, nbytes

@@ -4,7 +4,7 @@ from dovetail_core import Manifest, names_of
 
 MANIFEST = Manifest(
     "services",
-    requires=("backends", "jit", "remat"),
+    requires=("backends", "cost", "jit"),
     names=names_of("dovetail_services.public"),
     providers={
         "cache_by_source": "dovetail_services.source_cache.provider:provider",

@@ -7,7 +7,7 @@ from math import prod
 from typing import Any, NamedTuple, Protocol
 
 from dovetail_core import ClosedJaxpr, Primitive, RegionInterface, RuleTable, stage_closed
-from dovetail_remat import cost_rules as flop_rules
+from dovetail_cost import cost_rules as flop_rules
 
 
 class Cost(NamedTuple):

@@ -6,7 +6,7 @@ from math import log2, prod
 from typing import Any
 
 from dovetail_core import Primitive
-from dovetail_remat import cost_rules
+from dovetail_cost import cost_rules
 
 from ..primitives import (
     condensed as c,

@@ -12,8 +12,8 @@ from typing import Any
 from dovetail_base.source import Source
 from dovetail_cli.render import count, table
 from dovetail_core import dce_closed
+from dovetail_cost import nbytes
 from dovetail_jit import Traced
-from dovetail_remat import nbytes
 
 from ..functions import shown_bytes, where
 from .liveness import ARGUMENT, CONSTANT, RESULT, TEMPORARY, Buffer, Liveness, liveness

@@ -9,7 +9,7 @@ from typing import Any
 
 from dovetail_base.source import Source
 from dovetail_core import ClosedJaxpr, Eqn, Jaxpr, Kind, Region, RegionInterface, Var
-from dovetail_remat import nbytes, work
+from dovetail_cost import nbytes, work
 
 ARGUMENT: str = "argument"
 CONSTANT: str = "constant"

@@ -8,8 +8,7 @@ from typing import Any
 
 from dovetail_ad import Split
 from dovetail_core import ClosedJaxpr, Eqn, IOEffect, Var
-
-from ..costs import Work, nbytes, size, work
+from dovetail_cost import Work, nbytes, size, work
 
 _CHEAP = 16
 """Flops per element up to which an operation is fused with those around it."""

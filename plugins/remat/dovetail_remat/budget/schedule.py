@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from dovetail_core import Var
+from dovetail_cost import Work
 
-from ..costs import Work
 from .graph import Graph
 
 _TRIFLE = 1e-4

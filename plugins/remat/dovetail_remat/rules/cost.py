@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..costs import cost_rules
+from dovetail_cost import cost_rules
+
 from ..primitive import name_p, place_p
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from dovetail_backends import LoweredModule, evaluate, reference_rules, stablehlo_rules
 from dovetail_core import ClosedJaxpr, Eqn, float0, lower_to_lo, mutable_values, passes
-from dovetail_remat import work
+from dovetail_cost import work
 from dovetail_xla import guards
 from dovetail_xla.arrays import ArrayImpl, put
 

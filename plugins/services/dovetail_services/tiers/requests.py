@@ -16,7 +16,7 @@ import numpy as np
 
 from dovetail_backends import LoweredModule
 from dovetail_core import config
-from dovetail_remat import nbytes
+from dovetail_cost import nbytes
 from dovetail_xla import execution
 from dovetail_xla.arrays import put
 from dovetail_xla.client import device_list

@@ -7,7 +7,7 @@ from math import isfinite
 from dovetail_testing import Sample, law
 from dovetail_testing.kernel_laws import staged
 
-from .costs import program_flops, work
+from .model import program_flops, work
 
 
 @law("cost", mixed=False)
