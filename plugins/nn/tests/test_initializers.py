@@ -95,7 +95,7 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
     (
         lambda: initializers.he_normal()(KEY, (3,)),
         ValueError,
-        r"needs a shape of two dimensions or more, got \(3,\).*Say which axis",
+        r"needs a shape of two dimensions or more, got \(3,\).*Give the axis",
     ),
     (
         lambda: initializers.orthogonal()(KEY, (3,)),

@@ -134,7 +134,7 @@ def test_numbers_are_looked_for_in_vectors() -> None:
     assert 2 in dnp.arange(3) and 3 not in dnp.arange(3)
     with pytest.raises(ValueError, match=r"the array must have 1 dimensions, got shape \(2, 2\)"):
         1 in dnp.ones((2, 2))  # noqa: B015
-    with pytest.raises(ValueError, match=r"what is looked for must have 0 dimensions"):
+    with pytest.raises(ValueError, match=r"the value must have 0 dimensions"):
         dnp.ones(1) in dnp.ones(3)  # noqa: B015
 
 
