@@ -114,7 +114,7 @@ def _transformation(
     if kind is tr.scan:
         return kind(rng.random() < 0.3, rng.choice([1, 1, 2]))
     if kind is tr.remat:
-        return kind(rng.choice([None, "dots_saveable", "everything_saveable"]))
+        return kind(rng.choice([None, "dots_saveable", "everything_saveable", "budget"]))
     if kind is surroundings.contexts:
         how = rng.choice(["plain", "custom_jvp", "custom_vjp"])
         return kind(how, rng.choice(["jit", "jit", "checkpoint", ""]))

@@ -64,6 +64,14 @@ _EXTREME = [
     ("dnp.log(nn.sigmoid({0} - 500)) + 500", "{0}"),
     ("nn.logsumexp(dnp.stack([{0} + 1e3, {0} - 1e3]), 0) - 1e3", "{0}"),
     (f"nn.softmax(dnp.stack([1e3 * {_Y}, 0 * {_Y}]), 0)[0]", f"1 + 0 * {_Y}"),
+    # Chains whose divisors or constants have products that are no numbers.
+    (f"1e200 * {_Y} * (1 + {_Y}) / (1e200 * {_Y}) / 1e200 * 1e200", f"1 + {_Y}"),
+    (f"1e-300 * {_Y} * 1e200 * 1e200 * 1e-100", _Y),
+    (f"1e300 * {_Y} / 1e200 / 1e200 * 1e100", _Y),
+    (f"(1e150 / (1e200 * {_Y})) ** 2 * 1e100", f"{_Y} ** -2.0"),
+    (f"({_Y} / 1e200) / (1e-200 * {_Y} ** 2)", f"1 / {_Y}"),
+    (f"1e200 * {_Y} / ((1e200 * {_Y}) / (2 + {_Y})) - 1", f"1 + {_Y}"),
+    (f"(dnp.asarray(np.array(1e200)) * 1e-200 * {_Y}) ** 2 * 0.1", f"0.1 * {_Y} ** 2"),
 ]
 # The second derivative of arcsinh at 1e200 is 1e-400, that of log at exp(-500) is 1e434.
 _FAR_NAMES = ("dnp.arcsinh", "dnp.arccosh", "dnp.log(nn")

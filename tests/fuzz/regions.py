@@ -77,6 +77,7 @@ _CALLS = [
     "(lambda found: found[0]({args}, *found[1]))(dovetail.closure_convert({f}, {args}))",
     "dovetail.jit({f}, keep_unused=True)({args})",
     "dovetail.checkpoint({f}, policy=dovetail.Budget(200))({args})",
+    "dovetail.checkpoint({f}, policy=dovetail.Budget(20))({args})",
     "dovetail.jit({f})({args})",
     "dovetail.jit({f}, inline=True)({args})",
     "dovetail.checkpoint({f})({args})",

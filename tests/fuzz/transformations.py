@@ -61,6 +61,8 @@ class remat(Transformation):
     policy: str | None = None
 
     def apply(self, f):
+        if self.policy == "budget":
+            return dovetail.checkpoint(f, policy=dovetail.Budget(50))
         policy = self.policy and getattr(dovetail.checkpoint_policies, self.policy)
         return dovetail.checkpoint(f, policy=policy)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import dovetail
 import dovetail_lax as lax
 from dovetail_ad import jvp, jvp_values, linear_transpose, vjp
 from dovetail_core import enable_x64, is_inexact, typeof
@@ -220,3 +221,35 @@ def test_barriers_hold_tangents_and_cotangents_too() -> None:
     assert [float(c) for c in pull(np.float32(1))] == pytest.approx(
         [float(np.sin(y)), float(2 * np.cos(y))]
     )
+
+
+ORDERS: dict[str, Any] = {
+    "grad": dovetail.grad,
+    "jit(grad)": lambda f: dovetail.jit(dovetail.grad(f)),
+    "jvp": lambda f: lambda u: dovetail.jvp(f, (u,), (np.float32(1),))[1],
+    "jit(jvp)": lambda f: dovetail.jit(lambda u: dovetail.jvp(f, (u,), (np.float32(1),))[1]),
+}
+
+
+@pytest.mark.usefixtures("optimized")
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("k", [1e25, 1e-25, 1.0])
+def test_quotients_whose_factor_of_the_divisors_tangent_is_out_of_range(
+    k: float, order: str
+) -> None:
+    """Of x / y it is x / y², where y and its tangent are large or small alike."""
+    first, twice = ORDERS[order], lambda f: ORDERS[order](dovetail.grad(f))
+    u = np.float32(2.0)
+    both = lambda u: u * u / (k * u) * k  # noqa: E731
+    one = lambda u: 1 / (k * u * u) * k  # noqa: E731
+    np.testing.assert_allclose([first(both)(u), first(one)(u)], [1.0, -0.25], rtol=1e-6)
+    np.testing.assert_allclose([twice(both)(u), twice(one)(u)], [0.0, 0.375], rtol=1e-6, atol=1e-6)
+
+
+def test_derivatives_of_quotients_beside_scalars() -> None:
+    x = np.array([1.0, 2.0, -4.0], np.float32)
+    np.testing.assert_allclose(dovetail.grad(lambda y: (2.0 / y).sum())(x), -2 / x**2)
+    np.testing.assert_allclose(dovetail.grad(lambda s: (s / x).sum())(2.0), (1 / x).sum())
+    np.testing.assert_allclose(dovetail.grad(lambda s: (x / s).sum())(2.0), -x.sum() / 4)
+    tangents = dovetail.jvp(lambda s, y: s / y, (np.float32(2), x), (np.float32(1), x))[1]
+    np.testing.assert_allclose(tangents, 1 / x - 2 / x)

@@ -102,9 +102,16 @@ def _mul(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> Pair
     return out, add_p.bind(mul_p.bind(dx, y, **params), mul_p.bind(x, dy, **params))
 
 
-def _div_y(t: Any, out: Any, x: Any, y: Any) -> Any:
-    # Not -(out / y), which XLA makes x / y² of: the square overflows and underflows.
-    return mul_p.bind(t, div_p.bind(neg_p.bind(out), y))
+@jvp_rules.register(div_p)
+def _div(primals: Sequence[Any], tangents: Sequence[Any]) -> Pair:
+    """(dx - out dy) / y: as large as a change of ``out`` by the relative change of ``y``, where the
+    factor of dy alone, out / y, may overflow or vanish."""
+    (x, y), (dx, dy) = primals, tangents
+    out = div_p.bind(x, y)
+    if dy is None:
+        return out, div_p.bind(dx, y)
+    change = mul_p.bind(dy, neg_p.bind(out))
+    return out, div_p.bind(change if dx is None else add_p.bind(dx, change), y)
 
 
 def _rem_y(t: Any, out: Any, x: Any, y: Any) -> Any:
@@ -112,7 +119,6 @@ def _rem_y(t: Any, out: Any, x: Any, y: Any) -> Any:
     return mul_p.bind(t, div_p.bind(sub_p.bind(out, x), y))
 
 
-nary(div_p, lambda t, out, x, y: div_p.bind(t, y), _div_y)
 nary(rem_p, lambda t, out, x, y: t, _rem_y)
 linear(neg_p)
 zero(mulhi_p)
