@@ -192,19 +192,19 @@ def _lend(
     outer = get_trace()
     try:
         set_trace(trace.parent)  # type: ignore[arg-type]
-        places = {i: trace.place_of(args[i]) for i in own}
+        stand_ins = {i: trace.stand_in_for(args[i]) for i in own}
     finally:
         set_trace(outer)
-    if any(x is NotImplemented for x in places.values()):
+    if any(x is NotImplemented for x in stand_ins.values()):
         table = getattr(trace, "table", None)
         lost = [] if table is None else operands_of_custom_rules(primitive, params, own, table.name)
         if lost and not primitive.anonymous:
             raise_lost_rule(trace, primitive.title(params), args[lost[0]])
         return NotImplemented
     _refuse_unknown_choice(trace, primitive, args, params, args[own[0]])
-    out = trace.process(primitive, tuple([places.get(i, x) for i, x in enumerate(args)]), params)
+    out = trace.process(primitive, tuple([stand_ins.get(i, x) for i, x in enumerate(args)]), params)
     for i in own:
-        trace.read_again(args[i])
+        trace.read_stand_in(args[i])
     return out
 
 

@@ -99,7 +99,7 @@ def test_local_values_belong_to_their_trace() -> None:
     assert uses_local(trace, make_p, [])
     assert not uses_local(trace, read_p, [2.0, Rule()])
     rule.check()
-    rule.gone = "emptied at noon. Fill it."
+    rule.closed_by = "emptied at noon. Fill it."
     with pytest.raises(
         RuntimeError, match=r"Rule is used at .* after it was emptied at noon\. Fill"
     ):

@@ -74,14 +74,14 @@ class Trace:
         """Apply ``primitive``: one value, or a list where it has multiple results."""
         raise NotImplementedError
 
-    def place_of(self, local: Any) -> Any:
+    def stand_in_for(self, local: Any) -> Any:
         """The mutable value of the parent that an operation gets in place of a local one of this
         trace; its contents are set to those of ``local``. Called under the parent; NotImplemented
         if there is none (see ``interpret.local_values``)."""
         return NotImplemented
 
-    def read_again(self, local: Any) -> None:
-        """Set a local mutable value's contents to those of the parent's (see :meth:`place_of`)."""
+    def read_stand_in(self, local: Any) -> None:
+        """Set a local mutable value's contents to those of the parent's (see ``stand_in_for``)."""
 
 
 class EvalTrace(Trace):

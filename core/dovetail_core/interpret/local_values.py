@@ -28,11 +28,11 @@ __all__ = (
 class LocalValue(Tracer[Trace]):
     """A mutable value that belongs to one trace, and its contents as values of that trace.
 
-    ``gone`` is the reason why it cannot be used any more (it was frozen or freed), or empty. A
+    ``closed_by`` is the reason why it cannot be used any more (it was frozen or freed), or empty. A
     ``borrowed`` one stands for a value that was made outside of the trace.
     """
 
-    __slots__ = ("contents", "gone", "borrowed")
+    __slots__ = ("contents", "closed_by", "borrowed")
 
     def __init__(
         self, trace: Trace, aval: AbstractValue, contents: Iterable[Any], borrowed: bool = False
@@ -40,15 +40,15 @@ class LocalValue(Tracer[Trace]):
         self._trace = trace
         self.aval = aval
         self.contents = list(contents)
-        self.gone = ""
+        self.closed_by = ""
         self.borrowed = borrowed
 
     def check(self) -> None:
         """Raise RuntimeError if the value was frozen or freed."""
-        if self.gone:
+        if self.closed_by:
             raise RuntimeError(
                 f"{self.aval.str_short()} is used{describe(current_source())} after it was "
-                f"{self.gone}"
+                f"{self.closed_by}"
             )
 
 

@@ -119,10 +119,10 @@ class JvpTrace(LiftTrace[Dual]):
         """True if 64-bit types were enabled when the trace was made; numbers have types by this."""
         self.stand_ins: mutable_values.StandIns = {}
 
-    def place_of(self, local: Any) -> Any:
-        return place_of(self, local)
+    def stand_in_for(self, local: Any) -> Any:
+        return stand_in_for(self, local)
 
-    def read_again(self, local: Any) -> None:
+    def read_stand_in(self, local: Any) -> None:
         mutable_values.read_stand_in(self.stand_ins, local, primal_trace(self))
 
     def plain(self, value: Dual) -> Any:
@@ -278,7 +278,7 @@ def borrow(trace: Any, primal: Any, tangent: Any) -> Any:
     return borrow.local
 
 
-def place_of(trace: Any, local: mutable_values.LocalValue) -> Any:
+def stand_in_for(trace: Any, local: mutable_values.LocalValue) -> Any:
     """The outer mutable value that represents a local one of ``trace`` (a JvpTrace), made if there
     is none yet, with its current contents; NotImplemented if the local one holds tangents."""
     duals = [trace.lower(c) for c in local.contents]

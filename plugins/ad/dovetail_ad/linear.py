@@ -141,8 +141,8 @@ class LinearTrace(Trace):
             rule_checks.check_results(partial_eval_rules, primitive, args, params, result)
         return result
 
-    def place_of(self, local: Any) -> Any:
-        """See :meth:`dovetail_core.Trace.place_of`; NotImplemented for unknown contents."""
+    def stand_in_for(self, local: Any) -> Any:
+        """See :meth:`dovetail_core.Trace.stand_in_for`; NotImplemented for unknown contents."""
         unknown = any(self.owns(c) for c in local.contents)
         return (
             NotImplemented
@@ -150,13 +150,13 @@ class LinearTrace(Trace):
             else mutable_values.stand_in(self.stand_ins, local, list(local.contents))
         )
 
-    def read_again(self, local: Any) -> None:
+    def read_stand_in(self, local: Any) -> None:
         mutable_values.read_stand_in(self.stand_ins, local, self.parent)
 
     def _outer_value(self, x: Any) -> Any:
         """``x``; a local mutable value as one of the parent, which outlives this trace."""
         outer = (
-            run_under(self.parent, self.place_of, x)
+            run_under(self.parent, self.stand_in_for, x)
             if mutable_values.is_local(self, x)
             else NotImplemented
         )

@@ -45,7 +45,7 @@ def outer_reference(trace: Any, local: mutable_values.LocalValue) -> tuple[Any, 
     return trace.borrows[at].originals[0], trace.borrow_dims[at]
 
 
-def read_again(trace: Any, local: mutable_values.LocalValue) -> None:
+def read_outer(trace: Any, local: mutable_values.LocalValue) -> None:
     """Set the contents of a local value to those of the value that it represents."""
     at = next(i for i, b in enumerate(trace.borrows) if b.local is local)
     borrow, dim = trace.borrows[at], trace.borrow_dims[at]

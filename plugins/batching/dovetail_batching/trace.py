@@ -35,7 +35,7 @@ from dovetail_core import (
 )
 from dovetail_xla.config import enable_x64_state
 
-from .borrowing import borrow, outer_reference, read_again, settle
+from .borrowing import borrow, outer_reference, read_outer, settle
 from .branches import batch_operation, operation_p, run_branch
 from .tables import BatchRule, axis_primitives, batch_rules
 
@@ -236,11 +236,11 @@ class BatchTrace(LiftTrace[Batched]):
             return x.value
         return outer_reference(self, x) if mutable_values.is_local(self, x) else (x, None)
 
-    def place_of(self, local: Any) -> BatchTracer:
+    def stand_in_for(self, local: Any) -> BatchTracer:
         return BatchTracer(self, local.aval, outer_reference(self, local))
 
-    def read_again(self, local: Any) -> None:
-        read_again(self, local)
+    def read_stand_in(self, local: Any) -> None:
+        read_outer(self, local)
 
     def give_back(self) -> None:
         """Write the contents of local values to the values of the parent that they represent."""

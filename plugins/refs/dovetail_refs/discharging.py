@@ -45,14 +45,14 @@ class DischargeTrace(Trace):
             return apply(self, primitive, args, params)
         return self.parent.process(primitive, args, params)
 
-    def place_of(self, local: Any) -> Any:
+    def stand_in_for(self, local: Any) -> Any:
         return (
             NotImplemented
             if local.borrowed
             else mutable_values.stand_in(self.stand_ins, local, list(local.contents))
         )
 
-    def read_again(self, local: Any) -> None:
+    def read_stand_in(self, local: Any) -> None:
         mutable_values.read_stand_in(self.stand_ins, local, self.parent)
 
     def _concerns(self, primitive: Primitive, args: Sequence[Any], params: dict[str, Any]) -> bool:

@@ -94,4 +94,4 @@ def _close(ref: mutable_values.LocalValue, how: str) -> None:
             f"transformed function: only a reference that is made inside can be {how} "
             f"there. Read it, or have it {how} by the caller."
         )
-    ref.gone = f"{how}{source}. Read or copy it before."
+    ref.closed_by = f"{how}{source}. Read or copy it before."
