@@ -288,7 +288,7 @@ class Jitted(Settings):
         mode = self.cache if self.cache is not None else cache_mode.value
         if not mode or self.non_pjrt_backend() is not None:
             return None
-        from .call.source_lookup import answer_for  # where such a cache is asked for
+        from .call.source_lookup import answer_for  # if such a cache is requested
 
         return answer_for(mode, self, arguments, avals)
 

@@ -105,7 +105,7 @@ def _callable(callee: Callee) -> Any:
         return miss(callee, args, {})[:3]
 
     def without_jit(*args: Any) -> Any:
-        return miss(callee, args, {}).value  # one operation is compiled all the same
+        return miss(callee, args, {}).value  # a single operation is compiled nevertheless
 
     return make_call(
         callee.name,
@@ -198,8 +198,8 @@ _shared: Cache[Any, Any] = Cache(PROGRAMS)
 
 
 def _shared_call(program: ClosedJaxpr, name: str) -> Any:
-    """The callable of an equal program from the same lines: what interprets a program makes such at
-    each call, and they are compiled once. Not where it would keep alive what a call has made."""
+    """The callable of an equal program from the same lines: interpreters make such programs at each
+    call, and they are compiled once. Not if it would keep objects of a call alive."""
     if not is_self_contained(program):
         return _callable(_EagerProgram(program, name, {}))
     key = (

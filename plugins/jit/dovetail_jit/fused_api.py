@@ -83,8 +83,8 @@ def fused(
 
     Args:
         static: names of arguments that are not arrays; they must be hashable.
-        unless: says of some arguments that the function must see their values (or refuse them), so
-            that such calls are made as they are.
+        unless: tells of arguments whether the function needs their values (or refuses them): such
+            calls are made as they are.
         profile: of compilation: ``"default"`` rounds as ``jit`` does; None chooses by size.
         shared: whether all calls with arguments of the same types have one program in common, which
             pays where there are many operations.
@@ -117,7 +117,7 @@ def fused(
 
 
 def _converted(arguments: Any) -> Any:
-    """Arguments in which objects that stand for arrays are these, None if there are none."""
+    """Arguments with objects that represent arrays replaced by these; None if there are none."""
     is_object = lambda x: array_of(x) is not x  # noqa: E731
     if not any(map(is_object, tree_leaves(arguments, is_leaf=is_object))):
         return None
@@ -125,8 +125,8 @@ def _converted(arguments: Any) -> Any:
 
 
 def _without_lines(program: ClosedJaxpr) -> ClosedJaxpr:
-    """The program without its lines: operations that calls have in common are where the call is,
-    not where the first one was."""
+    """The program without source locations: shared operations have that of each call, not of the
+    first one."""
     return program.map_jaxpr(lambda p: p.replace(eqns=list(map(_eqn_without_line, p.eqns))))
 
 

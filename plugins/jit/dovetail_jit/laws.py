@@ -17,7 +17,7 @@ _PURPOSE = "asked for by the law of backends"
 def backend_law(platform: str) -> Law:
     """The law of a backend: it runs programs of one operation, and agrees with the reference.
 
-    Where the reference does not know the operation, the CPU is asked.
+    Operations that the reference lacks are compared with the CPU.
     """
 
     def check(sample: Sample) -> None:

@@ -1,8 +1,7 @@
 """The primitive ``jit``: a call of a program as one operation.
 
-What ``jit`` was asked for beside its function belongs to the call, so that it holds for what
-transformations make of the call, too: ``device``, ``compiler_options_kvs`` and ``keep_unused``,
-which are parameters where they were given.
+The arguments of ``jit`` beside its function that also hold for transformed calls are parameters of
+the call, if they were given: ``device``, ``compiler_options_kvs`` and ``keep_unused``.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ jit_p.def_traits(
         "name": "its name",
         "donated_invars": "which operands it may overwrite",
         "compiler_options_kvs": "options of XLA's, if any: pairs of name and value",
-        "device": "where it runs, if that was asked for",
+        "device": "the device that it runs on, if one was given",
         "keep_unused": "whether operands that it does not use are passed all the same",
     },
     places=lambda params: [] if (s := _sharding(params)) is UNSPECIFIED else [s],
@@ -31,7 +30,7 @@ jit_p.def_traits(
 
 
 def _sharding(params: dict[str, Any]) -> Any:
-    """Of operands and results, as far as it is asked for."""
+    """The sharding of operands and results, if a device was given."""
     device = params.get("device")
     return UNSPECIFIED if device is None else single_device_sharding(device)
 

@@ -72,7 +72,7 @@ def _parts(sharding: Any, ndim: int) -> Any:
 
 
 def _spelled_as(x: Any, sharding: Any) -> Any:
-    """``x``, whose parts are where another spelling of its sharding says."""
+    """``x`` with an equivalent sharding of another spelling."""
     return assemble(x.aval, sharding, shards_of(x))
 
 

@@ -218,12 +218,12 @@ class Settings(Callee):
         return self.shardings or self.structure
 
     def wanted(self, program: Program, in_tree: Any) -> Wanted | None:
-        """The shardings that are asked for, of a program's operands and results."""
+        """The requested shardings of a program's operands and results."""
         requested = self.shardings
         return requested and requested.wanted(len(program.consts), in_tree, program.out_tree)
 
     def layouts(self, program: Program, in_tree: Any) -> Wanted | None:
-        """The layouts that are asked for, of a program's operands and results."""
+        """The requested layouts of a program's operands and results."""
         requested = self.formats
         return requested and requested.layouts(len(program.consts), in_tree, program.out_tree)
 

@@ -18,7 +18,7 @@ from .call.placement import Wanted
 
 @final
 class Unspecified:
-    """The value that stands for no sharding: arguments stay where they are, XLA chooses."""
+    """The value for no sharding: arguments stay on their devices, and XLA chooses for results."""
 
     __slots__ = ()
 
@@ -64,7 +64,7 @@ class Shardings:
     """The shardings that ``jit`` was given; see its documentation.
 
     Raises:
-        TypeError: a leaf is no sharding, and nothing that stands for one.
+        TypeError: a leaf is not a sharding, nor a device, a spec or a format.
     """
 
     def __init__(self, name: str, ins: Any, outs: Any) -> None:
@@ -178,7 +178,7 @@ class Shardings:
         return Wanted(ins, tuple(self.results(out_tree)))
 
     def layouts(self, consts: int, in_tree: Any, out_tree: Any) -> Wanted:
-        """The layouts that are asked for, as :meth:`wanted` the shardings."""
+        """The requested layouts, as :meth:`wanted` gives shardings."""
         ins = (*[None] * consts, *map(_layout, self._given_inputs(in_tree)))
         return Wanted(ins, tuple(map(_layout, self._given_results(out_tree))))
 

@@ -93,7 +93,7 @@ class Traced(Stage):
 
     @property
     def out_info(self) -> Any:
-        """Shapes and dtypes of the result, and where it is asked to be."""
+        """Shapes, dtypes and requested shardings of the result."""
         pairs = zip(self._result_types(), self._requested_shardings())
         return tree_unflatten(self.out_tree, [shape_struct(a, s) for a, s in pairs])
 
@@ -198,8 +198,7 @@ class Lowered(Stage):
 
     @property
     def out_info(self) -> Any:
-        """Shapes and dtypes of the result, and where it is asked to be; programs know no weak
-        types."""
+        """Shapes, dtypes and requested shardings of the result; programs have no weak types."""
         pairs = zip(self._result_types(), self._traced._requested_shardings())
         return tree_unflatten(self.out_tree, [shape_struct(a.strong(), s) for a, s in pairs])
 
@@ -356,7 +355,7 @@ class Compiled(Stage):
 
         Raises:
             TypeError: structure, shapes or dtypes differ, or one is traced; names them.
-            ValueError: an array lies in memory in another layout than was asked for, or chosen; or
+            ValueError: an array lies in memory in another layout than was requested, or chosen; or
                 it is bound to other devices than the program takes it on, or otherwise divided.
         """
         program, name = self._program, self._lowered._traced.fun_name

@@ -104,7 +104,7 @@ class ShapeDtypeStruct:
     def like(cls, x: Any) -> ShapeDtypeStruct:
         """That of a value: its shape, element type and sharding."""
         kept = {n: getattr(x, n, None) for n in ("sharding", "manual_axis_type")}
-        if isinstance(x, ShapedArray):  # elsewhere it stands for copies on the mesh that is set
+        if isinstance(x, ShapedArray):  # else it would mean copies on the mesh that is set
             kept["sharding"] = x.divided
         return cls(x.shape, x.dtype, weak_type=bool(getattr(x, "weak_type", False)), **kept)
 

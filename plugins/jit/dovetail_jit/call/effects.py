@@ -89,7 +89,7 @@ def _at_exit() -> None:
     _settle()
     try:
         _wait(0)
-    except BaseException as e:  # the process ends: whoever wanted to know has waited
+    except BaseException as e:  # the process ends: its error was raised to those who waited
         print(f"an effect of a program failed: {e}", file=sys.stderr)
 
 

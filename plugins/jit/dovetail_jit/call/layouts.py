@@ -70,7 +70,7 @@ def check_layouts(ex: Executable, operands: Sequence[Any], chosen: bool = False)
 
 
 def refuse_mapped_layouts(name: str) -> None:
-    """Raise where a call whose arguments or results are to lie in memory in some order is mapped.
+    """Raise if a call with layouts of arguments or results is mapped.
 
     Raises:
         NotImplementedError: the arrays have an axis more than the order says.

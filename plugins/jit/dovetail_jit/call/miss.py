@@ -1,8 +1,7 @@
-"""The way of a call that C++ has not seen: the one function behind every compiled callable.
+"""The function behind every compiled callable, for calls that C++ has not seen.
 
-What is called differs: a function of ``jit``, an operation, a program, a function of the library.
-Each is a :class:`Callee`, which says how its arguments are taken apart, how it becomes a program,
-and what was asked for of its calls.
+A callable is a function of ``jit``, an operation, a program or a function of the library: each is a
+:class:`Callee`, which splits its arguments, makes its program and states the requirements of calls.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from .signature import Arguments
 
 
 class Call(NamedTuple):
-    """A call as its caller made it, and its arguments taken apart."""
+    """A call as its caller made it, and its flat arguments."""
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
@@ -47,7 +46,7 @@ class Result(NamedTuple):
     """The outcome of a call.
 
     Attributes:
-        value: its result. path, again: how C++ repeats it, and whether it asks Python again (see
+        value: its result. path, again: how C++ repeats it, and whether it calls Python again (see
             :meth:`dovetail_jit.call.executable.Runnable.repeat`).
         calls_python: whether the program calls functions of Python.
     """
@@ -63,8 +62,8 @@ class Requirements(NamedTuple):
 
     Attributes:
         donated: per operand of the program, whether the call gives its memory away.
-        backend: the one asked for, if that takes whole programs, and is not PJRT.
-        wanted: the shardings that are asked for, of the program's operands and results.
+        backend: the one requested, if that is not PJRT and takes programs as they are.
+        wanted: the shardings that are requested for the program's operands and results.
         layouts: the layouts of these.
     """
 
@@ -78,7 +77,7 @@ NOTHING_REQUIRED = Requirements()
 
 
 class Callee:
-    """Something that is called, and what was asked for of its calls: by default nothing.
+    """Something that is called, with the requirements of its calls: by default none.
 
     Attributes:
         name: of programs and in messages.
@@ -86,8 +85,8 @@ class Callee:
         profile: of compilation; None chooses by the program's size.
         options: of the compiler. keep_unused: whether a program takes what it does not use.
         is_operation: whether it is an operation or a function of the library, not of ``jit``.
-        has_lookup: whether somebody may know its programs without tracing it.
-        remembers: whether it is told of programs that C++ does not call by itself.
+        has_lookup: whether a provider may have its programs without tracing it.
+        remembers: whether it keeps programs that C++ does not call by itself.
     """
 
     name: str
@@ -104,7 +103,7 @@ class Callee:
         return Arguments(args, None, (), tuple)
 
     def traced(self, call: Call) -> Result | None:
-        """The result of a call that becomes part of what is being traced; None where it is run.
+        """The result of a call that becomes part of a program being traced; None if it is run.
 
         Raises:
             UnexpectedTracerError: an argument is traced, and the call is evaluated all the same.
@@ -139,11 +138,11 @@ class Callee:
         """Remember a program that C++ does not call by itself."""
 
     def required(self, call: Call, program: Program, operands: Sequence[Any]) -> Requirements:
-        """Return what was asked for of a call."""
+        """Return the requirements of a call."""
         return NOTHING_REQUIRED
 
     def refuse_aliases(self, call: Call, program: Program) -> None:
-        """Raise ValueError where one mutable value is two operands."""
+        """Raise ValueError if one mutable value is two operands."""
         given = call.arguments.leaves
         mutable_values.check_aliases(self.name, given, [f"operand {i}" for i in range(len(given))])
 
@@ -155,7 +154,7 @@ class Callee:
 
 
 def miss(callee: Callee, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
-    """Trace, compile, run, and say how C++ repeats it."""
+    """Trace, compile and run a call, and return how C++ repeats it."""
     arguments = callee.split_arguments(args, kwargs)
     call = Call(args, kwargs, arguments)
     if (result := callee.traced(call)) is not None:
@@ -184,7 +183,7 @@ def _evaluate(
     if program.is_mutable:
         callee.refuse_aliases(call, program)
     if required.backend is not None:
-        from .non_pjrt import call_backend  # few ask for one
+        from .non_pjrt import call_backend  # which is rarely requested
 
         outs = call_backend(required.backend, callee, program, operands, required.donated)
         return Result(tree_unflatten(program.out_tree, outs))
@@ -205,7 +204,7 @@ def _run(
     required: Requirements,
     lookup: Any,
 ) -> Result:
-    """Run a program where its operands are, and say how C++ repeats it."""
+    """Run a program on the devices of its operands, and return how C++ repeats it."""
     pure, leaves = program.call, call.arguments.leaves
     if program.consts or pure.consts:
         warn_of_captured(callee.name, [*program.consts, *pure.consts])
@@ -272,7 +271,7 @@ def _run_mutable(
 
 
 def _run_known_program(callee: Callee, call: Call, result: Any) -> Result:
-    """Run an executable that was found without tracing."""
+    """Run an executable that a provider had without tracing."""
     leaves = call.arguments.leaves
     operands = [*result.consts, *leaves]
     callee.donated(call, operands, len(result.consts))
@@ -282,7 +281,7 @@ def _run_known_program(callee: Callee, call: Call, result: Any) -> Result:
 
 
 def moved(x: Any, sharding: Any, layout: Any) -> Any:
-    """An argument that is not where the executable runs, moved or copied there."""
+    """An argument that is not on the device of the executable, moved or copied there."""
     if layout is not None and (copy := layout.copied(x)) is not None:
         return copy
     aval: Any = typeof(x)
@@ -292,7 +291,7 @@ def moved(x: Any, sharding: Any, layout: Any) -> Any:
 
 
 def _unexpected(name: str, x: Tracer) -> UnexpectedTracerError:
-    """A tracer has reached evaluation: its transformation is over or out of scope."""
+    """The error for a tracer that is evaluated: its transformation is over or out of scope."""
     check_alive(x)
     return UnexpectedTracerError(
         f"{name} is evaluated at once{describe_source(current_source())}, but an operand "

@@ -62,7 +62,7 @@ class Boundary(NamedTuple):
         return result
 
     def wanted(self, requested: Wanted | None) -> Wanted | None:
-        """The shardings or layouts asked for of the operands and results of :attr:`program`."""
+        """The requested shardings or layouts of the operands and results of :attr:`program`."""
         if requested is None:
             return None
         ins: list[Any] = []

@@ -1,4 +1,4 @@
-"""Calls by backends that are not PJRT: they take programs as these are, and run them whole."""
+"""Calls by backends that are not PJRT: they take programs as they are."""
 
 from __future__ import annotations
 
@@ -75,14 +75,14 @@ def _compiled(backend: Any, program: ClosedJaxpr, name: str) -> tuple[ClosedJaxp
 
 
 def _of_type(x: Any, aval: Any) -> Any:
-    """A number or NumPy array as one of the type that the program says; arrays are of theirs."""
+    """A number or NumPy array, converted to the type of the program's operand."""
     if isinstance(x, (bool, int, float, complex, np.ndarray, np.generic)):
         return np.asarray(x, aval.dtype)
     return x
 
 
 def _check_settings(backend: Any, settings: Any) -> None:
-    """Refuse what ``jit`` was given, and such a backend does not do.
+    """Refuse arguments of ``jit`` that such a backend does not support.
 
     Raises:
         ValueError: names it.
@@ -102,7 +102,7 @@ def _check_settings(backend: Any, settings: Any) -> None:
 
 
 def _warn_of_donated(name: str, backend: Any) -> None:
-    """Say that arguments stay whole, as where no result can have their memory."""
+    """Warn that donated arguments are not used."""
     warn_here(
         f"Some donated buffers were not usable. {name}: backend {backend.platform!r} runs whole "
         "programs, and takes no memory of arguments: they stay as they are. Do not donate them.",

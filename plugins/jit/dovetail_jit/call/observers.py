@@ -1,4 +1,4 @@
-"""Observers of programs that run: of results that options ask to look at, and of the time of runs.
+"""Observers of programs that run: of their results, if an option is on, and of their time.
 
 Calls that C++ repeats are not observed, so there are none while there is an observer: the option's
 state, or a number, is part of the key of a call in C++, and calls under that key are not repeated.
@@ -100,7 +100,7 @@ class watched_calls(Scope):  # lower case: used as a function
     """While it is entered ``hear(executable, seconds)`` is called after each run, in any thread.
 
     Every call goes through Python then, and waits for its results: ``seconds`` is how long the
-    program itself took. Calls are as before when it is left; it costs nothing while nobody watches.
+    program itself took. Calls are as before when it is left; it costs nothing without observers.
     """
 
     __slots__ = ("_hear",)

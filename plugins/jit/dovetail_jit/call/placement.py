@@ -38,7 +38,7 @@ class Committed(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """Shardings that are asked for, one for each leaf; None where any will do.
+    """Requested shardings, one for each leaf; None if any will do.
 
     Attributes:
         ins: of operands. outs: of results.
@@ -116,7 +116,7 @@ def common_target(
     wanted: Wanted | None = None,
     consts: int = 0,
 ) -> tuple[Any, bool]:
-    """:func:`placement`, from what arguments are committed to and what is asked for."""
+    """As :func:`placement`, by committed arguments and requested shardings."""
     inner = shardings_in(program)
     if wanted is None and not inner:
         around = None if committed else surroundings()
@@ -280,7 +280,7 @@ def _shardings_of_inputs(call: _Call, grid: Any) -> tuple[Any, ...]:
     """One for each array of the program's inputs.
 
     Raises:
-        ValueError: an argument is committed to another sharding than is asked for, or does not
+        ValueError: an argument is committed to another sharding than is requested, or does not
             divide so; names it.
     """
     avals: Sequence[Any] = call.program.in_avals

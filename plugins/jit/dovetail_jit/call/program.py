@@ -169,7 +169,7 @@ def _remembered(f: Any) -> dict[Any, Program]:
 
 
 def forget(f: Any) -> None:
-    """Trace ``f`` again when it is next asked for."""
+    """Drop the programs of ``f``, so that it is traced again."""
     _remembered(f).clear()
 
 

@@ -1,4 +1,4 @@
-"""From a request to an executable: the providers that are asked for one, in declared order.
+"""From a request to an executable: the providers, which are called in declared order.
 
 A provider is a member of the collection ``jit.executables`` of a plugin's manifest. Each gets the
 request, and ``make``, which asks those after it; at the end of the list is the compiler.
@@ -23,8 +23,8 @@ from .request import Request, compilation_key
 
 COLLECTION = "jit.executables"
 KNOWN_CALLS = "known calls"
-"""Under this key a program remembers those who run some of its calls, which they know by the
-operands alone: their ``run_known(operands)`` is asked before it is settled where a call runs."""
+"""The key under which a program remembers objects that run some of its calls, chosen by the
+operands alone: their ``run_known(operands)`` is called before the devices are determined."""
 Make = Callable[[], Runnable]
 
 
@@ -44,12 +44,11 @@ class ExecutableProvider:
 
     Attributes:
         name: unique among providers.
-        get: ``get(request, make)`` returns what runs the program, or None: the next one is asked.
-            ``make()`` returns what the providers after it have. Or ``"module:function"``, imported
-            when it is first asked.
-        applies: whether it is to be asked at all; a quick look at options and the request.
-        before, after: names of others that it must precede or follow; those that are not there do
-            not matter.
+        get: ``get(request, make)`` returns what runs the program, or None: the next provider is
+            called. ``make()`` returns what the providers after it have. Or ``"module:function"``,
+            imported at the first call.
+        applies: whether it is called for a request: a quick test of options and the request.
+        before, after: names of others that it must precede or follow; absent ones are ignored.
     """
 
     name: str
@@ -60,8 +59,7 @@ class ExecutableProvider:
 
 
 class _Slot:
-    """The slot in which a program keeps what runs it, under one key; a better one may replace
-    it."""
+    """The slot in which a program keeps its runnable under one key; a better one may replace it."""
 
     __slots__ = ("runnable",)
 
@@ -70,14 +68,14 @@ class _Slot:
 
 
 def executable_for(request: Request) -> Runnable:
-    """The runnable of a request; remembered with its program."""
+    """The runnable of a request, which is remembered with its program."""
     program = request.program
     assert program is not None
     slot: _Slot | None = program.known(request.key)
     if slot is None:
         slot = program.memo(request.key, lambda: _Slot(provide(request)))
         assert slot is not None
-        if request.may_be_provisional:  # else another thread's may be one that is
+        if request.may_be_provisional:  # else another thread may have made a provisional one
             return slot.runnable
     known = slot.runnable
     result = known.exchange(request)
@@ -101,7 +99,7 @@ def executables_of(program: ClosedJaxpr) -> list[Executable]:
 
 
 def provide(request: Request) -> Runnable:
-    """The runnable of the first provider that has one, else the compiler's."""
+    """The runnable of the first provider that has one, else of the compiler."""
     return _ask(request, _known.of(registry(), _find), 0)
 
 
@@ -118,13 +116,13 @@ def _ask(request: Request, providers: list[_Loaded], start: int) -> Runnable:
 def made_of(
     request: Request, loaded: Any, *, was_loaded: bool = False, successor: Successor | None = None
 ) -> Executable:
-    """The executable of a request, of what the runtime has; those who listen are told.
+    """The executable of a request, made of the runtime's; hooks are called.
 
     Args:
         loaded: the runtime's executable, or what has its method ``execute_sharded(arrays)``, which
             returns an object with its method ``consume_with_handlers(handlers)``.
         was_loaded: it was made of bytes.
-        successor: who brings the full one, if this is provisional.
+        successor: the source of the full one, if this is provisional.
     """
     module, seconds = request.module, request.seconds
     if request.program is None:
@@ -144,8 +142,7 @@ def made_of(
 def compile_with_cache(
     module: LoweredModule, device: Any, options: Mapping[str, Any] | None, profile: str = "default"
 ) -> tuple[Any, bool]:
-    """The runtime's executable of a module that somebody else has lowered, and whether it came from
-    the cache."""
+    """The runtime's executable of a module lowered by the caller, and whether it was cached."""
     target = device if module.partition is None else module.partition
     key = compilation_key(target, options=options, profile=profile)
     made = provide(Request(None, module.name, key, options, is_explicit=True, module=module))
@@ -181,7 +178,7 @@ _known: WeakTable[list[_Loaded]] = WeakTable()
 
 def _find() -> list[_Loaded]:
     """The providers of the active plugins, in order; those that cannot be used, or contradict those
-    before them, are set aside."""
+    before them, are disabled with a warning."""
     result: discovery.Registry = registry()
     accepted: list[ExecutableProvider] = []
     for name in result.members(COLLECTION):

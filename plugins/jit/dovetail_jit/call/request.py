@@ -1,4 +1,4 @@
-"""The request for an executable, and the key under which a program remembers it."""
+"""The request for an executable, the key under which a program remembers it, and its digest."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class CompilationKey(NamedTuple):
         keep_unused: whether operands that the program does not use are passed all the same.
         options: the compiler's, by name, as keys: to XLA ``True`` is not ``1``.
         profile: of compilation.
-        layouts: how operands and results are to lie in memory, where that is asked for.
+        layouts: those of operands and results in memory, if any are requested.
         generation: of the rules that lowered it.
     """
 
@@ -78,17 +78,17 @@ def options_key(options: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 class Request:
-    """An executable that is asked for: what every provider gets.
+    """A request for an executable: the argument of every provider.
 
     Attributes:
-        program: what is to be run; None where a module is only to be compiled.
+        program: the program to be run; None if a module is only to be compiled.
         name: the function's.
-        key: under what the program remembers the executable; says device, profile and donation.
+        key: the one under which the program remembers the executable.
         given: the compiler options that the call was given.
-        device: where it runs; the first of several. partition: how the program is divided; None
+        device: the one that it runs on; the first of several. partition: of the program; None
             where it runs on one device.
         is_operation: it is for an eager operation, or a function of the library, not of ``jit``.
-        may_be_provisional: the caller can do with one that runs until a better one is there.
+        may_be_provisional: the caller accepts one that runs until a better one is there.
         is_explicit: the user requested a compilation, which no other executable replaces.
     """
 
@@ -146,13 +146,13 @@ class Request:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The compiler's options: those of configuration, of plugins, and that were given."""
+        """The compiler's options: of configuration, of plugins, and as given."""
         if self._options is None:
             self._options = all_options(self.module.platform, self.given)
         return self._options
 
     def digest(self) -> bytes:
-        """32 bytes that are equal in every process that asks for this module with these options."""
+        """32 bytes that are equal in every process for this module with these options."""
         return program_key(self.module, self.device, self.options)
 
     @property
@@ -177,8 +177,7 @@ class Request:
 
 
 def all_options(platform: str, given: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The compiler's options: those that configuration asks for, that plugins add for a platform,
-    and that are given."""
+    """The compiler's options: of configuration, of plugins for a platform, and as given."""
     merged = dict(FEWER_OPTIMIZATIONS) if disable_most_optimizations.value else {}
     if has_hooks("dovetail_compile_options"):
         for result in reversed(manager().hook.dovetail_compile_options(platform=platform)):
@@ -189,7 +188,7 @@ def all_options(platform: str, given: Mapping[str, Any] | None) -> dict[str, Any
 def compile_uncached(
     module: LoweredModule, device: Any, options: dict[str, Any], profile: str
 ) -> Any:
-    """The runtime's executable of a module, whatever is known already."""
+    """The runtime's executable of a module, compiled without a look-up in any cache."""
     if profile == "default" and has_hooks("dovetail_compile"):
         result = manager().hook.dovetail_compile(
             module=module.text, platform=module.platform, options=options
@@ -215,7 +214,7 @@ def _profile_of(program: ClosedJaxpr) -> str:
 
 
 def program_key(module: LoweredModule, device: Any, options: Mapping[str, Any]) -> bytes:
-    """32 bytes for the program, its options, its device and who compiles it."""
+    """32 bytes for the program, its options, its device and the plugins that compile it."""
     facts = (
         module.platform, _devices(module, device), _whose_backend(module.platform),
         *facts_of_compiling(options),
@@ -248,7 +247,7 @@ def _whose_backend(platform: str) -> str:
 
 
 def _devices(module: LoweredModule, device: Any) -> Any:
-    """The devices, and whose shardings the compiler chose: its text says that of no other."""
+    """The devices, and the arrays whose shardings the compiler chooses, which the text omits."""
     part = module.partition
     if part is None:
         return device.id

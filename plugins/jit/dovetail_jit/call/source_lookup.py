@@ -1,6 +1,6 @@
-"""Calls of programs that need not be traced: a plugin knows them by what functions are made of.
+"""Look-up of programs by the source of their functions, instead of tracing them.
 
-``jit(f, cache="source")``, or the option ``cache``, asks the provider ``cache_by_source``, and so
+``jit(f, cache="source")``, or the option ``cache``, uses the provider ``cache_by_source``, and so
 for every name: an object with a method ``ask(call)`` that returns an :class:`Answer`.
 """
 
@@ -21,11 +21,11 @@ from .signature import Arguments
 
 
 class Call(NamedTuple):
-    """A call that is to be found.
+    """A call whose program is looked up.
 
     Attributes:
-        settings: what ``jit`` was requested for. avals: types of the leaves of ``arguments``.
-        device: where it runs. committed: whether its results are bound to that.
+        settings: the arguments of ``jit``. avals: types of the leaves of ``arguments``.
+        device: the one that it runs on. committed: whether its results are committed to that.
     """
 
     settings: Any
@@ -49,11 +49,11 @@ class Answer(Protocol):
     """The answer of a provider about one call."""
 
     def find(self) -> KnownProgram | None:
-        """The program, if it is there."""
+        """Return the program; None if it is not there."""
         ...
 
     def keep(self, program: Any, executable: Executable) -> None:
-        """Here it is, traced after it was not found."""
+        """Keep a program that was traced since it was not there."""
         ...
 
 
@@ -61,7 +61,7 @@ def provider_of(cache: Any) -> Any:
     """The provider that ``jit(cache=...)`` names.
 
     Raises:
-        ValueError: nobody does.
+        ValueError: there is none of that name.
     """
     result = registry().provider(f"cache_by_{cache}", None) if isinstance(cache, str) else None
     if result is None:
@@ -75,9 +75,9 @@ def provider_of(cache: Any) -> Any:
 def answer_for(
     mode: str, settings: Any, arguments: Arguments, avals: Sequence[Any]
 ) -> Answer | None:
-    """The answer about a call that is evaluated; None where no provider is to be asked.
+    """The answer about a call that is evaluated; None if no provider can have it.
 
-    ``mode``: the way in which programs are known, as :func:`provider_of` takes it.
+    ``mode``: the name of a provider, as :func:`provider_of` takes it.
     """
     if watching() or fork.forked():
         return None
@@ -89,7 +89,7 @@ def answer_for(
 
 
 def _target(settings: Any, leaves: Sequence[Any]) -> tuple[Any, bool] | None:
-    """The one device on which a call runs, and whether its results are bound to it."""
+    """The only device of a call, and whether its results are committed to it; None for several."""
     if settings.has_device:
         return settings.target_for((), None, 0, None)
     wheres = {c.where for c in committed_to(leaves)}
