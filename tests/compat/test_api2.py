@@ -26,7 +26,7 @@ from dovetail_testing.samples import all_samples
 API2 = Path(__file__).with_name("api2")
 INTERFACE: dict[str, Any] = json.loads((API2 / "interface.json").read_text())
 CHECKS = re.findall(r"^@check\ndef (\w+)", (API2 / "acme_api2/checks.py").read_text(), re.M)
-DIGEST = "47411c55b329781b3ee2dbf93fe52a366ed01f820360dd3775ca18df9f2ec96b"
+DIGEST = "9e6786a0ae2959799ac330e20db0f36a38996798025740e1547c25bd961709ce"
 
 Run = Callable[..., str]
 
