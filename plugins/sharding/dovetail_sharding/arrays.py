@@ -1,4 +1,4 @@
-"""Arrays on several devices from what each of them holds."""
+"""Arrays on several devices, made from their parts."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ def make_array_from_callback(
     data_callback: Callable[[Index], Any],
     dtype: Any = None,
 ) -> Array:
-    """An array of which each part is what ``data_callback(index)`` returns.
+    """An array whose parts are the results of ``data_callback(index)``.
 
     Args:
-        shape: of the whole array.
-        sharding: where its parts are.
+        shape: of the global array.
+        sharding: the sharding of the array.
         data_callback: gets the part's index, a slice for each dimension, and returns it as an
             array of NumPy or of a device. It is called once for parts that are equal.
-        dtype: which the parts must have.
+        dtype: the dtype that the parts must have.
 
     Raises:
         ValueError: a part has another shape or dtype; the sharding does not divide the shape.
     """
-    place = _place("make_array_from_callback", sharding)
+    sharding = _concrete_sharding("make_array_from_callback", sharding)
     shape = arguments.integers("shape", shape)
-    wanted = place.shard_shape(shape)
-    cut = cut_of(place, shape)
+    wanted = sharding.shard_shape(shape)
+    cut = cut_of(sharding, shape)
     own, mine = cut.own, cut.mine
     parts: list[Any] = []
-    known: Any = None  # a dtype that arrays hold
+    checked: Any = None  # a dtype that arrays can have
     for i in mine:
         index = cut.indices[i]
         if cut.is_copy[i] and (at := _first(cut, mine, i)) < len(parts):
@@ -55,42 +55,43 @@ def make_array_from_callback(
             part = part if cut.is_replicated or not isinstance(part, np.ndarray) else part.copy()
         else:
             part = data_callback(index)
-            if part.__class__ is not np.ndarray or part.dtype is not known or part.shape != wanted:
-                part = _part(part, wanted, place)
-                known = part.dtype
+            is_checked = part.__class__ is np.ndarray and part.dtype is checked
+            if not is_checked or part.shape != wanted:
+                part = _part(part, wanted, sharding)
+                checked = part.dtype
         parts.append(part)
-    if not parts and dtype is not None and not place.is_fully_addressable:
+    if not parts and dtype is not None and not sharding.is_fully_addressable:
         aval = ShapedArray(shape, canonical_dtype(dtype))
-        return assemble(aval, place, [])  # type: ignore[return-value]
+        return assemble(aval, sharding, [])  # type: ignore[return-value]
     if not parts:
         raise ValueError(
-            f"make_array_from_callback{here()}: no device of {place!r} is one of this process."
+            f"make_array_from_callback{here()}: no device of {sharding!r} is one of this process."
         )
     if isinstance(parts[0].dtype, ExtendedDType):
-        return _made_of_lanes(shape, place, own, parts, dtype)
+        return _made_of_lanes(shape, sharding, own, parts, dtype)
     aval = _type_of(shape, _common_dtype(parts, dtype, "make_array_from_callback"))
-    return _placed(parts, aval, place, own)
+    return _placed(parts, aval, sharding, own)
 
 
 @cached(bound=256)
 def _type_of(shape: tuple[int, ...], dtype: Any) -> ShapedArray:
-    """Held for a while: one array after another of a type may be made and dropped."""
+    """The type of arrays, cached since many of one type may be made and dropped in turn."""
     return ShapedArray(shape, dtype)
 
 
 def _first(cut: Any, mine: Sequence[int], i: int) -> int:
-    """Where among this process's parts the first is that is the same as the one of device ``i``."""
+    """The position, among this process's parts, of the first one equal to that of device ``i``."""
     return next(k for k, j in enumerate(mine) if cut.indices[j] == cut.indices[i])
 
 
-def _placed(parts: list[Any], aval: ShapedArray, place: Any, own: Sequence[Any]) -> Any:
-    if len(own) == 1 and place.is_fully_addressable:
-        return device_put(parts[0], place)
-    return put_sharded(parts, aval, place, own)
+def _placed(parts: list[Any], aval: ShapedArray, sharding: Any, own: Sequence[Any]) -> Any:
+    if len(own) == 1 and sharding.is_fully_addressable:
+        return device_put(parts[0], sharding)
+    return put_sharded(parts, aval, sharding, own)
 
 
-def _part(value: Any, wanted: tuple[int, ...], place: Any) -> Any:
-    """A part as NumPy has it, or of an extended dtype as it is."""
+def _part(value: Any, wanted: tuple[int, ...], sharding: Any) -> Any:
+    """A part as a NumPy array; one of an extended dtype as it is."""
     if value.__class__ is np.ndarray or isinstance(getattr(value, "dtype", None), ExtendedDType):
         result = value
     else:
@@ -98,7 +99,7 @@ def _part(value: Any, wanted: tuple[int, ...], place: Any) -> Any:
     if result.shape != wanted:
         raise ValueError(
             f"make_array_from_callback{here()}: a part has shape {result.shape}, and those of "
-            f"{place!r} have shape {wanted}. Return data[index]."
+            f"{sharding!r} have shape {wanted}. Return data[index]."
         )
     if result.__class__ is not np.ndarray:
         return result
@@ -108,14 +109,14 @@ def _part(value: Any, wanted: tuple[int, ...], place: Any) -> Any:
 
 
 def _made_of_lanes(
-    shape: tuple[int, ...], place: Any, own: Sequence[Any], parts: list[Any], dtype: Any
+    shape: tuple[int, ...], sharding: Any, own: Sequence[Any], parts: list[Any], dtype: Any
 ) -> Any:
-    """An array of an extended dtype: each of the arrays that it is made of by itself."""
+    """An array of an extended dtype, made from arrays of its components."""
     kind: Any = _common_dtype(parts, dtype, "make_array_from_callback")
     lanes: list[Any] = []
     for each in zip(*map(kind.arrays_of, parts)):
         values = [np.array(x) for x in each]
-        lanes.append(_placed(values, ShapedArray(shape, values[0].dtype), place, own))
+        lanes.append(_placed(values, ShapedArray(shape, values[0].dtype), sharding, own))
     return kind.value_of(lanes)
 
 
@@ -137,13 +138,13 @@ def _common_dtype(parts: Sequence[Any], dtype: Any, name: str) -> np.dtype[Any]:
 def make_array_from_single_device_arrays(
     shape: Sequence[int], sharding: Any, arrays: Sequence[Any], *, dtype: Any = None
 ) -> Array:
-    """An array whose parts are arrays that are already where ``sharding`` says; nothing is copied.
+    """An array whose parts are arrays on the devices of ``sharding``; nothing is copied.
 
     Args:
-        shape: of the whole array.
-        sharding: where its parts are.
+        shape: of the global array.
+        sharding: the sharding of the array.
         arrays: one array for each device of this process, in any order.
-        dtype: which the parts must have; to be given where there are none.
+        dtype: the dtype that the parts must have; required if there are none.
 
     Raises:
         TypeError: ``arrays`` is no sequence of arrays.
@@ -151,7 +152,7 @@ def make_array_from_single_device_arrays(
             shape or dtype.
     """
     name = "make_array_from_single_device_arrays"
-    place = _place(name, sharding)
+    sharding = _concrete_sharding(name, sharding)
     shape = arguments.integers("shape", shape)
     if not isinstance(arrays, (list, tuple)):
         raise TypeError(
@@ -163,7 +164,7 @@ def make_array_from_single_device_arrays(
         kind: Any = _common_dtype(arrays, dtype, name)
         lanes = zip(*map(kind.arrays_of, arrays))
         return kind.value_of(
-            [make_array_from_single_device_arrays(shape, place, list(each)) for each in lanes]
+            [make_array_from_single_device_arrays(shape, sharding, list(each)) for each in lanes]
         )
     for x in arrays:
         if x.__class__ is not ArrayImpl:
@@ -173,25 +174,25 @@ def make_array_from_single_device_arrays(
             )
     if not arrays and dtype is None:
         raise ValueError(f"{name}{here()}: there are no arrays; give the dtype.")
-    parts = _in_order(name, place, arrays)
-    wanted = place.shard_shape(shape)
+    parts = _in_order(name, sharding, arrays)
+    wanted = sharding.shard_shape(shape)
     for part in parts:
         if part.shape != wanted:
             raise ValueError(
                 f"{name}{here()}: a part has shape {part.shape}, and those of an array of shape "
-                f"{shape} by {place!r} have shape {wanted}."
+                f"{shape} by {sharding!r} have shape {wanted}."
             )
     result = _common_dtype(parts, dtype, name) if parts else canonical_dtype(dtype)
-    return assemble(ShapedArray(shape, result), place, parts)  # type: ignore[return-value]
+    return assemble(ShapedArray(shape, result), sharding, parts)  # type: ignore[return-value]
 
 
-def _in_order(name: str, place: Any, given: Sequence[Any]) -> list[Any]:
+def _in_order(name: str, sharding: Any, given: Sequence[Any]) -> list[Any]:
     """The parts in the order of the sharding's devices of this process."""
-    own = list(place._internal_device_list.addressable_device_list)
+    own = list(sharding._internal_device_list.addressable_device_list)
     by_device = {x.device: x for x in given if len(x.devices()) == 1}
     if len(given) != len(own) or any(d not in by_device for d in own):
         raise ValueError(
-            f"{name}{here()}: {place!r} has {len(own)} devices of this process, {own}, and the "
+            f"{name}{here()}: {sharding!r} has {len(own)} devices of this process, {own}, and the "
             f"{len(given)} arrays are on {[x.device for x in given]}. Give one array for each."
         )
     return [by_device[d] for d in own]
@@ -205,26 +206,26 @@ def make_array_from_process_local_data(
     In a single process that is the whole array.
 
     Args:
-        sharding: where the parts are; or a pytree like ``local_data``.
+        sharding: the sharding of the array, or a pytree like ``local_data``.
         local_data: an array, or a pytree of them.
-        global_shape: the shape of the whole array; a pytree like ``local_data``. In each dimension
-            the data have its size, and are then the whole, or that of the process's part. By
-            default they are the part in all dimensions.
+        global_shape: the global shape of the array; a pytree like ``local_data``. In each dimension
+            the data have either the global size or that of the process's part. By default they have
+            the part's in all dimensions.
 
     Raises:
         ValueError: the shape is another one; a process's devices do not hold one block.
     """
     name = "make_array_from_process_local_data"
     leaves, treedef = tree_flatten(local_data)
-    places = broadcast_prefix(sharding, local_data, is_leaf=_is_place)
+    shardings = broadcast_prefix(sharding, local_data, is_leaf=_is_sharding)
     shapes: list[Any] = [None] * len(leaves)
     if global_shape is not None:
         shapes = broadcast_prefix(global_shape, local_data, is_leaf=_is_shape)
-    triples = zip(leaves, places, shapes, strict=True)
+    triples = zip(leaves, shardings, shapes, strict=True)
     return treedef.unflatten([_from_local(name, x, p, s) for x, p, s in triples])
 
 
-def _is_place(x: Any) -> bool:
+def _is_sharding(x: Any) -> bool:
     return isinstance(x, Format) or stands_for_place(x)
 
 
@@ -235,8 +236,8 @@ def _is_shape(x: Any) -> bool:
 
 
 def _from_local(name: str, data: Any, sharding: Any, shape: Any) -> Any:
-    place = _place(name, sharding)
-    if place.is_fully_addressable:
+    sharding = _concrete_sharding(name, sharding)
+    if sharding.is_fully_addressable:
         if shape is not None and tuple(shape) != np.shape(data):
             raise ValueError(
                 f"{name}{here()}: global_shape is {shape} and the data of the only process has "
@@ -246,22 +247,26 @@ def _from_local(name: str, data: Any, sharding: Any, shape: Any) -> Any:
     if shape is not None:
         shape = arguments.integers("global_shape", shape)
     local = value_of(data) if data.__class__ is ArrayImpl else np.asarray(data)
-    split = ProcessSplit(name, place, local.ndim)
-    whole = split.global_shape(local.shape, shape)
+    split = ProcessSplit(name, sharding, local.ndim)
+    shape = split.global_shape(local.shape, shape)
     return make_array_from_callback(
-        whole, place, lambda index: local[split.local_index(index, local.shape, whole)]
+        shape, sharding, lambda index: local[split.local_index(index, local.shape, shape)]
     )
 
 
-def _place(name: str, given: Any) -> Any:
-    """The sharding that is given, with devices."""
+def _concrete_sharding(name: str, given: Any) -> Any:
+    """The sharding of an argument that may be a sharding, a device or a format.
+
+    Raises:
+        ValueError: it has no devices.
+    """
     if isinstance(given, Format):
         given = given.sharding
-    place = arguments.placement(f"sharding of {name}", given)
-    if isinstance(place, Device):
-        return single_device_sharding(place)
-    if not place._is_concrete:
+    sharding = arguments.placement(f"sharding of {name}", given)
+    if isinstance(sharding, Device):
+        return single_device_sharding(sharding)
+    if not sharding._is_concrete:
         raise ValueError(
-            f"{name}{here()}: {place!r} has no devices. Make the sharding with a Mesh."
+            f"{name}{here()}: {sharding!r} has no devices. Make the sharding with a Mesh."
         )
-    return place
+    return sharding

@@ -1,4 +1,4 @@
-"""How the axes of a mesh take part: who decides what is sharded along them."""
+"""The types of axes of a mesh, by which shardings along them are chosen."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from enum import Enum
 
 
 class AxisType(Enum):
-    """Who decides what is sharded along an axis of a mesh.
+    """The way in which shardings along an axis of a mesh are chosen.
 
     Attributes:
-        Auto: the compiler, from the shardings of arguments and from constraints.
-        Explicit: the program.
-        Manual: functions see the part that is on one device.
+        Auto: by the compiler, from the shardings of arguments and from constraints.
+        Explicit: by the program; they are part of types.
+        Manual: functions compute with the part that is on one device.
     """
 
     Auto = 0
@@ -25,7 +25,7 @@ class AxisType(Enum):
 def axis_types_of(
     given: AxisType | tuple[AxisType, ...] | None, names: tuple[object, ...]
 ) -> tuple[AxisType, ...]:
-    """One type for each axis name: all ``Auto`` by default, all of one type where one is given.
+    """One type for each axis name: all ``Auto`` by default, all equal if one is given.
 
     Raises:
         ValueError: there is another number of types. TypeError: one is something else.

@@ -1,13 +1,13 @@
-"""``with_sharding_constraint``: within a program, where values are to be."""
+"""Constraints of shardings within programs: ``with_sharding_constraint`` and ``shard_alike``."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from dovetail_backends import Format, device_put, sharding_constraint_p
 from dovetail_base.placements import resolve_placement, stands_for_place
 from dovetail_base.source import here, short_repr
-from dovetail_core import EVAL, ShapedArray, get_trace, typeof
+from dovetail_core import EVAL, Primitive, ShapedArray, get_trace, typeof
 from dovetail_tree.util import broadcast_prefix, tree_flatten
 from dovetail_xla.client import Device
 from dovetail_xla.shardings import NamedSharding, Sharding
@@ -17,18 +17,18 @@ from .specs import axes_of
 
 
 def with_sharding_constraint(x: Any, shardings: Any) -> Any:
-    """``x``, a pytree of arrays, to be where ``shardings`` say.
+    """``x``, a pytree of arrays, with the given shardings.
 
-    In a function that is being traced the compiler is told: it moves what is elsewhere. Its choice
-    are dimensions that are ``P.UNCONSTRAINED``, those that the number of shards does not divide
-    have padding, and on one device nothing happens. Derivatives and ``vmap`` keep the constraint: a
-    cotangent is where its primal is, and the dimension that is mapped is the compiler's choice.
-    Outside of such a function arrays are put there now.
+    In a traced function the compiler moves values with other shardings. It chooses how dimensions
+    that are ``P.UNCONSTRAINED`` are divided, and pads dimensions that the number of shards does not
+    divide; on one device nothing happens. Derivatives and ``vmap`` keep the constraint: a cotangent
+    has the sharding of its primal, and the compiler chooses that of the mapped dimension. Outside
+    of traced functions arrays are moved at once.
 
     Args:
-        shardings: a sharding (one of an abstract mesh is meant on the devices of the mesh that is
-            set), a PartitionSpec of the mesh that is set, a Format (whose layout
-            counts only outside of traced functions), or a pytree of these, a prefix of ``x``.
+        shardings: a sharding (one of an abstract mesh becomes one on the devices of the mesh that
+            is set), a PartitionSpec of the mesh that is set, a Format (whose layout is ignored in
+            traced functions), or a pytree of these, a prefix of ``x``.
 
     Raises:
         ValueError: there is none for a leaf; a spec has more dimensions than an array, is of no
@@ -68,17 +68,17 @@ def _constrained(x: Any, given: Any) -> Any:
     aval: Any = typeof(x)
     _check_rank(aval, sharding)
     _check_not_manual(sharding)
-    _check_told(aval, sharding)
+    _check_asserted(aval, sharding)
     if get_trace() is EVAL:
         _check_devices(x, sharding)
         settle = getattr(sharding, "_settled", None)
-        place = sharding if settle is None else settle(x)
-        return device_put(x, place if layout is None else Format(layout, place))
+        sharding = sharding if settle is None else settle(x)
+        return device_put(x, sharding if layout is None else Format(layout, sharding))
     return sharding_constraint_p.bind(x, sharding=sharding)
 
 
 def _check_devices(x: Any, sharding: Any) -> None:
-    """Arrays that are bound to devices stay on these: a constraint divides them anew."""
+    """Raise ValueError for a committed array on other devices than those of the constraint."""
     if not getattr(x, "_committed", False):
         return
     own, wanted = x.sharding.device_set, sharding.device_set
@@ -94,7 +94,7 @@ def _named(devices: Any) -> str:
 
 
 def _check_not_manual(sharding: Any) -> None:
-    """Within ``shard_map`` a value is a part already along the axes that are mapped."""
+    """Raise ValueError for axes over which ``shard_map`` maps: values are parts along these."""
     manual = get_abstract_mesh().manual_axes
     if not manual or not isinstance(sharding, NamedSharding):
         return
@@ -107,8 +107,9 @@ def _check_not_manual(sharding: Any) -> None:
         )
 
 
-def _check_told(aval: Any, sharding: Any) -> None:
-    """Where types tell how values are divided, a constraint is a claim about the type."""
+def _check_asserted(aval: Any, sharding: Any) -> None:
+    """Raise AssertionError if the sharding of a value's type differs from the constraint, on a mesh
+    all of whose axes are explicit."""
     mesh = getattr(sharding, "mesh", None)
     if mesh is None or not mesh.are_all_axes_explicit or not isinstance(aval, ShapedArray):
         return
@@ -130,3 +131,41 @@ def _check_rank(aval: Any, sharding: Any) -> None:
         check(shape)
     except ValueError as e:
         raise ValueError(f"with_sharding_constraint: {e}") from None
+
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+shard_alike_p = Primitive("shard_alike", multiple_results=True).def_traits(
+    linear=(slice(None),), moves=True
+)
+
+
+@shard_alike_p.def_abstract_eval
+def _type(*avals: Any) -> list[Any]:
+    return list(avals)
+
+
+def shard_alike(x: T, y: U) -> tuple[T, U]:
+    """``x`` and ``y``, pytrees of one structure and with arrays of equal shapes, with equal
+    shardings: in a program the sharding that XLA infers for the one is that of the other, too.
+
+    Tangents and cotangents have equal shardings, too.
+
+    Raises:
+        ValueError: the structures, or the shapes of two leaves, differ.
+
+    Example:
+        ``shard_alike(x, jnp.arange(8.0))[1]`` has the sharding of ``x``.
+    """
+    (xs, tree), (ys, other) = tree_flatten(x), tree_flatten(y)
+    if tree != other:
+        raise ValueError(f"shard_alike{here()}: x has the structure {tree}, and y has {other}.")
+    for i, pair in enumerate(zip(xs, ys)):
+        shapes: Any = [getattr(typeof(a), "shape", ()) for a in pair]
+        if shapes[0] != shapes[1]:
+            raise ValueError(
+                f"shard_alike{here()}: leaf {i} has shape {shapes[0]} in x and {shapes[1]} in y."
+            )
+    pairs = [shard_alike_p.bind(a, b) for a, b in zip(xs, ys)]
+    return tree.unflatten([a for a, _ in pairs]), tree.unflatten([b for _, b in pairs])

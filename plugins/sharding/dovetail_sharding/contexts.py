@@ -1,24 +1,24 @@
-"""The mesh that holds now: what specs without a mesh refer to."""
+"""The current mesh, to which specs without a mesh refer."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from dovetail_base.placements import register_surroundings
+from dovetail_base.placements import register_placement, register_surroundings
 from dovetail_core import EVAL, get_trace, here
 from dovetail_xla import shardings
 from dovetail_xla.config import unset
 
-from . import state
-from .grids import NamedSharding
+from . import settings
 from .meshes import EMPTY, EMPTY_ABSTRACT, AbstractMesh, Mesh
-from .specs import PartitionSpec
+from .shardy import NamedSharding
+from .specs import P as P, PartitionSpec as PartitionSpec
 
 
 class set_mesh:
     """Make ``mesh`` the one that specs refer to, in this thread.
 
-    As a statement it holds from then on; in a ``with`` block, for its length. ``None`` is no mesh.
+    As a statement it is set from then on; in a ``with`` block, for its length. ``None``: no mesh.
 
     Raises:
         ValueError: ``mesh`` is no :class:`Mesh`; it is set while something is being traced.
@@ -37,22 +37,22 @@ class set_mesh:
                 f"set_mesh{here()} in a function that is being traced: set the mesh around the "
                 "call of the function."
             )
-        self._before = state.devices.get_local(), state.abstract.get_local()
+        self._before = settings.devices.get_local(), settings.abstract.get_local()
         given = None if mesh is None or mesh.empty else mesh
-        state.devices.set_local(given)
-        state.abstract.set_local(None if given is None else given.abstract_mesh)
+        settings.devices.set_local(given)
+        settings.abstract.set_local(None if given is None else given.abstract_mesh)
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, *error: Any) -> None:
         devices, abstract = self._before
-        state.devices.set_local(devices)
-        state.abstract.set_local(abstract)
+        settings.devices.set_local(devices)
+        settings.abstract.set_local(abstract)
 
 
 class use_abstract_mesh:
-    """For the length of a ``with`` block, ``mesh`` is what :func:`get_abstract_mesh` returns.
+    """Make ``mesh`` the result of :func:`get_abstract_mesh` for the length of a ``with`` block.
 
     Raises:
         ValueError: ``mesh`` is no :class:`AbstractMesh`.
@@ -70,11 +70,11 @@ class use_abstract_mesh:
         self._before: Any = unset
 
     def __enter__(self) -> None:
-        self._before = state.abstract.get_local()
-        state.abstract.set_local(None if self._mesh.empty else self._mesh)
+        self._before = settings.abstract.get_local()
+        settings.abstract.set_local(None if self._mesh.empty else self._mesh)
 
     def __exit__(self, *error: Any) -> None:
-        state.abstract.set_local(self._before)
+        settings.abstract.set_local(self._before)
 
 
 def get_mesh() -> Mesh:
@@ -93,17 +93,17 @@ def get_mesh() -> Mesh:
 
 def concrete_mesh() -> Mesh:
     """The mesh that :func:`set_mesh` set, or the empty one; also while something is traced."""
-    return state.devices.value or EMPTY
+    return settings.devices.value or EMPTY
 
 
 def get_abstract_mesh() -> AbstractMesh:
     """The mesh that was set, without its devices, or the empty one."""
-    return state.abstract.value or EMPTY_ABSTRACT
+    return settings.abstract.value or EMPTY_ABSTRACT
 
 
 def _around() -> NamedSharding | None:
     """Copies on all devices of the mesh that is set."""
-    mesh = state.devices.value
+    mesh = settings.devices.value
     return None if mesh is None else NamedSharding(mesh, PartitionSpec())
 
 
@@ -111,9 +111,9 @@ register_surroundings(_around)
 
 
 def devices_of_set_mesh(sharding: Any) -> NamedSharding | None:
-    """What a sharding of an abstract mesh is on the devices of the mesh that is set or entered.
+    """A sharding of an abstract mesh on the devices of the mesh that is set or entered.
 
-    None where that has another form, or the sharding has devices.
+    None if that mesh has another shape, or the sharding has devices.
     """
     given = sharding
     if not isinstance(sharding, NamedSharding) or isinstance(sharding.mesh, Mesh):
@@ -130,7 +130,7 @@ shardings.install(NamedSharding, "_on_devices", devices_of_set_mesh)
 
 def resource_mesh() -> Mesh:
     """The mesh of the innermost ``with mesh:``, or the empty one."""
-    entered = state.resources.value
+    entered = settings.resources.value
     return entered[-1] if entered else EMPTY
 
 
@@ -149,8 +149,8 @@ def mesh_for_specs(argument: str) -> Any:
     Raises:
         NoMeshError: none is set; names the argument that has a spec.
     """
-    result = state.devices.value
-    abstract = state.abstract.value
+    result = settings.devices.value
+    abstract = settings.abstract.value
     if result is not None and abstract in (None, result.abstract_mesh):
         return result
     if abstract is not None:
@@ -161,3 +161,10 @@ def mesh_for_specs(argument: str) -> Any:
         f"{argument} has a PartitionSpec{here()}, and no mesh is set that it could refer to. Give "
         "NamedSharding(mesh, spec), or set one: with dovetail.set_mesh(mesh)."
     )
+
+
+def _named(argument: str, spec: Any) -> NamedSharding:
+    return NamedSharding(mesh_for_specs(argument), spec)
+
+
+register_placement(PartitionSpec, _named)

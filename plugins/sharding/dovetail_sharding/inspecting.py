@@ -37,7 +37,7 @@ def _type(x: Any, *, callback: Any) -> Any:
     return (), {InspectEffect()}
 
 
-_told: deque[Any] = deque(maxlen=1024)
+_callbacks: deque[Any] = deque(maxlen=1024)
 """What programs call that are being compiled."""
 
 
@@ -48,13 +48,13 @@ def _inspect_stablehlo(b: Any, x: Any, *, callback: Any) -> list[Any]:
         callback(SingleDeviceSharding(devices(b.platform)[0]))
         return []
 
-    def told(parts: Any) -> None:
+    def notify(parts: Any) -> None:
         callback(partition.grid.sharding_of(parts, ndim))
 
-    _told.append(told)
+    _callbacks.append(notify)
     attributes = {
         "call_target_name": "InspectSharding", "api_version": i32(1), "has_side_effect": True,
-        "backend_config": Attribute('"' + "".join(f"\\{c:02X}" for c in on_sharding(told)) + '"'),
+        "backend_config": Attribute('"' + "".join(f"\\{c:02X}" for c in on_sharding(notify)) + '"'),
     }  # fmt: skip
     b.op("stablehlo.custom_call", [x], [x.aval], attributes)
     return []

@@ -9,8 +9,8 @@ from dovetail_core import ShapedArray, ShardingTypeError
 from dovetail_testing import Sample, law
 
 from .axis_types import AxisType
-from .grids import NamedSharding
 from .meshes import AbstractMesh
+from .shardy import NamedSharding
 from .specs import PartitionSpec
 
 
@@ -25,8 +25,8 @@ def divided_types(sample: Sample) -> Iterator[tuple[int, int, int, tuple[Any, ..
             if size:
                 mesh = AbstractMesh((size,), ("i",), AxisType.Explicit)
                 spec = PartitionSpec(*[None] * d, "i")
-                told = aval.update(sharding=NamedSharding(mesh, spec))
-                yield i, d, size, (*sample.avals[:i], told, *sample.avals[i + 1 :])
+                divided = aval.update(sharding=NamedSharding(mesh, spec))
+                yield i, d, size, (*sample.avals[:i], divided, *sample.avals[i + 1 :])
 
 
 @law("infer", applies=lambda s: s.primitive.regions is None and bool(s.args), mixed=False)

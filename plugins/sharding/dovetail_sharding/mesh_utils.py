@@ -1,8 +1,9 @@
-"""Devices in grids such that neighbours in the grid are near to each other in the hardware."""
+"""Devices in grids in which neighbours are near to each other in the hardware."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from math import prod
 from typing import Any
 
@@ -14,7 +15,67 @@ from dovetail_base.source import here
 
 from .axis_types import AxisType
 from .meshes import Mesh
-from .torus import on_torus
+
+
+def on_torus(
+    devices: Sequence[Any], shape: tuple[int, ...], allow_split: bool
+) -> np.ndarray[Any, Any]:
+    """Devices in an array of this shape, each axis of which is made of whole axes of the torus.
+
+    Raises:
+        ValueError: the devices are no block of a torus, or its axes do not make this shape.
+    """
+    block = torus_of(devices)
+    chosen = _assignment(shape, block.shape)
+    if chosen is None:
+        if allow_split:
+            return block.reshape(shape)
+        raise ValueError(
+            f"create_device_mesh{here()}: the axes of a torus of shape {block.shape} do not make a "
+            f"mesh of shape {shape}. Give another shape, or allow_split_physical_axes=True."
+        )
+    used = [a for axes in chosen for a in axes]
+    ones = [a for a in range(block.ndim) if a not in used]  # their size is 1
+    return block.transpose([*used, *ones]).reshape(shape)
+
+
+def torus_of(devices: Sequence[Any]) -> np.ndarray[Any, Any]:
+    """Devices by their coordinates and, on the last axis, the core of the chip."""
+    coordinates = np.array([(*d.coords, getattr(d, "core_on_chip", 0)) for d in devices])
+    coordinates -= coordinates.min(axis=0)
+    block = np.empty(coordinates.max(axis=0) + 1, object)
+    for assign, device in zip(coordinates, devices):
+        block[tuple(assign)] = device
+    if block.size != len(devices) or any(d is None for d in block.flat):
+        raise ValueError(
+            f"create_device_mesh{here()}: the coordinates of the {len(devices)} devices do not "
+            f"fill a block of a torus (they span one of shape {block.shape}). Give Mesh an array "
+            "of devices."
+        )
+    return block
+
+
+def _assignment(shape: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, ...]] | None:
+    """For each axis of a mesh the axes of the torus that make it: few, and each used once."""
+    order = sorted(range(len(shape)), key=lambda i: -shape[i])
+    result: dict[int, tuple[int, ...]] = {}
+
+    def assign(n: int, free: frozenset[int]) -> bool:
+        if n == len(order):
+            return True
+        wanted = shape[order[n]]
+        for count in range(len(free) + 1):
+            for axes in combinations(sorted(free), count):
+                has_extent = all(sizes[a] > 1 for a in axes)
+                if has_extent and prod(sizes[a] for a in axes) == wanted:
+                    result[order[n]] = axes
+                    if assign(n + 1, free - set(axes)):
+                        return True
+        return False
+
+    if not assign(0, frozenset(range(len(sizes)))):
+        return None
+    return [result[i] for i in range(len(shape))]
 
 
 def make_mesh(
@@ -27,10 +88,10 @@ def make_mesh(
     """A mesh of this shape.
 
     Args:
-        axis_shapes: how many devices are along each axis.
+        axis_shapes: the number of devices along each axis.
         axis_names: the names of the axes.
         axis_types: one type for each axis, or one for all; ``Explicit`` by default.
-        devices: which ones, the first of them where there are more; all by default.
+        devices: the devices to use, the first of them if there are more; all by default.
 
     Raises:
         ValueError: there are too few devices, or not as many names or types as axes.
@@ -60,7 +121,7 @@ def create_device_mesh(
     axes of the hardware's torus; others are in the order in which they come.
 
     Args:
-        devices: all of them must find a place; all devices by default.
+        devices: the devices of the grid, each of which is used; all devices by default.
         contiguous_submeshes: each process's devices are a block of the mesh.
         allow_split_physical_axes: an axis of the torus may be divided among several of the mesh.
 
@@ -97,8 +158,8 @@ def create_hybrid_device_mesh(
 
     Args:
         mesh_shape: the shape within a granule.
-        dcn_mesh_shape: how many granules there are along each axis.
-        devices: all of them must find a place; all devices by default.
+        dcn_mesh_shape: the number of granules along each axis.
+        devices: the devices of the grid, each of which is used; all devices by default.
         process_is_granule: a granule is what one process has, else what has one ``slice_index``.
         should_sort_granules_by_key: granules are in the order of their numbers, else as they come.
         allow_split_physical_axes: see :func:`create_device_mesh`.

@@ -18,7 +18,7 @@ from dovetail_base.source import called, here, short_repr
 from dovetail_xla.client import Device, device_list
 from dovetail_xla.fork import renew_in_child
 
-from . import state
+from . import settings
 from .axis_types import AxisType, axis_types_of
 from .settings import disallow_mesh_context_manager
 
@@ -28,12 +28,12 @@ R = TypeVar("R")
 
 
 class BaseMesh:
-    """What meshes with devices and those without have in common.
+    """The base of meshes with devices and without.
 
-    Equal ones are one object: comparing and hashing them is doing so to an address.
+    Equal meshes are one object, so that they are compared and hashed by address.
 
     Attributes:
-        axis_names: the names of the axes. axis_sizes: how many devices are along each.
+        axis_names: the names of the axes. axis_sizes: the number of devices along each.
         axis_types: see :class:`AxisType`.
         size: the number of devices.
     """
@@ -55,7 +55,7 @@ class BaseMesh:
 
     @property
     def empty(self) -> bool:
-        """Whether it has no devices: no mesh was set."""
+        """True if it has no devices, as the mesh that is current if none was set."""
         return self.size == 0
 
     def _of_type(self, wanted: AxisType) -> tuple[Any, ...]:
@@ -81,17 +81,17 @@ class BaseMesh:
 
     @property
     def are_all_axes_auto(self) -> bool:
-        """Whether there are axes, all of type ``Auto``."""
+        """True if there are axes, all of type ``Auto``."""
         return self._all(AxisType.Auto)
 
     @property
     def are_all_axes_explicit(self) -> bool:
-        """Whether there are axes, all of type ``Explicit``."""
+        """True if there are axes, all of type ``Explicit``."""
         return self._all(AxisType.Explicit)
 
     @property
     def are_all_axes_manual(self) -> bool:
-        """Whether there are axes, all of type ``Manual``."""
+        """True if there are axes, all of type ``Manual``."""
         return self._all(AxisType.Manual)
 
     @cached_property
@@ -130,7 +130,7 @@ def _the_one(cls: type, key: Any, attributes: Mapping[str, Any]) -> Any:
 
 @dataclass(frozen=True)
 class AbstractDevice:
-    """What is known of the devices of an :class:`AbstractMesh`."""
+    """The kind of the devices of an :class:`AbstractMesh`."""
 
     device_kind: str
     num_cores: int | None
@@ -279,12 +279,12 @@ class Mesh(BaseMesh):
 
     @property
     def is_multi_process(self) -> bool:
-        """Whether it has devices of other processes."""
+        """True if it has devices of other processes."""
         return len(self.local_devices) != self.size
 
     @property
     def is_scalar(self) -> bool:
-        """Whether it is one device without axes."""
+        """True if it is one device without axes."""
         return self.size == 1 and not self.axis_names
 
     @cached_property
@@ -327,15 +327,15 @@ class Mesh(BaseMesh):
                 "disallow_mesh_context_manager is on. Use `with dovetail.set_mesh(mesh):`."
             )
         warnings.warn(
-            "`with mesh:` is deprecated. Use `with dovetail.set_mesh(mesh):` in its place.",
+            "`with mesh:` is deprecated. Use `with dovetail.set_mesh(mesh):` instead.",
             DeprecationWarning,
             stacklevel=2,
         )
-        state.resources.set_local((*state.resources.value, self))
+        settings.resources.set_local((*settings.resources.value, self))
         return self
 
     def __exit__(self, *error: Any) -> None:
-        state.resources.set_local(state.resources.value[:-1])
+        settings.resources.set_local(settings.resources.value[:-1])
 
     def __call__(self, f: Callable[P, R]) -> Callable[P, R]:
         """``f``, each of whose calls is within ``with mesh:``."""
@@ -368,12 +368,12 @@ def _names(given: Any) -> tuple[Any, ...]:
 
 
 def only_like(mesh: BaseMesh) -> Mesh | None:
-    """The mesh on devices with these axes, where all that there are have the same devices."""
+    """The existing mesh with devices and these axes, if all such meshes have the same devices."""
     with _lock:
         known = [m for m in list(_meshes.values()) if isinstance(m, Mesh)]
     alike = [m for m in known if m.shape_tuple == mesh.shape_tuple]
-    places = {m._flat_devices_tuple for m in alike}
-    return alike[0] if len(places) == 1 else None
+    device_tuples = {m._flat_devices_tuple for m in alike}
+    return alike[0] if len(device_tuples) == 1 else None
 
 
 EMPTY = Mesh(np.empty((), object), ())

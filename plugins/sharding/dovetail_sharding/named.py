@@ -10,7 +10,14 @@ from dovetail_backends import devices_indices_map
 from dovetail_base.source import here, short_repr
 from dovetail_core import cached
 from dovetail_xla import shardings
-from dovetail_xla.shardings import HloSharding, NamedSharding as NamedSharding, OpSharding
+from dovetail_xla.shardings import (
+    HloSharding,
+    NamedSharding as NamedSharding,
+    OpSharding,
+    Sharding as Sharding,
+    SingleDeviceSharding as SingleDeviceSharding,
+    single_device_sharding,
+)
 
 from .axis_types import AxisType
 from .meshes import BaseMesh, Mesh
@@ -65,7 +72,7 @@ def _check_types(mesh: BaseMesh, spec: PartitionSpec) -> None:
 
 
 def tiles(mesh: BaseMesh, spec: PartitionSpec, ndim: int) -> list[int]:
-    """Into how many parts each dimension is divided."""
+    """The number of parts of each dimension."""
     result = [prod(mesh.shape[a] for a in axes_of(p)) for p in spec.partitions[:ndim]]
     return result + [1] * (ndim - len(result))
 
@@ -143,7 +150,7 @@ def _check_rank(self: Any, shape: tuple[int, ...]) -> None:
 
 
 def _indices(self: Any, global_shape: tuple[int, ...]) -> Mapping[Any, Any]:
-    """Which part of an array of ``global_shape`` each device holds."""
+    """The part of an array of ``global_shape`` that each device holds, as slices."""
     _shard_shape(self, global_shape)
     return devices_indices_map(self, global_shape)
 
@@ -155,7 +162,7 @@ def _own_indices(self: Any, global_shape: tuple[int, ...]) -> Mapping[Any, Any]:
 
 
 def _is_replicated(self: Any) -> bool:
-    """Whether every device holds the whole array."""
+    """True if every device holds the whole array."""
     parts = tiles(self.mesh, self.spec, len(self.spec))
     return not self.spec.unreduced and all(n == 1 for n in parts)
 
@@ -166,7 +173,7 @@ def _replicated_axes(self: Any) -> frozenset[Any]:
 
 
 def _is_equivalent_to(self: Any, other: Any, ndim: int) -> bool:
-    """Whether both put every part of an array of ``ndim`` dimensions on the same device."""
+    """True if both put every part of an array of ``ndim`` dimensions on the same device."""
     if self == other:
         return True
     if not (self._is_concrete and other._is_concrete):
@@ -227,3 +234,14 @@ for _name in _OF_DEVICES:
 for _name, _attribute in _ATTRIBUTES.items():
     shardings.install(NamedSharding, _name, _attribute)
 shardings.check_specs(check_spec)
+
+
+def make_single_device_sharding(
+    device: Any, *, memory_kind: str | None = None
+) -> SingleDeviceSharding:
+    """The sharding of arrays on one device.
+
+    Raises:
+        ValueError: the device has no such memory; names those that it has.
+    """
+    return single_device_sharding(device, memory_kind)

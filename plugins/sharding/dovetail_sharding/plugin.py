@@ -1,4 +1,4 @@
-"""Manifest of the plugin ``sharding``: where the parts of arrays are."""
+"""Manifest of the plugin ``sharding``: arrays and programs on several devices."""
 
 from dovetail_core import Manifest, names_of
 
@@ -9,24 +9,20 @@ MANIFEST = Manifest(
         "dovetail_sharding.manual.primitives",
         "dovetail_sharding.manual.high",
         "dovetail_sharding.inspecting",
-        "dovetail_sharding.alike",
-        "dovetail_sharding.partitioning.primitive",
-        "dovetail_sharding.types.casting",
+        "dovetail_sharding.constraints",
+        "dovetail_sharding.partitioning.function",
+        "dovetail_sharding.types.resharding",
     ),
-    tables={"sharding.infer": "dovetail_sharding.types.table:infer_rules"},
+    tables={"sharding.infer": "dovetail_sharding.types.inference:infer_rules"},
     laws={"sharding.infer": "dovetail_sharding.laws:infer_law"},
     contributes={
         "sharding.infer": (
-            "dovetail_sharding.types.inferring",
+            "dovetail_sharding.types.inference",
             "dovetail_sharding.rules.inferring",
         ),
         "ad.jvp": ("dovetail_sharding.rules.ad",),
         "ad.transpose": ("dovetail_sharding.rules.ad",),
-        "batching.batch": (
-            "dovetail_sharding.rules.batching",
-            "dovetail_sharding.rules.spmd",
-            "dovetail_sharding.partitioning.batching",
-        ),
+        "batching.batch": ("dovetail_sharding.rules.batching",),
         "backends.reference": ("dovetail_sharding.rules.reference",),
         "backends.stablehlo": (
             "dovetail_sharding.rules.backends",
@@ -40,8 +36,6 @@ MANIFEST = Manifest(
     own_rules=(
         "dovetail_sharding.rules.ad",
         "dovetail_sharding.rules.batching",
-        "dovetail_sharding.rules.spmd",
-        "dovetail_sharding.partitioning.batching",
         "dovetail_sharding.rules.reference",
         "dovetail_sharding.rules.backends",
         "dovetail_sharding.inspecting",
@@ -56,7 +50,7 @@ MANIFEST = Manifest(
         )
     },
     providers={
-        "type_sharding": "dovetail_sharding.types.saying:SAYING",
+        "type_sharding": "dovetail_sharding.types.type_sharding:TYPE_SHARDINGS",
         "manual_axis_type": "dovetail_sharding.manual.types:of_type",
     },
     names={

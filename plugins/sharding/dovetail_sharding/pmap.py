@@ -17,10 +17,10 @@ from dovetail_tree.util import tree_flatten, tree_leaves, tree_unflatten
 from dovetail_xla.arrays import ArrayImpl
 
 from .contexts import get_abstract_mesh
-from .grids import NamedSharding
 from .manual.mapping import shard_map
 from .mesh_utils import array_of
 from .meshes import Mesh
+from .shardy import NamedSharding
 from .specs import PartitionSpec
 
 
@@ -35,7 +35,7 @@ _UNNAMED = _Axis()
 
 
 class _Mapping(NamedTuple):
-    """What a function is mapped by: the arguments of :func:`pmap`."""
+    """The arguments of :func:`pmap`."""
 
     fun: Callable[..., Any]
     axis_name: Any
@@ -76,17 +76,17 @@ def pmap(
     """``fun`` compiled for one element of the mapped axes on each device of this process.
 
     It is ``jit(shard_map(fun, check_vma=False))`` over a mesh of as many devices as there are
-    elements. Arrays that are elsewhere are put there. Within another ``shard_map`` or ``pmap`` it
-    is ``vmap``: what one device has is mapped there.
+    elements. Arrays on other devices are moved to these. Within another ``shard_map`` or ``pmap``
+    it is ``vmap`` over the parts of a device.
 
     Args:
         axis_name: of the mapped axis, for collectives.
-        in_axes, out_axes: which axes of arguments and results are mapped, as for ``vmap``; keyword
-            arguments are mapped over their first axes. Of a result that is not, out of all devices'
-            any one is taken.
+        in_axes, out_axes: the mapped axes of arguments and results, as for ``vmap``; keyword
+            arguments are mapped over their first axes. A result that is not mapped is that of any
+            one device.
         static_broadcasted_argnums: positions of arguments that are not arrays; they are hashable.
-        devices: which to use, the first of them where there are more; all that this process has by
-            default.
+        devices: the devices to use, the first of them if there are more; by default those of this
+            process.
         backend: the platform of the devices.
         axis_size: the length of the mapped axis.
         donate_argnums: positions of arguments whose memory may be used again.
@@ -124,7 +124,7 @@ def pmap(
 
 
 def _dynamic(mapping: _Mapping, args: tuple[Any, ...]) -> tuple[set[int], tuple[Any, ...], Any]:
-    """The positions that are static, and arguments and their axes but for those."""
+    """The positions of static arguments, and the other arguments and their mapped axes."""
     fixed = {i if i >= 0 else i + len(args) for i in mapping.static}
     axes = mapping.in_axes
     if isinstance(axes, (list, tuple)):
@@ -159,8 +159,8 @@ def _over_devices(mapping: _Mapping, one: Any, axes: Any, args: Any, kwargs: Any
         out = one(*a, **k)
         result, structure = tree_flatten(out)
         trees[:] = [structure]
-        places = mapped_results(mapping.name, mapping.out_axes, out)
-        at = [None if d is None else _place(x, d) for x, d in zip(result, places)]
+        axes = mapped_results(mapping.name, mapping.out_axes, out)
+        at = [None if d is None else _result_axis(x, d) for x, d in zip(result, axes)]
         specs[:] = [_spec(mapping.axis_name, d) for d in at]
         return [x if d is None else expand_dims(x, (d,)) for x, d in zip(result, at)]
 
@@ -173,7 +173,7 @@ def _over_devices(mapping: _Mapping, one: Any, axes: Any, args: Any, kwargs: Any
     return tree_unflatten(trees[0], outs)
 
 
-def _place(x: Any, d: int) -> int:
+def _result_axis(x: Any, d: int) -> int:
     aval: Any = typeof(x)
     if not -aval.ndim - 1 <= d <= aval.ndim:
         raise ValueError(
@@ -188,7 +188,7 @@ def _spec(name: Any, d: int | None) -> PartitionSpec:
 
 
 def _there(mapping: _Mapping, args: Any, kwargs: Any, known: set[Any]) -> tuple[Any, Any]:
-    """Arguments of which the arrays that are bound to other devices are put on the mesh."""
+    """The arguments, with arrays that are committed to other devices moved to the mesh."""
     fixed, given, axes = _dynamic(mapping, args)
     leaves, tree, dims, size = mapped_arguments(
         mapping.name, axes, mapping.axis_size, given, kwargs

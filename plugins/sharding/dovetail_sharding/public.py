@@ -1,4 +1,4 @@
-"""What ``dovetail`` itself has of the plugin ``sharding``."""
+"""Names of the plugin ``sharding`` in the module ``dovetail``."""
 
 from typing import TYPE_CHECKING
 
@@ -8,17 +8,16 @@ if TYPE_CHECKING:
         make_array_from_process_local_data as make_array_from_process_local_data,
         make_array_from_single_device_arrays as make_array_from_single_device_arrays,
     )
-    from .contexts import set_mesh as set_mesh
-    from .grids import NamedSharding as NamedSharding
+    from .contexts import P as P, set_mesh as set_mesh
     from .manual.mapping import shard_map as shard_map, smap as smap
     from .mesh_utils import make_mesh as make_mesh
-    from .placing import P as P
     from .pmap import pmap as pmap
-    from .resharding import reshard as reshard
     from .settings import (
         auto_pcast as auto_pcast,
         remove_size_one_mesh_axis_from_type as remove_size_one_mesh_axis_from_type,
     )
+    from .shardy import NamedSharding as NamedSharding
+    from .types.resharding import reshard as reshard
 else:
     from dovetail_core import lazy_exports
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dovetail_base.environment import as_bool
 from dovetail_base.options import Option
+from dovetail_xla.config import LateConfig
 
 auto_pcast = Option(
     "auto_pcast", True,
@@ -20,3 +21,11 @@ disallow_mesh_context_manager = Option(
     "`with mesh:` is an error: meshes are set by set_mesh.",
     check=as_bool,
 )  # fmt: skip
+
+
+devices = LateConfig("dovetail_mesh", None)
+"""The mesh that ``set_mesh`` set, or None."""
+abstract = LateConfig("dovetail_abstract_mesh", None)
+"""Its axes, or those that ``use_abstract_mesh`` set, or None."""
+resources = LateConfig("dovetail_resource_meshes", ())
+"""The meshes of the ``with mesh:`` blocks around."""

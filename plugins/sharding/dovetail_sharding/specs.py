@@ -1,4 +1,4 @@
-"""``PartitionSpec``: along which axes of a mesh each dimension of an array is divided."""
+"""``PartitionSpec``: the axes of a mesh along which each dimension of an array is divided."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ renew_in_child(_interning)
 
 @final
 class PartitionSpec:
-    """Along which axes of a mesh each dimension of an array is divided.
+    """The axes of a mesh along which each dimension of an array is divided.
 
     ``P("x", None, ("y", "z"))`` divides the first dimension along the axis ``x``, not the second,
     and the third along ``y`` and ``z``; dimensions beyond these are whole. Equal ones are one
@@ -93,7 +93,7 @@ class PartitionSpec:
         return self.partitions.index(_partition(value))
 
     def count(self, value: Any) -> int:
-        """How many dimensions have this partition."""
+        """The number of dimensions with this partition."""
         return self.partitions.count(_partition(value))
 
     def __getitem__(self, i: Any) -> Any:
@@ -144,7 +144,7 @@ def _again(partitions: tuple[Any, ...], unreduced: Axes, reduced: Axes) -> Parti
 
 
 def _partition(given: Any) -> Any:
-    """One spelling for partitions that say the same."""
+    """The normal form of a partition."""
     if not isinstance(given, (list, tuple)):
         return given
     axes = tuple(given)
@@ -199,8 +199,8 @@ def axes_of(partition: Any) -> tuple[Any, ...]:
 def without_single(mesh: Any, spec: PartitionSpec) -> PartitionSpec:
     """A spec without axes of the mesh along which there is one device."""
     single = {n for n, size in zip(mesh.axis_names, mesh.axis_sizes) if size == 1}
-    told = {a for p in spec.partitions for a in axes_of(p)} | spec.unreduced | spec.reduced
-    if not single & told:
+    named = {a for p in spec.partitions for a in axes_of(p)} | spec.unreduced | spec.reduced
+    if not single & named:
         return spec
     left = [
         p if p is UNCONSTRAINED else tuple([a for a in axes_of(p) if a not in single]) or None

@@ -1,4 +1,4 @@
-"""Which part of an array each process holds, where its devices together hold a block."""
+"""The part of an array that each process holds, if its devices together hold a block."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dovetail_base.source import here
 
 
 class ProcessSplit:
-    """How a sharding divides arrays of ``ndim`` dimensions among processes.
+    """The division of arrays of ``ndim`` dimensions among processes by a sharding.
 
     Attributes:
-        tiles: into how many parts each dimension is divided.
+        tiles: the number of parts of each dimension.
         own: the numbers of those parts that this process's devices hold.
 
     Raises:
@@ -49,7 +49,7 @@ class ProcessSplit:
                 )
 
     def global_shape(self, local: Sequence[int], given: Sequence[int] | None) -> tuple[int, ...]:
-        """The shape of the whole, of which a process's data have the shape ``local``.
+        """The global shape of an array of which this process's data have the shape ``local``.
 
         Raises:
             ValueError: ``given`` does not fit.
@@ -62,21 +62,21 @@ class ProcessSplit:
                 f"{self._name}{here()}: global_shape {tuple(given)} has {len(given)} dimensions, "
                 f"and the data of this process {len(local)}."
             )
-        for axis, (n, whole, t, k) in enumerate(zip(local, given, self.tiles, counts)):
-            if n not in (whole, whole // t * k):
+        for axis, (n, size, t, k) in enumerate(zip(local, given, self.tiles, counts)):
+            if n not in (size, size // t * k):
                 raise ValueError(
                     f"{self._name}{here()}: dimension {axis} of the data of this process has size "
-                    f"{n}; it must be {whole // t * k}, the size of its part, or {whole}, that of "
+                    f"{n}; it must be {size // t * k}, the size of its part, or {size}, that of "
                     f"the whole array of shape {tuple(given)}."
                 )
         return tuple(given)
 
     def local_index(
-        self, index: Sequence[slice], local: Sequence[int], whole: Sequence[int]
+        self, index: Sequence[slice], local: Sequence[int], global_shape: Sequence[int]
     ) -> tuple[slice, ...]:
-        """Where a part of the whole is in this process's data."""
+        """The slices of this process's data that are a part of the global array."""
         result: list[slice] = []
-        for s, n, size, t, own in zip(index, local, whole, self.tiles, self.own):
+        for s, n, size, t, own in zip(index, local, global_shape, self.tiles, self.own):
             if s.start is None or n == size:
                 result.append(s)
             else:

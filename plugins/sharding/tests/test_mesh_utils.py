@@ -10,7 +10,7 @@ import pytest
 import dovetail as dt
 from dovetail.experimental.mesh_utils import create_device_mesh, create_hybrid_device_mesh
 from dovetail.sharding import AxisType
-from dovetail_sharding.torus import torus_of
+from dovetail_sharding.mesh_utils import torus_of
 
 
 def torus(x, y, z=1, cores=1):

@@ -118,7 +118,7 @@ class ModuleText:
         self.partition = partition
         self.parts: Parts | None = None
         self.located = ""
-        self.divides = partition is not None and partition.grid.told
+        self.divides = partition is not None and partition.grid.has_explicit_axes
         self.annotated = annotated
         self.marks = marks
         self.operations: list[Emitted] = []

@@ -237,11 +237,11 @@ def _attribute(name: str, attributes: str) -> Any:
 
 def facts_of_text(text: str) -> ModuleFacts | None:
     """The facts of a module from its text; None if MLIR cannot read it."""
-    from dovetail_xla import mlir, mlir as mlir_operations
+    from dovetail_xla import mlir
 
     try:
         module = mlir.parse(text)
-        result = mlir_operations.functions_of(module)
+        result = mlir.functions_of(module)
     except ValueError:  # its compilation raises the error
         return None
     collector = Collector()

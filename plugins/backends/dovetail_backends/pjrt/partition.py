@@ -14,11 +14,11 @@ from .attributes import Attribute
 class Grid(Protocol):
     """Devices in a grid with named axes, along which a program is divided.
 
-    The attribute ``_grid`` of a sharding is its grid; equal grids are one object. ``told`` is True
+    The attribute ``_grid`` of a sharding is its grid; equal grids are one object. ``has_explicit_axes`` is True
     if types have shardings along its axes.
     """
 
-    told: bool
+    has_explicit_axes: bool
 
     def spelled(self, sharding: Any, ndim: int) -> str | None:
         """A sharding of arrays of ``ndim`` dimensions as an attribute of Shardy; None if it is not

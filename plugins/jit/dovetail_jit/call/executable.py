@@ -140,7 +140,7 @@ class Executable(Runnable):
         else:
             self.ins, self.outs = partitioned_shardings(module, loaded, self.in_avals)
         self.result_types = module.out_avals
-        if self.partition is None or self.partition.grid.told:
+        if self.partition is None or self.partition.grid.has_explicit_axes:
             self.result_types = tuple(map(typed_with_sharding, module.out_avals, self.outs))
         self.constants = [
             self._array(c, typeof(c).strong(), s) for c, s in zip(module.const_args, self.ins)

@@ -210,7 +210,7 @@ def _several(call: _Call) -> tuple[Any, bool]:
         return _one_device(call.committed, call.name, call.consts)
     devices = _same_devices(call.name, named)
     grids = [s._grid for _, s in named if hasattr(s, "_grid")]
-    grid = next((g for g in grids if g.told), grids[0] if grids else None)
+    grid = next((g for g in grids if g.has_explicit_axes), grids[0] if grids else None)
     if grid is None:
         if len(devices) == 1:
             return next(iter(devices)), True
@@ -315,7 +315,7 @@ def _shardings_of_results(call: _Call, grid: Any) -> tuple[Any, ...]:
             _check(call.name, f"out_shardings of result {i}", requested, aval)
         for low in _low(aval):
             _check_summed(call.name, i, requested, low)
-            wanted = grid.of_type(low) if requested is None and grid.told else requested
+            wanted = grid.of_type(low) if requested is None and grid.has_explicit_axes else requested
             chosen = _expressible(wanted, low, grid)
             if chosen is None and requested is not None:
                 raise NotImplementedError(

@@ -1,1 +1,1 @@
-"""What JAX has on trial of meshes."""
+"""Experimental modules of JAX on meshes and partitioning."""

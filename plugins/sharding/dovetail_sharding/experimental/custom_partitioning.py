@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from ..partitioning.function import custom_partitioning as custom_partitioning
-from ..partitioning.primitive import custom_partitioning_p as custom_partitioning_p
+from ..partitioning.function import (
+    custom_partitioning as custom_partitioning,
+    custom_partitioning_p as custom_partitioning_p,
+)
 from ..partitioning.rule import (
     BATCHING as BATCHING,
     ArrayMapping as ArrayMapping,

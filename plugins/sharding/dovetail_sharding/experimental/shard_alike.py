@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from ..alike import shard_alike as shard_alike
+from ..constraints import shard_alike as shard_alike
 
 __all__ = ["shard_alike"]

@@ -1,4 +1,4 @@
-"""``shard_map`` as it was before it had a place in the package itself."""
+"""``shard_map`` by its older name in ``experimental``."""
 
 from __future__ import annotations
 

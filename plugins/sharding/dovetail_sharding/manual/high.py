@@ -1,7 +1,7 @@
-"""Parts of values of high types: their types and specs say how the arrays of them are divided.
+"""Parts of values of high types, which are divided as their types and specs declare.
 
-The type of a part is what ``shard`` of the whole's type says, that of a whole what ``unshard`` of a
-part's; ``to_lo`` of the spec gives the PartitionSpec of each array.
+The method ``shard`` of a type returns the type of a part, ``unshard`` of that the global type;
+``to_lo`` of the spec returns the PartitionSpec of each array.
 """
 
 from __future__ import annotations
@@ -27,25 +27,24 @@ from dovetail_high.types import take_apart
 from dovetail_lax import psum_invariant_p, pvary_p
 
 from ..specs import PartitionSpec
-from .joining import whole_array
-from .primitives import named, shard_map_p, to_parts_p
-from .stacks import outside
+from .joining import global_array
+from .primitives import named, outside, shard_map_p, to_parts_p
 
 _MEANING = {
-    "mapping": "what shard_map was told",
-    "spec": "how the arrays are divided",
-    "mapped": "size and axis of what vmap maps, the outermost first",
+    "mapping": "the mesh and the axes of shard_map",
+    "spec": "the spec of the value",
+    "mapped": "size and axis of each vmap, the outermost first",
 }
 
 high_to_parts_p = Primitive("high_to_parts").def_traits(parameters=_MEANING)
 high_from_parts_p = Primitive("high_from_parts").def_traits(
-    parameters={**_MEANING, "back": "whether it is of cotangents: parts that differ are summed"}
+    parameters={**_MEANING, "back": "True for cotangents: parts that differ are summed"}
 )
 high_to_parts_p.is_high = high_from_parts_p.is_high = lambda **params: True
 
 
 def is_high_spec(x: Any) -> bool:
-    """Whether ``x`` is a spec of values of a high type."""
+    """True if ``x`` is a spec of values of a high type."""
     return hasattr(x, "to_lo") and not isinstance(x, PartitionSpec)
 
 
@@ -64,27 +63,27 @@ def specs_of(spec: Any, count: int) -> list[PartitionSpec]:
     return result
 
 
-def part_of(mapping: Any, x: Any, spec: Any, mapped: tuple[Any, ...] = ()) -> Any:
-    """The part that a device has of a whole."""
+def to_parts(mapping: Any, x: Any, spec: Any, mapped: tuple[Any, ...] = ()) -> Any:
+    """The part of a global value that a device has."""
     if is_high_spec(spec):
         return high_to_parts_p.bind(x, mapping=mapping, spec=spec, mapped=mapped)
     return _part(mapping, x, _inside(x, spec, mapped))
 
 
-def whole_of(
+def from_parts(
     mapping: Any, x: Any, spec: Any, mapped: tuple[Any, ...] = (), back: bool = False
 ) -> Any:
-    """The whole that consists of parts."""
+    """The global value that consists of parts."""
     if is_high_spec(spec):
         return high_from_parts_p.bind(x, mapping=mapping, spec=spec, mapped=mapped, back=back)
-    return _whole(mapping, x, _inside(x, spec, mapped), back)
+    return _unsharded(mapping, x, _inside(x, spec, mapped), back)
 
 
 def _inside(x: Any, spec: PartitionSpec, mapped: Sequence[Any]) -> PartitionSpec:
     """The spec of an array with mapped axes, the outermost first."""
     aval: Any = typeof(x)
     for i, (_, axis) in reversed(list(enumerate(mapped))):
-        spec = _with_whole(spec, axis, aval.ndim - i)
+        spec = _with_undivided(spec, axis, aval.ndim - i)
     return spec
 
 
@@ -94,12 +93,14 @@ def _part(mapping: Any, x: Any, spec: PartitionSpec) -> Any:
     return x if mapping.check else varying(x, mapping.axes)
 
 
-def _whole(mapping: Any, x: Any, spec: PartitionSpec, back: bool, name: str = "a result") -> Any:
+def _unsharded(
+    mapping: Any, x: Any, spec: PartitionSpec, back: bool, name: str = "a result"
+) -> Any:
     aval: Any = typeof(x)
     rest = tuple(a for a in mapping.axes if a in aval.vma and a not in named(spec))
     if back and rest:
         x = psum_invariant_p.bind(x, axes=rest)
-    return whole_array(mapping, x, spec, name)
+    return global_array(mapping, x, spec, name)
 
 
 def _elements(aval: Any, mapped: Sequence[Any]) -> list[Any]:
@@ -131,22 +132,22 @@ def _part_type(x: Any, *, mapping: Any, spec: Any, mapped: Any) -> Any:
 
 
 @high_from_parts_p.def_abstract_eval
-def _whole_type(x: Any, *, mapping: Any, spec: Any, mapped: Any, back: bool) -> Any:
+def _unsharded_type(x: Any, *, mapping: Any, spec: Any, mapped: Any, back: bool) -> Any:
     unshard = _method(_elements(x, mapped)[-1], "unshard", "self, mesh, check_vma, spec")
     return _collected(unshard(mapping.mesh, mapping.check, spec), mapped)
 
 
 def _array_specs(aval: Any, spec: Any, mapped: Sequence[Any]) -> list[PartitionSpec]:
-    """The spec of each array of a value: mapped axes are whole."""
+    """The spec of each array of a value, with undivided mapped axes."""
     types = _elements(aval, mapped)
     result = specs_of(spec, len(aval.lo_ty()))
-    for whole, (_, axis) in reversed(list(zip(types, mapped))):
-        places = [(s, d, t.ndim) for s, d, t in zip(result, whole.lo_axes(axis), whole.lo_ty())]
-        result = [s if d is None else _with_whole(s, d, n) for s, d, n in places]
+    for each, (_, axis) in reversed(list(zip(types, mapped))):
+        entries = [(s, d, t.ndim) for s, d, t in zip(result, each.lo_axes(axis), each.lo_ty())]
+        result = [s if d is None else _with_undivided(s, d, n) for s, d, n in entries]
     return result
 
 
-def _with_whole(spec: PartitionSpec, axis: int, ndim: int) -> PartitionSpec:
+def _with_undivided(spec: PartitionSpec, axis: int, ndim: int) -> PartitionSpec:
     partitions = [*spec.partitions, *[None] * ndim][: ndim - 1]
     return PartitionSpec(*partitions[:axis], None, *partitions[axis:])
 
@@ -161,13 +162,13 @@ def _part_arrays(x: Any, *, mapping: Any, spec: Any, mapped: Any) -> Any:
 
 
 @to_lo_rules.register(high_from_parts_p)
-def _whole_arrays(x: Any, *, mapping: Any, spec: Any, mapped: Any, back: bool) -> Any:
+def _unsharded_arrays(x: Any, *, mapping: Any, spec: Any, mapped: Any, back: bool) -> Any:
     aval: Any = typeof(x)
-    out = _whole_type(aval, mapping=mapping, spec=spec, mapped=mapped, back=back)
+    out = _unsharded_type(aval, mapping=mapping, spec=spec, mapped=mapped, back=back)
     what = f"a result of type {aval.str_short()}"
     result: list[Any] = []
     for i, (a, s) in enumerate(zip(aval.lower_val(x), _array_specs(aval, spec, mapped))):
-        result.append(_whole(mapping, a, s, back, f"array {i} of {what}"))
+        result.append(_unsharded(mapping, a, s, back, f"array {i} of {what}"))
     return out.raise_val(*result)
 
 
@@ -181,15 +182,15 @@ def _lowered(*args: Any, jaxpr: ClosedJaxpr, mesh: Any, manual_axes: tuple[Any, 
             size = mesh.shape[axis]
             scope.enter_context(bound_axis(axis, size, manual=True, checked=checked))
         low = lower_to_lo(jaxpr)
-    _check_told(low, low_types(jaxpr.out_avals))
+    _check_vma(low, low_types(jaxpr.out_avals))
     arrays = lower_values(args, "asked for to pass it to shard_map")
     outs = shard_map_p.bind(*arrays, jaxpr=low, mesh=mesh, manual_axes=manual_axes)
     return raise_values(outs, [outside(a, mesh, manual_axes) for a in jaxpr.out_avals])
 
 
-def _check_told(low: ClosedJaxpr, told: Sequence[Any]) -> None:
-    """Raise TypeError where a result varies, which types did not say when it was traced."""
-    for i, (aval, wanted) in enumerate(zip(low.out_avals, told)):
+def _check_vma(low: ClosedJaxpr, declared: Sequence[Any]) -> None:
+    """Raise TypeError if a result varies along axes that its type did not have when traced."""
+    for i, (aval, wanted) in enumerate(zip(low.out_avals, declared)):
         if over := sorted(map(repr, aval.vma - wanted.vma)):
             raise TypeError(
                 f"shard_map{here()}: array {i} of what it returns, or keeps for derivatives, "
@@ -200,7 +201,7 @@ def _check_told(low: ClosedJaxpr, told: Sequence[Any]) -> None:
 
 
 def refuse_unchecked(mapping: Any) -> None:
-    """Raise NotImplementedError for derivatives where types do not tell what varies."""
+    """Raise NotImplementedError for derivatives if types do not have the axes of variation."""
     if not mapping.check:
         raise NotImplementedError(
             f"shard_map of {mapping.name}{here()}: derivatives with respect to values of high "
@@ -209,7 +210,7 @@ def refuse_unchecked(mapping: Any) -> None:
 
 
 def varying(x: Any, axes: Sequence[Any]) -> Any:
-    """``x``, of which nothing is known to be equal along these axes."""
+    """``x`` as a value that varies along these axes."""
     aval: Any = typeof(x)
     more = tuple(a for a in axes if a not in aval.vma)
     return pvary_p.bind(x, axes=more) if more else x

@@ -1,4 +1,4 @@
-"""Wholes that are made of the parts that devices have."""
+"""Global arrays from the parts that devices have."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..specs import PartitionSpec
 from .primitives import from_parts_p, has_parts, named, one_of_parts_p
 
 
-def whole_array(mapping: Any, x: Any, spec: PartitionSpec, name: str) -> Any:
-    """What consists of the parts ``x``, as ``spec`` says; errors call it ``name``.
+def global_array(mapping: Any, x: Any, spec: PartitionSpec, name: str) -> Any:
+    """The global array of the parts ``x`` by ``spec``; errors call it ``name``.
 
     Raises:
         ValueError: it may differ along an axis that its spec does not name.
@@ -46,10 +46,10 @@ def whole_array(mapping: Any, x: Any, spec: PartitionSpec, name: str) -> Any:
 
 
 def _in_role(mapping: Any, x: Any, spec: PartitionSpec, name: str) -> Any:
-    """``x`` as one that is unreduced, and reduced, along the axes along which its spec says it.
+    """``x`` as a value that is unreduced, and reduced, along the axes of its spec.
 
     Raises:
-        ValueError: that is not what it is.
+        ValueError: it is not, and cannot be cast to such a value.
     """
     vma = typeof(x).vma
     sums, reduced = manual_axis_types.unreduced_in(vma), manual_axis_types.reduced_in(vma)

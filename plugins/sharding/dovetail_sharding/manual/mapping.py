@@ -8,8 +8,19 @@ from functools import partial
 from typing import Any
 
 from dovetail_backends import device_put
+from dovetail_base.source import describe
 from dovetail_base.wrapping import wraps
-from dovetail_core import HiType, bound_axis, callable_name, consts_to_inputs, here, stage, typeof
+from dovetail_core import (
+    ClosedJaxpr,
+    HiType,
+    bound_axis,
+    callable_name,
+    consts_to_inputs,
+    here,
+    programs,
+    stage,
+    typeof,
+)
 from dovetail_lax import pcast_p
 from dovetail_tree.util import tree_flatten, tree_map, tree_unflatten
 from dovetail_xla.arrays import ArrayImpl
@@ -19,12 +30,10 @@ from ..contexts import use_abstract_mesh
 from ..meshes import Mesh
 from ..settings import auto_pcast, remove_size_one_mesh_axis_from_type
 from ..specs import PartitionSpec, without_single
-from .arguments import along, as_specified
-from .high import is_high_spec, part_of, varying, whole_of
-from .joining import whole_array
-from .matching import check_matching
+from .arguments import along, as_specified, frozen, held, made, put, without_statics
+from .high import from_parts, is_high_spec, to_parts, varying
+from .joining import global_array
 from .primitives import has_parts, shard_map_p, to_parts_p
-from .references import frozen, held, made, put
 from .specs import (
     INFER,
     Mapping,
@@ -37,7 +46,27 @@ from .specs import (
     mesh_with_devices,
     specs_for,
 )
-from .statics import without_statics
+
+
+def check_matching(name: str, program: ClosedJaxpr) -> None:
+    """Raise if operands of one operation vary over different axes, as with ``auto_pcast`` off.
+
+    Raises:
+        ValueError: names the operation, its line and the operands' types.
+    """
+    for part in programs.walk_programs(program):
+        for eqn in programs.open_program(part).eqns:
+            traits = eqn.primitive.traits
+            if eqn.primitive.regions is not None or traits.varies is not None:
+                continue
+            avals: list[Any] = [v.aval for v in eqn.invars]
+            if len({a.vma for a in avals}) > 1:
+                types = ", ".join(a.str_short() for a in avals)
+                raise ValueError(
+                    f"shard_map of {name}: operands of {eqn.primitive.name} vary over different "
+                    f"axes{describe(eqn.source)}: {types}. The option auto_pcast is off: cast "
+                    "them (lax.pcast(x, axes, to='varying')), or switch it on."
+                )
 
 
 def shard_map(
@@ -60,16 +89,16 @@ def shard_map(
         in_specs: a PartitionSpec, or a pytree of them, a prefix of the tuple of arguments; by
             default the specs of the arguments' shardings, where all axes are of type ``Explicit``.
             There they may name axes that are ``unreduced`` or ``reduced``, too (see ``lax.pcast``).
-            Values of high types have specs of their own (``hijax.HiPspec``). Where there is None,
-            ``f`` gets what is no array as it is, and arrays as wholes.
+            Values of high types have specs of their own (``hijax.HiPspec``). With None ``f`` gets
+            values that are not arrays as they are, and arrays undivided.
         out_specs: the same for the result. Along axes that a spec does not name the results of all
-            devices are equal, and one is taken.
+            devices are equal, and one is returned.
         mesh: the devices; by default the mesh that is set.
-        axis_names: the axes over which ``f`` is mapped, by default all; along others it sees
-            arrays as wholes, which the compiler divides.
-        check_vma: raise where a result may differ along an axis that its spec does not name. If
-            not, nothing is known of what differs: the sum over an axis is, for derivatives, one
-            result for each device.
+        axis_names: the axes over which ``f`` is mapped, by default all; along others ``f`` computes
+            with undivided arrays, which the compiler divides.
+        check_vma: True to raise if a result may differ along an axis that its spec does not name.
+            With False all values count as different on each device: the sum over an axis is, for
+            derivatives, one result for each device.
 
     Raises:
         ValueError: there is no mesh; specs name other axes, have more dimensions than arrays or
@@ -115,8 +144,8 @@ def _call(
     mapping = mapping._replace(mesh=mesh_with_devices(mapping, leaves))
     results = _Results(mapping, out_specs, any(isinstance(a, HiType) for a in avals))
 
-    def flat(*wholes: Any) -> list[Any]:
-        parts = [_part(mapping, x, s) for x, s in zip(wholes, specs)]
+    def flat(*global_args: Any) -> list[Any]:
+        parts = [_part(mapping, x, s) for x, s in zip(global_args, specs)]
         parts = [made(x) if i in mutable else x for i, x in enumerate(parts)]
         with ExitStack() as scope:
             scope.enter_context(use_abstract_mesh(inner_mesh(mapping)))
@@ -124,7 +153,7 @@ def _call(
                 size = mapping.mesh.shape[axis]
                 scope.enter_context(bound_axis(axis, size, manual=True, checked=mapping.check))
             result = results.note(f(*tree_unflatten(tree, parts)))
-        outs = [results.whole(i, x) for i, x in enumerate(result)]
+        outs = [results.global_result(i, x) for i, x in enumerate(result)]
         for i in mutable:
             held_at_end = frozen(parts[i]), specs[i], f"what {names[i]} holds at the end"
             outs.append(results.joined(*held_at_end))
@@ -149,8 +178,8 @@ def _call(
 
 
 def _spelled(mesh: Any, x: Any, spec: Any) -> Any:
-    """An evaluated result with the sharding that it has in the spelling of its spec, and of the
-    mesh that the function is mapped over: arguments may be on another one of the same devices."""
+    """An evaluated result whose equivalent sharding has exactly its spec, and the mesh that the
+    function is mapped over: arguments may be on another one of the same devices."""
     had: Any = x.sharding if x.__class__ is ArrayImpl else None
     if had.__class__ is not NamedSharding or spec.unreduced:
         return x
@@ -163,15 +192,15 @@ def _spelled(mesh: Any, x: Any, spec: Any) -> Any:
 
 def _part(mapping: Mapping, x: Any, spec: Any) -> Any:
     if is_high_spec(spec):
-        return part_of(mapping, x, spec)
+        return to_parts(mapping, x, spec)
     if remove_size_one_mesh_axis_from_type.value:
         spec = without_single(mapping.mesh, spec)
     if has_parts(spec):
         x = to_parts_p.bind(x, mesh=mapping.mesh.abstract_mesh, spec=spec)
     if mapping.check:
         return x
-    if told := spec.unreduced | spec.reduced:
-        x = pcast_p.bind(x, axes=tuple(sorted(told, key=str)), to="varying")
+    if unvarying := spec.unreduced | spec.reduced:
+        x = pcast_p.bind(x, axes=tuple(sorted(unvarying, key=str)), to="varying")
     return varying(x, mapping.axes)
 
 
@@ -180,14 +209,14 @@ class _Results:
 
     def __init__(self, mapping: Mapping, out_specs: Any, high: bool) -> None:
         self.mapping = mapping
-        self.high = high  # whether there are values whose types may not tell what varies
+        self.high = high  # True if types of some values may lack axes of variation
         self.out_specs = out_specs
         self.tree: Any = None
         self.specs: list[PartitionSpec] = []
         self.names: list[str] = []
 
     def note(self, out: Any) -> list[Any]:
-        """The leaves of what the function returned."""
+        """The leaves of the function's result."""
         leaves, self.tree = tree_flatten(out)
         self.specs = specs_for(self.mapping, "out_specs", self.out_specs, out)
         self.names = leaf_names(self.tree, "result")
@@ -195,17 +224,17 @@ class _Results:
             check_result(self.mapping, spec, typeof(x), name)
         return leaves
 
-    def whole(self, i: int, x: Any) -> Any:
-        """The result that consists of the parts ``x``."""
+    def global_result(self, i: int, x: Any) -> Any:
+        """The global result of the parts ``x``."""
         return self.joined(x, self.specs[i], self.names[i])
 
     def joined(self, x: Any, spec: PartitionSpec, name: str) -> Any:
-        """What consists of the parts ``x``, as ``spec`` says; errors call it ``name``."""
+        """The global value of the parts ``x`` by ``spec``; errors call it ``name``."""
         if is_high_spec(spec):
-            return whole_of(self.mapping, x, spec)
+            return from_parts(self.mapping, x, spec)
         if self.high and not self.mapping.check:
             x = varying(x, self.mapping.axes)
-        return whole_array(self.mapping, x, spec, name)
+        return global_array(self.mapping, x, spec, name)
 
 
 def _inferred(mapping: Mapping, leaves: Sequence[Any]) -> list[PartitionSpec]:
@@ -219,7 +248,7 @@ def _inferred(mapping: Mapping, leaves: Sequence[Any]) -> list[PartitionSpec]:
     result: list[PartitionSpec] = []
     for x in leaves:
         aval: Any = typeof(x)
-        aval = getattr(aval, "inner_aval", aval)  # of a reference: what it holds
+        aval = getattr(aval, "inner_aval", aval)  # of a reference: its content
         sharding: Any = aval.divided or getattr(x, "sharding", None)
         is_named = isinstance(sharding, NamedSharding)
         spec: Any = sharding.spec if is_named else PartitionSpec()  # type: ignore[union-attr]
@@ -233,7 +262,7 @@ def smap(
     """:func:`shard_map` over one axis of the mesh that is set, by the positions of dimensions.
 
     Args:
-        in_axes: which dimension of each argument is divided, None for those that are whole: an
+        in_axes: the dimension of each argument that is divided, None for undivided ones: an
             integer, or a pytree, a prefix of the tuple of arguments.
         out_axes: the same for the result. axis_name: the axis of the mesh.
 

@@ -9,23 +9,90 @@ residual does, is on the outside the stack of its parts, along a leading axis.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 from dovetail_core import (
     ClosedJaxpr,
+    HiType,
     Kind,
     Operand,
     Primitive,
     Region,
     RegionInterface,
     manual_axis_types,
+    register_hitype,
 )
 
-from .. import texts as texts  # so that programs with these can be printed and parsed
-from ..grids import NamedSharding
+from .. import texts as texts
+from ..shardy import NamedSharding
 from ..specs import PartitionSpec, axes_of
-from .stacks import outside, stacked_over
+
+
+class Stack:
+    """A value of different parts on the devices: the stacks of the parts of its arrays."""
+
+    __slots__ = ("aval", "arrays")
+
+    def __init__(self, aval: StackType, arrays: tuple[Any, ...]) -> None:
+        self.aval, self.arrays = aval, arrays
+
+
+@dataclass(frozen=True)
+class StackType(HiType):
+    """The type of values of type ``part``, one on each device; residuals have such types.
+
+    Attributes:
+        mesh: of the devices. axes: of it, along which parts may differ.
+    """
+
+    part: Any
+    mesh: Any
+    axes: tuple[Any, ...]
+
+    def lo_ty(self) -> Any:
+        return [self._outside(a) for a in self.part.lo_ty()]
+
+    def _outside(self, aval: Any) -> Any:
+        return outside(aval, self.mesh, self.axes)
+
+    def lower_val(self, value: Stack) -> Any:
+        return value.arrays
+
+    def raise_val(self, *arrays: Any) -> Stack:
+        return Stack(self, arrays)
+
+    def tangent_type(self) -> Any:
+        return self._outside(self.part.tangent_type())
+
+    def str_short(self) -> str:
+        return f"stack of {self.part.str_short()}"
+
+
+register_hitype(Stack, lambda x: x.aval)
+
+
+def stacked_over(aval: Any, axes: Sequence[Any]) -> tuple[Any, ...]:
+    """The axes over which an input or output of a program is a stack, in the mesh's order: those
+    along which devices have different values or summands, or cotangents of these kinds."""
+    varying_axes = manual_axis_types.axes_of(aval.vma)
+    return tuple(a for a in axes if a in varying_axes)
+
+
+def outside(aval: Any, mesh: Any, axes: Sequence[Any]) -> Any:
+    """The type, on the outside, of an input or output of a program."""
+    if isinstance(aval, HiType):
+        if not any(stacked_over(a, axes) for a in aval.lo_ty()):
+            return aval
+        return StackType(aval, mesh.abstract_mesh, tuple(axes))
+    over = stacked_over(aval, axes)
+    if not over:
+        return aval
+    left = frozenset([r for r in aval.vma if manual_axis_types.axis_of(r) not in over])
+    size = prod(mesh.shape[a] for a in over)
+    return aval.update(shape=(size, *aval.shape), vma=left)
+
 
 DIVIDED = Kind("DIVIDED", Kind.CONSTANT.rank, leading=True)
 STACK = Kind("STACK", Kind.PLAIN.rank, leading=True)
@@ -37,22 +104,22 @@ def named(spec: PartitionSpec) -> tuple[Any, ...]:
 
 
 def counts(mesh: Any, spec: PartitionSpec, ndim: int) -> list[int]:
-    """Into how many parts each dimension is divided."""
+    """The number of parts of each dimension."""
     given = [*spec.partitions, *[None] * ndim][:ndim]
     return [prod(mesh.shape[a] for a in axes_of(p)) for p in given]
 
 
 def roles(spec: PartitionSpec) -> frozenset[Any]:
-    """What a spec says of parts: the axes over which they vary, and those of other roles."""
+    """The manual axes of parts by a spec: those over which they vary, and those of other roles."""
     return manual_axis_types.vma_of(named(spec), spec.unreduced, spec.reduced)
 
 
 def has_parts(spec: PartitionSpec) -> bool:
-    """Whether a spec says anything of what devices have."""
+    """True if a spec names an axis in any role."""
     return bool(named(spec) or spec.unreduced or spec.reduced)
 
 
-_MEANING = {"mesh": "the mesh", "spec": "which axes of it divide which dimension"}
+_MEANING = {"mesh": "the mesh", "spec": "the axes of it that divide each dimension"}
 
 to_parts_p = Primitive("to_parts").def_traits(
     linear=((0,),),
@@ -68,8 +135,8 @@ def _to_parts(x: Any, *, mesh: Any, spec: PartitionSpec) -> Any:
     shape = tuple(n // k for n, k in zip(x.shape, counts(mesh, spec, x.ndim)))
     if x.divided is None:
         return x.update(shape=shape)
-    gone, own = set(named(spec)), x.divided.spec.partitions
-    left = [tuple([a for a in axes_of(p) if a not in gone]) for p in own]
+    removed, own = set(named(spec)), x.divided.spec.partitions
+    left = [tuple([a for a in axes_of(p) if a not in removed]) for p in own]
     return x.update(shape=shape, sharding=NamedSharding(x.divided.mesh, PartitionSpec(*left)))
 
 
@@ -88,14 +155,14 @@ def _from_parts(x: Any, *, mesh: Any, spec: PartitionSpec) -> Any:
     own = [None] * x.ndim if x.divided is None else x.divided.spec.partitions
     given = [*spec.partitions, *[None] * x.ndim]
     both = [(*axes_of(p), *axes_of(q)) for p, q in zip(given, own)]
-    whole = PartitionSpec(*both, unreduced=spec.unreduced, reduced=spec.reduced)
-    return x.update(shape=shape, sharding=NamedSharding(mesh, whole))
+    global_spec = PartitionSpec(*both, unreduced=spec.unreduced, reduced=spec.reduced)
+    return x.update(shape=shape, sharding=NamedSharding(mesh, global_spec))
 
 
 one_of_parts_p = Primitive("one_of_parts").def_traits(
     linear=((0,),),
     moves=True,
-    parameters={"axes": "along which any part is taken", "count": "how many there are"},
+    parameters={"axes": "the axes along which parts are equal", "count": "the number of parts"},
     varies=lambda vma, params: vma.difference(params["axes"]),
 )
 

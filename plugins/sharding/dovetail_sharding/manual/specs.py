@@ -14,13 +14,13 @@ from ..axis_types import AxisType
 from ..contexts import concrete_mesh, get_abstract_mesh
 from ..meshes import BaseMesh, Mesh
 from ..specs import UNCONSTRAINED, PartitionSpec, axes_of
-from .arguments import is_told
 from .high import is_high_spec
+from .primitives import named as named_axes
 
 
 @final
 class Infer:
-    """Stands for specs that are those of the arguments' shardings."""
+    """The type of :data:`INFER`: specs are those of the arguments' shardings."""
 
     __slots__ = ()
 
@@ -32,11 +32,11 @@ INFER = Infer()
 
 
 class Mapping(NamedTuple):
-    """What a function is mapped by.
+    """The mesh and axes of a mapped function.
 
     Attributes:
-        name: the function's. mesh: its devices. axes: those along which it sees parts, in order.
-        check: whether results that specs call equal on all devices must be known to be so.
+        name: the function's name. mesh: its devices. axes: the manual axes, in order.
+        check: True if results must be known to be equal along axes that specs do not name.
     """
 
     name: str
@@ -136,7 +136,7 @@ def inner_mesh(mapping: Mapping) -> Any:
 
 
 def is_spec(x: Any) -> bool:
-    """Whether ``x`` is a leaf of trees of specs."""
+    """True if ``x`` is a leaf of trees of specs."""
     return x is None or isinstance(x, PartitionSpec) or is_high_spec(x)
 
 
@@ -152,7 +152,7 @@ def specs_for(mapping: Mapping, argument: str, given: Any, full: Any) -> list[Pa
 
 
 def given_specs(mapping: Mapping, argument: str, given: Any, full: Any) -> list[Any]:
-    """What is given as the spec of each leaf of ``full``; None where that is None.
+    """The given spec of each leaf of ``full``, which may be None.
 
     Raises:
         ValueError: ``given`` is no prefix of ``full``.
@@ -198,7 +198,7 @@ def _checked(mapping: Mapping, what: str, spec: Any) -> PartitionSpec:
 
 
 def _check_roles(mapping: Mapping, what: str, spec: PartitionSpec) -> None:
-    """Raise where axes cannot be unreduced or reduced.
+    """Raise if axes cannot be unreduced or reduced.
 
     Raises:
         ValueError: an axis is not of type Explicit, so that types do not say what a value is along
@@ -217,16 +217,16 @@ def _check_roles(mapping: Mapping, what: str, spec: PartitionSpec) -> None:
 
 
 def leaf_names(tree: Any, root: str) -> list[str]:
-    """What errors call the leaves of a tree: ``args[0]['a']``."""
+    """The names of the leaves of a tree in errors: ``args[0]['a']``."""
     paths = tree_flatten_with_path(tree_unflatten(tree, range(tree.num_leaves)))[0]
     return [f"{root}{keystr(path)}" for path, _ in paths]
 
 
 def check_argument(mapping: Mapping, spec: Any, aval: Any, name: str) -> None:
-    """Raise unless an argument of this type can be, and is, divided as ``spec`` says.
+    """Raise unless an argument of this type can have, and has, the sharding of ``spec``.
 
     Raises:
-        ValueError: it does not divide so, or is divided otherwise.
+        ValueError: a dimension is not divisible, or the type has another sharding.
         TypeError: the spec is not one of values of its kind.
     """
     _check_kind(mapping, spec, aval, name)
@@ -241,8 +241,8 @@ def check_argument(mapping: Mapping, spec: Any, aval: Any, name: str) -> None:
                 f"{_shaped(mapping, name, shape)} {spec} divides dimension {dim}, of size {n}, "
                 f"into {parts} parts, which is not possible. Pad it, or leave it whole."
             )
-    if aval.divided is not None or spec.unreduced or spec.reduced or is_told(mapping, spec):
-        _check_told(mapping, spec, aval, name)
+    if aval.divided is not None or spec.unreduced or spec.reduced or is_fully_typed(mapping, spec):
+        _check_sharding(mapping, spec, aval, name)
 
 
 def check_result(mapping: Mapping, spec: Any, aval: Any, name: str) -> None:
@@ -280,20 +280,28 @@ def _check_kind(mapping: Mapping, spec: Any, aval: Any, name: str) -> None:
     )
 
 
-def _check_told(mapping: Mapping, spec: PartitionSpec, aval: Any, name: str) -> None:
-    """Raise ValueError unless an argument is divided as ``spec`` says, where its type tells."""
+def _check_sharding(mapping: Mapping, spec: PartitionSpec, aval: Any, name: str) -> None:
+    """Raise ValueError unless the sharding of an argument's type is that of ``spec``."""
     given = [*spec.partitions, *[None] * aval.ndim]
-    told = PartitionSpec(*[None] * aval.ndim) if aval.divided is None else aval.divided.spec
+    own_spec = PartitionSpec(*[None] * aval.ndim) if aval.divided is None else aval.divided.spec
     auto = () if aval.divided is None else aval.divided.mesh.auto_axes  # types tell of others
     is_so = all(
         [a for a in axes_of(q) if a in mapping.axes] == [a for a in axes_of(p) if a not in auto]
-        for q, p in zip(told.partitions, given)
+        for q, p in zip(own_spec.partitions, given)
     )
     own = set(mapping.axes)
-    roles = (told.unreduced & own, told.reduced & own)
+    roles = (own_spec.unreduced & own, own_spec.reduced & own)
     if not is_so or roles != (spec.unreduced, spec.reduced):
         raise ValueError(
             f"shard_map of {mapping.name}{here()}: {name} is of type {aval.str_short()}, and "
             f"its spec in in_specs is {spec}. Reshard it (dovetail.sharding.reshard), or leave "
             "in_specs out: then specs are those of the arguments."
         )
+
+
+def is_fully_typed(mapping: Any, spec: Any) -> bool:
+    """True if a spec must be the sharding of a type: it names axes, and the function is mapped over
+    all axes of a mesh, all of type ``Explicit``. Types without sharding are undivided then."""
+    if not named_axes(spec) or not mapping.mesh.are_all_axes_explicit:
+        return False
+    return set(mapping.axes) == set(mapping.mesh.axis_names)

@@ -1,4 +1,4 @@
-"""What types say of values within ``shard_map``, by JAX's names."""
+"""The manual axes of types of values within ``shard_map``, by JAX's names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Axes = frozenset[Any]
 
 
 class ManualAxisType:
-    """How a value is along the axes of a mesh that a function is mapped over.
+    """The role of each manual axis of a mesh for a value.
 
     Args:
         varying: axes along which devices have different values.
@@ -48,7 +48,7 @@ class ManualAxisType:
 
     @property
     def empty(self) -> bool:
-        """Whether no axis has a role: devices have the same value."""
+        """True if no axis has a role: devices have the same value."""
         return not (self.varying or self.unreduced or self.reduced)
 
     def update(self, **changes: Any) -> ManualAxisType:
@@ -75,9 +75,7 @@ class ManualAxisType:
 
 
 def of_type(aval: Any) -> ManualAxisType:
-    """What a type says of its values along axes that a function is mapped over.
-
-    Nothing of those that are not checked: along these all that is computed counts as varying."""
+    """The roles of manual axes in a type, without unchecked axes, along which all values vary."""
     vma = aval.vma
     unchecked = {name for name, checked in axis_names.manual_axes().items() if not checked}
     return ManualAxisType(

@@ -1,1 +1,1 @@
-"""Functions that say themselves how they are divided among devices."""
+"""Functions with partitioning rules of their own."""

@@ -8,18 +8,37 @@ from typing import Any
 
 from dovetail_base.source import here
 from dovetail_base.wrapping import wraps
-from dovetail_core import callable_name, stage_closed, typeof
+from dovetail_core import ClosedJaxpr, Primitive, callable_name, eval_jaxpr, stage_closed, typeof
 from dovetail_tree.util import tree_flatten, tree_unflatten
 
-from .primitive import custom_partitioning_p
 from .rule import SdyShardingRule, parsed
+
+custom_partitioning_p = Primitive("custom_partitioning", multiple_results=True)
+custom_partitioning_p.def_traits(
+    parameters={
+        "call": "program of the function",
+        "partition": "how it is divided",
+        "mapped": "for each vmap which operands and results have its axis",
+    },
+)
+
+
+@custom_partitioning_p.def_abstract_eval
+def _type(*avals: Any, call: ClosedJaxpr, **params: Any) -> Any:
+    return list(call.out_avals)
+
+
+@custom_partitioning_p.def_decomposition
+def _value(*operands: Any, call: ClosedJaxpr, **params: Any) -> Any:
+    """The results of the function itself, as on one device."""
+    return eval_jaxpr(call.jaxpr, call.consts, *operands)
 
 
 class custom_partitioning:
-    """A function of arrays whose author says how it is divided among devices.
+    """A function of arrays whose author defines how it is partitioned among devices.
 
-    :meth:`def_partition` says so. On one device, within ``shard_map``, and where it is
-    differentiated it is the function; ``vmap`` of it is divided as it is.
+    :meth:`def_partition` does. On one device, within ``shard_map``, and under differentiation it is
+    the function itself; ``vmap`` of it is partitioned in the same way.
 
     Args:
         fun: a function of pytrees of arrays.

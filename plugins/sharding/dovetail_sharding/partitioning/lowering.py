@@ -1,4 +1,5 @@
-"""Calls that XLA asks how to divide, and the answers."""
+"""Lowering of functions with custom partitioning: calls, and the functions by which XLA divides
+them."""
 
 from __future__ import annotations
 
@@ -15,11 +16,11 @@ from dovetail_tree.util import tree_flatten, tree_leaves, tree_unflatten
 from dovetail_xla import ffi, mlir
 from dovetail_xla.shardings import HloSharding, sharding_of_tuple
 
-from ..grids import NamedSharding
 from ..meshes import Mesh
 from ..rules.backends import MeshParts
+from ..shardy import NamedSharding
 from ..specs import PartitionSpec, axes_of
-from .primitive import custom_partitioning_p
+from .function import custom_partitioning_p
 from .rule import SdyShardingRule, parsed, spelled
 
 TARGET = "CustomSPMDPartitioning"
@@ -27,7 +28,7 @@ Level = tuple[tuple[bool, ...], tuple[bool, ...]]
 
 
 class _Entry:
-    """A call in a module: what is needed when XLA has chosen shardings."""
+    """A call in a module, with the data needed once XLA has chosen shardings."""
 
     def __init__(self, grid: Any, platform: str, params: dict[str, Any], avals: Any) -> None:
         self.grid, self.platform, self.params, self.avals = grid, platform, params, avals
@@ -85,7 +86,7 @@ def _inner_shapes(mapped: Sequence[Level], ins: Any, outs: Any) -> list[list[tup
 
 
 def _shardings(entry: _Entry, given: Sequence[HloSharding], avals: Sequence[Any]) -> list[Any]:
-    """As partitions ask of them: with an entry for each dimension, where they have specs."""
+    """Shardings for ``partition`` functions: specs have an entry for each dimension."""
     result: list[Any] = []
     for h, a in zip(given, avals):
         s = entry.grid.sharding_of(h, len(a.shape))
@@ -111,20 +112,23 @@ def _partitioned(
             (outs, _shardings(entry, results, outs)),
         )
     ]
-    mesh, function, given, returned = _asked(entry, list(entry.params["mapped"]), *structs)
+    mapped = list(entry.params["mapped"])
+    mesh, function, given, returned = _partition_result(entry, mapped, *structs)
     parts = [_part(a, s) for a, s in zip(ins, given)]
     text = _lowered(entry, mesh, function, parts, [_part(a, s) for a, s in zip(outs, returned)])
     hlo = [s._to_xla_hlo_sharding(len(a.shape)) for s, a in zip(returned, outs)]
-    whole = sharding_of_tuple(shape, hlo) if shape.is_tuple() else hlo[0]
+    hlo_result = sharding_of_tuple(shape, hlo) if shape.is_tuple() else hlo[0]
     args = [s._to_xla_hlo_sharding(len(a.shape)) for s, a in zip(given, ins)]
-    return text, args, whole
+    return text, args, hlo_result
 
 
-def _asked(entry: _Entry, mapped: list[Level], ins: Any, outs: Any) -> tuple[Any, Any, Any, Any]:
+def _partition_result(
+    entry: _Entry, mapped: list[Level], ins: Any, outs: Any
+) -> tuple[Any, Any, Any, Any]:
     """The mesh, a function of flat parts, and the shardings of arguments and results."""
     params = entry.params
     if mapped:
-        return _asked_of_elements(entry, mapped, ins, outs)
+        return _partition_result_of_elements(entry, mapped, ins, outs)
     in_tree, out_tree = params["in_tree"], params["out_tree"]
     answer = params["partition"](
         *params["static_args"], entry.grid.mesh, tree_unflatten(in_tree, ins),
@@ -144,12 +148,13 @@ def _asked(entry: _Entry, mapped: list[Level], ins: Any, outs: Any) -> tuple[Any
     return mesh, flat, tree_leaves(given, is_leaf=is_leaf), tree_leaves(returned, is_leaf=is_leaf)
 
 
-def _asked_of_elements(entry: _Entry, mapped: list[Level], ins: Any, outs: Any) -> Any:
-    """:func:`_asked` of the elements along the axis of the outermost ``vmap``."""
+def _partition_result_of_elements(entry: _Entry, mapped: list[Level], ins: Any, outs: Any) -> Any:
+    """:func:`_partition_result` of the elements along the axis of the outermost ``vmap``."""
     *rest, (batched, made) = mapped
     flags = (*batched, *made)
     inner = [_element(x) if is_batched else x for x, is_batched in zip((*ins, *outs), flags)]
-    mesh, function, given, returned = _asked(entry, rest, inner[: len(ins)], inner[len(ins) :])
+    split = inner[: len(ins)], inner[len(ins) :]
+    mesh, function, given, returned = _partition_result(entry, rest, *split)
     shardings = (*given, *returned)
     used = {a for s in shardings for p in s.spec for a in axes_of(p)}
     leading = next(x.sharding.spec for x, is_batched in zip((*ins, *outs), flags) if is_batched)
@@ -164,8 +169,8 @@ def _asked_of_elements(entry: _Entry, mapped: list[Level], ins: Any, outs: Any) 
 
 def _element(x: Any) -> Any:
     spec = x.sharding.spec
-    place = x.sharding.update(spec=spec.update(partitions=spec.partitions[1:]))
-    return ShapeDtypeStruct(x.shape[1:], x.dtype, sharding=place)
+    sharding = x.sharding.update(spec=spec.update(partitions=spec.partitions[1:]))
+    return ShapeDtypeStruct(x.shape[1:], x.dtype, sharding=sharding)
 
 
 def _part(aval: Any, sharding: Any) -> ShapedArray:
@@ -215,5 +220,5 @@ def _propagated(sharding: HloSharding, shape: Any, key: bytes) -> HloSharding:
 def _unknown(shape: Any) -> HloSharding:
     if not shape.is_tuple():
         return HloSharding.replicate()
-    whole = [HloSharding.replicate() for _ in shape.tuple_shapes()]
-    return sharding_of_tuple(shape, whole)
+    hlo_result = [HloSharding.replicate() for _ in shape.tuple_shapes()]
+    return sharding_of_tuple(shape, hlo_result)

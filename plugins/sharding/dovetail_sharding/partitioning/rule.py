@@ -67,7 +67,7 @@ class ArrayMapping(tuple[Any, ...]):
 
 
 def _factors(mappings: Iterable[ArrayMapping]) -> Iterator[tuple[str, bool]]:
-    """Each factor, and whether it is a whole dimension."""
+    """Each factor, with True if it is an entire dimension."""
     for d in (d for m in mappings for d in m.own):
         if isinstance(d, CompoundFactor):
             yield from ((f, False) for f in d)
@@ -76,7 +76,7 @@ def _factors(mappings: Iterable[ArrayMapping]) -> Iterator[tuple[str, bool]]:
 
 
 class SdyShardingRule:
-    """Which factors the dimensions of operands and results have.
+    """The factors of the dimensions of operands and results.
 
     Args:
         operand_mappings, result_mappings: an :class:`ArrayMapping`, or a tuple, for each.
@@ -107,16 +107,16 @@ class SdyShardingRule:
             "permutation": tuple(permutation_factors),
         }
         result = list(_factors((*self.operand_mappings, *self.result_mappings)))
-        whole = {f for f, is_whole in result if is_whole}
+        entire = {f for f, is_entire in result if is_entire}
         every = dict.fromkeys(f for f, _ in result)
         self._check_roles(every)
         for f in factor_sizes:
-            if f not in every or f in whole:
-                why = "is a dimension of its own" if f in whole else "is not used"
+            if f not in every or f in entire:
+                why = "is a dimension of its own" if f in entire else "is not used"
                 raise ValueError(
                     f"SdyShardingRule{here()}: a size is given for the factor {f!r}, which {why}."
                 )
-        if lacking := [f for f in every if f not in whole and f not in factor_sizes]:
+        if lacking := [f for f in every if f not in entire and f not in factor_sizes]:
             raise ValueError(
                 f"SdyShardingRule{here()}: the factor {lacking[0]!r} is in compound factors only. "
                 f"Give its size: {lacking[0]}=2, say."
@@ -214,7 +214,7 @@ def spelled(
     outs: Sequence[tuple[int, ...]],
     mapped: Sequence[tuple[Sequence[bool], Sequence[bool]]] = (),
 ) -> str:
-    """A rule as Shardy writes it, for operands and results of these shapes.
+    """A rule in Shardy's text, for operands and results of these shapes.
 
     Args:
         mapped: for each ``vmap``, the innermost first, which operands and results have its axis, in

@@ -1,4 +1,4 @@
-"""What other plugins take of this one, beside its surface."""
+"""Names for other plugins, beside the public surface."""
 
 from typing import TYPE_CHECKING
 

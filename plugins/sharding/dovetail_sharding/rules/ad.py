@@ -1,4 +1,4 @@
-"""Tangents and cotangents of parts: what divides and what joins are each other's transposes."""
+"""Tangents and cotangents of parts: dividing and joining are each other's transposes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from dovetail_ad import jvp_rules, transpose_rules
 from dovetail_core import Primitive, algebra, float0, typeof
 from dovetail_lax import pvary_p
 
-from ..alike import shard_alike_p
+from ..constraints import shard_alike_p
 from ..manual.high import (
+    from_parts,
     high_from_parts_p,
     high_to_parts_p,
-    part_of,
     refuse_unchecked,
-    whole_of,
+    to_parts,
 )
 from ..manual.primitives import from_parts_p, named, one_of_parts_p, to_parts_p
-from ..types.casting import forget, left_unreduced_p, reshard_p
+from ..types.resharding import forget, left_unreduced_p, reshard_p
 
 
 def _linear(primitive: Primitive) -> None:
@@ -51,7 +51,7 @@ def _from_parts_transpose(ct: Any, x: Any, *, mesh: Any, spec: Any) -> list[Any]
 
 
 def _dual(spec: Any) -> Any:
-    """Cotangents of what is unreduced are reduced, and the reverse."""
+    """The spec of cotangents: unreduced axes are reduced there, and the reverse."""
     if not spec.unreduced and not spec.reduced:
         return spec
     return spec.update(unreduced=spec.reduced, reduced=spec.unreduced)
@@ -70,7 +70,7 @@ def _shard_alike_jvp(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[A
 
 
 def _alike_where_there_are_two(values: Sequence[Any]) -> list[Any]:
-    """Tangents or cotangents, of which some may be those of integers, or none."""
+    """Tangents or cotangents with equal shardings, if none of them is symbolic or of an integer."""
     if any(x is None or getattr(typeof(x), "dtype", None) == float0 for x in values):
         return list(values)
     return shard_alike_p.bind(*values)
@@ -83,7 +83,7 @@ def _shard_alike_transpose(cts: Sequence[Any], *args: Any) -> list[Any]:
 
 @transpose_rules.register(reshard_p)
 def _reshard_transpose(ct: Any, x: Any, *, dst_sharding: Any, auto: Any) -> list[Any]:
-    """The cotangent: it is divided as types say that it is wherever it goes, or by the compiler."""
+    """The cotangent with the sharding of its type, or along ``auto`` axes that of the compiler."""
     return [forget(ct, auto) if auto else ct]
 
 
@@ -105,22 +105,22 @@ def _left_unreduced_transpose(ct: Any, x: Any, **params: Any) -> list[Any]:
 @jvp_rules.register(high_to_parts_p)
 def _high_to_parts_jvp(primals: Any, tangents: Any, *, spec: Any, **params: Any) -> Any:
     refuse_unchecked(params["mapping"])
-    x: Any = part_of(x=primals[0], spec=spec, **params)
-    return x, part_of(x=tangents[0], spec=spec.to_tangent_spec(), **params)
+    x: Any = to_parts(x=primals[0], spec=spec, **params)
+    return x, to_parts(x=tangents[0], spec=spec.to_tangent_spec(), **params)
 
 
 @jvp_rules.register(high_from_parts_p)
 def _high_from_parts_jvp(primals: Any, tangents: Any, *, spec: Any, **params: Any) -> Any:
     refuse_unchecked(params["mapping"])
-    x: Any = whole_of(x=primals[0], spec=spec, **params)
-    return x, whole_of(x=tangents[0], spec=spec.to_tangent_spec(), **params)
+    x: Any = from_parts(x=primals[0], spec=spec, **params)
+    return x, from_parts(x=tangents[0], spec=spec.to_tangent_spec(), **params)
 
 
 @transpose_rules.register(high_to_parts_p)
 def _high_to_parts_transpose(ct: Any, x: Any, *, spec: Any, **params: Any) -> Any:
-    return [whole_of(x=ct, spec=spec.to_ct_spec(), back=True, **params)]
+    return [from_parts(x=ct, spec=spec.to_ct_spec(), back=True, **params)]
 
 
 @transpose_rules.register(high_from_parts_p)
 def _high_from_parts_transpose(ct: Any, x: Any, *, spec: Any, back: bool, **params: Any) -> Any:
-    return [part_of(x=ct, spec=spec.to_ct_spec(), **params)]
+    return [to_parts(x=ct, spec=spec.to_ct_spec(), **params)]

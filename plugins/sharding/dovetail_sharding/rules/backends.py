@@ -10,23 +10,22 @@ import numpy as np
 from dovetail_backends import stablehlo_rules
 from dovetail_core import ClosedJaxpr, ShapedArray, Var, describe_source, with_leading
 
-from ..alike import shard_alike_p
-from ..computation import attributes_of, sharding_text
-from ..grids import NamedSharding
+from ..constraints import shard_alike_p
 from ..manual.primitives import (
     from_parts_p,
     one_of_parts_p,
     shard_map_p,
+    stacked_over,
     to_parts_p,
 )
-from ..manual.stacks import stacked_over
 from ..meshes import Mesh
+from ..shardy import NamedSharding, attributes_of, sharding_text
 from ..specs import PartitionSpec, axes_of
-from ..types.casting import left_unreduced_p, reshard_p
+from ..types.resharding import left_unreduced_p, reshard_p
 
 
 class MeshParts(NamedTuple):
-    """The devices of a mesh, told apart along ``axes`` (see ``Parts`` of the plugin backends)."""
+    """A manual region along some axes of a mesh (see ``Parts`` of the plugin backends)."""
 
     mesh: Any
     axes: tuple[Any, ...]
@@ -52,8 +51,8 @@ class MeshParts(NamedTuple):
             return self._index(b, axis)
         out = b.out
         text = b.region([], lambda b: [self._index(b, axis)], "sdy.return", True)
-        whole = sharding_text(self.mesh, [], 0, ())
-        attributes = attributes_of([], [whole], self.mesh, free)
+        undivided = sharding_text(self.mesh, [], 0, ())
+        attributes = attributes_of([], [undivided], self.mesh, free)
         return b.op("sdy.manual_computation", [], out, attributes, [text])
 
     def on_first(self, b: Any, operands: Sequence[Any], emit: Callable[..., Any]) -> None:
@@ -73,18 +72,18 @@ class MeshParts(NamedTuple):
             return b.op("stablehlo.case", [at], [], "", branches)
 
         avals = [x.aval for x in operands]
-        wholes = [sharding_text(self.mesh, [], len(a.shape), free) for a in avals]
+        undivided = [sharding_text(self.mesh, [], len(a.shape), free) for a in avals]
         region = b.region(avals, body, "sdy.return", True)
         b.op(
             "sdy.manual_computation",
             operands,
             [],
-            attributes_of(wholes, [], self.mesh, free),
+            attributes_of(undivided, [], self.mesh, free),
             [region],
         )
 
     def _free(self) -> list[Any]:
-        """The axes along which the devices are not told apart."""
+        """The axes that are not manual."""
         return [a for a in self.mesh.axis_names if a not in self.axes]
 
     def _index(self, b: Any, axis: Any) -> Any:
@@ -102,7 +101,7 @@ class MeshParts(NamedTuple):
 
 
 def _looked_up(b: Any, table: Any, at: Any) -> Any:
-    """The element of a constant at a place."""
+    """The element of a constant at an index."""
     row = at.aval.update(shape=(1,))
     values = b.constant(table, at.aval.update(shape=table.shape))
     result = b.op("stablehlo.dynamic_slice", [values, at], row, "slice_sizes = array<i64: 1>")
@@ -110,7 +109,7 @@ def _looked_up(b: Any, table: Any, at: Any) -> Any:
 
 
 class _Boundary(NamedTuple):
-    """A program that begins and ends with parts, and how each of them is of its whole."""
+    """A program on parts, with the spec of each input and output and True for stacks."""
 
     program: ClosedJaxpr
     ins: list[tuple[Any, bool]]
@@ -118,8 +117,8 @@ class _Boundary(NamedTuple):
 
 
 def _opened(program: ClosedJaxpr, axes: tuple[Any, ...]) -> _Boundary:
-    """Without the operations that divide inputs and join outputs, where these are all that is done
-    with them. For each input and output a spec, and whether it is a stack."""
+    """The program without operations that divide inputs and join outputs, if these have no other
+    uses; for each input and output a spec, and True if it is a stack."""
     jaxpr = program.jaxpr
     uses: dict[Any, list[Any]] = {v: [] for v in jaxpr.outvars if v.__class__ is Var}
     returned = set(uses)
@@ -127,9 +126,9 @@ def _opened(program: ClosedJaxpr, axes: tuple[Any, ...]) -> _Boundary:
         for x in eqn.invars:
             if x.__class__ is Var:
                 uses.setdefault(x, []).append(eqn)
-    gone: set[int] = set()
+    removed: set[int] = set()
 
-    def whole(v: Any) -> tuple[Any, tuple[Any, bool]]:
+    def undivided(v: Any) -> tuple[Any, tuple[Any, bool]]:
         over = stacked_over(v.aval, axes)
         if over or v.aval.divided is None:
             return v, (PartitionSpec(over) if over else PartitionSpec(), bool(over))
@@ -138,16 +137,16 @@ def _opened(program: ClosedJaxpr, axes: tuple[Any, ...]) -> _Boundary:
     def taken(v: Any) -> tuple[Any, tuple[Any, bool]]:
         own = uses.get(v, [])
         if len(own) != 1 or own[0].primitive is not to_parts_p or v in returned:
-            return whole(v)
-        gone.add(id(own[0]))
+            return undivided(v)
+        removed.add(id(own[0]))
         return own[0].outvars[0], (own[0].params["spec"], False)
 
     def given(v: Any) -> tuple[Any, tuple[Any, bool]]:
         made = makers.get(v) if v.__class__ is Var else None
         if made is None:
-            return whole(v)
+            return undivided(v)
         if not uses[v]:
-            gone.add(id(made))
+            removed.add(id(made))
         return made.invars[0], (made.params["spec"], False)
 
     makers = {e.outvars[0]: e for e in jaxpr.eqns if e.primitive is from_parts_p}
@@ -155,7 +154,7 @@ def _opened(program: ClosedJaxpr, axes: tuple[Any, ...]) -> _Boundary:
     changed = jaxpr.replace(
         invars=[v for v, _ in ins],
         outvars=[v for v, _ in outs],
-        eqns=[e for e in jaxpr.eqns if id(e) not in gone],
+        eqns=[e for e in jaxpr.eqns if id(e) not in removed],
     )
     return _Boundary(
         ClosedJaxpr(changed, program.consts), [how for _, how in ins], [how for _, how in outs]
@@ -177,8 +176,8 @@ def _shard_map(b: Any, *operands: Any, jaxpr: Any, mesh: Any, manual_axes: Any) 
 
 
 def _is_divided(b: Any) -> bool:
-    """Whether the program is for several devices. XLA leaves manual computations for one alone
-    where they are functions that another place calls, too."""
+    """True if the program is for several devices. For one XLA does not lower manual computations
+    in functions with several calls."""
     return b.module.partition is not None and len(b.module.partition.devices) > 1
 
 
@@ -198,7 +197,7 @@ def _ids(b: Any, mesh: Any) -> tuple[int, ...]:
 
 
 def _program(b: Any, result: _Boundary, args: Sequence[Any]) -> list[Any]:
-    """Emits the program on parts; stacks have one element here."""
+    """Emits the program on parts; stacks have one element on each device."""
     given = [
         b.op("stablehlo.reshape", [x], v.aval) if is_stack else x
         for x, (_, is_stack), v in zip(args, result.ins, result.program.jaxpr.invars)
@@ -251,7 +250,7 @@ def _one_of_parts(b: Any, x: Any, **params: Any) -> Any:
 
 @stablehlo_rules.register(to_parts_p)
 def _to_parts(b: Any, x: Any, *, mesh: Any, spec: PartitionSpec) -> Any:
-    """The part of a value that each device has as a whole."""
+    """The device's part of a value that each device has undivided."""
     out = b.out
     number = out.update(shape=(), dtype=np.dtype(np.int32))
     starts: list[Any] = []
@@ -270,7 +269,7 @@ def _to_parts(b: Any, x: Any, *, mesh: Any, spec: PartitionSpec) -> Any:
 
 @stablehlo_rules.register(from_parts_p)
 def _from_parts(b: Any, x: Any, *, mesh: Any, spec: PartitionSpec) -> Any:
-    """A whole that the program goes on with, on each device."""
+    """The undivided value on each device, gathered from the parts."""
     for dim, p in enumerate(spec.partitions):
         axes = axes_of(p)
         if not axes:
@@ -291,7 +290,7 @@ def _from_parts(b: Any, x: Any, *, mesh: Any, spec: PartitionSpec) -> Any:
 @stablehlo_rules.register(left_unreduced_p)
 def _left_unreduced(b: Any, x: Any, *, dst_sharding: Any, direct: bool) -> Any:
     # The constraint that follows is one on the operation before, if it is the sum.
-    return x if direct else _as_whole(b, x, dst_sharding)
+    return x if direct else _as_undivided(b, x, dst_sharding)
 
 
 @stablehlo_rules.register(reshard_p)
@@ -300,11 +299,11 @@ def _reshard(b: Any, x: Any, *, dst_sharding: Any, auto: Any) -> Any:
         return b.constrain(x, dst_sharding) if dst_sharding.mesh.explicit_axes else x
     now, then = x.aval.divided, b.out.divided  # it is constrained as all values are of such types
     if then.spec.unreduced and not (now and now.spec.unreduced):
-        x = _as_whole(b, x, then if now is None else now)
+        x = _as_undivided(b, x, then if now is None else now)
     return x
 
 
-def _as_whole(b: Any, x: Any, sharding: Any) -> Any:
+def _as_undivided(b: Any, x: Any, sharding: Any) -> Any:
     """``x`` divided so, but no sum that is left to be done, although it is made one next."""
     none: frozenset[Any] = frozenset()
     spec = sharding.spec.update(unreduced=none, reduced=none)

@@ -7,7 +7,7 @@ from typing import Any
 
 from dovetail_checkify import Report, check_rules
 
-from ..alike import shard_alike_p
+from ..constraints import shard_alike_p
 from ..manual.primitives import from_parts_p, one_of_parts_p, to_parts_p
 
 

@@ -15,15 +15,15 @@ from dovetail_backends import (
 )
 from dovetail_core import ClosedJaxpr
 
-from ..alike import shard_alike_p
+from ..constraints import shard_alike_p
 from ..manual.primitives import (
     counts,
     from_parts_p,
     one_of_parts_p,
     shard_map_p,
+    stacked_over,
     to_parts_p,
 )
-from ..manual.stacks import stacked_over
 from ..specs import PartitionSpec, axes_of
 
 Array = np.ndarray[Any, Any]

@@ -1,4 +1,4 @@
-"""``auto_axes`` and ``explicit_axes``: functions in which types tell of fewer axes, or of more."""
+"""Functions in which axes have other types: ``auto_axes`` and ``explicit_axes``."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from dovetail_tree.util import broadcast_prefix, tree_flatten, tree_map, tree_un
 
 from ..axis_types import AxisType
 from ..contexts import get_abstract_mesh, use_abstract_mesh
-from ..grids import NamedSharding
+from ..shardy import NamedSharding
 from ..specs import PartitionSpec
-from .casting import forget, mesh_of, told
-from .leaving import leaving
+from .resharding import forget, mesh_of, reshard_to
+from .unreduced import leaving
 
 _UNSET: Any = object()
 
@@ -28,16 +28,16 @@ _UNSET: Any = object()
 def auto_axes(
     f: Callable[..., Any] = _UNSET, /, *, axes: Any = None, out_sharding: Any = None
 ) -> Any:
-    """``f``, in which axes of type ``Explicit`` are of type ``Auto``.
+    """``f`` with axes of type ``Explicit`` as axes of type ``Auto``.
 
-    Types within it tell nothing of these axes, so that no operation is ambiguous; the compiler
-    chooses. Results are divided as ``out_sharding`` says.
+    Types in ``f`` have no sharding along these axes, so that no operation is ambiguous; the
+    compiler chooses. Results have the sharding ``out_sharding``.
 
     Args:
         f: a function of pytrees of arrays. Without it, a decorator.
         axes: the name of an axis, or names of some; by default all.
         out_sharding: a PartitionSpec, a sharding, or a pytree of these, a prefix of the result. It
-            can be given to each call in place of here.
+            can also be given to each call.
 
     Raises:
         TypeError (of a call): there is no ``out_sharding``.
@@ -49,7 +49,7 @@ def auto_axes(
     @wraps(f)
     def automatic(*args: Any, **kwargs: Any) -> Any:
         name = f"auto_axes of {callable_name(f)}"
-        wanted = _asked_for(name, "out_sharding", "results", out_sharding, kwargs)
+        wanted = _required(name, "out_sharding", "results", out_sharding, kwargs)
         leaves, tree = tree_flatten((args, kwargs))
         mesh = _mesh(name, leaves)
         own = _axes(name, mesh, axes, AxisType.Explicit)
@@ -62,13 +62,14 @@ def auto_axes(
 def explicit_axes(
     f: Callable[..., Any] = _UNSET, /, *, axes: Any = None, in_sharding: Any = None
 ) -> Any:
-    """``f``, in which axes of type ``Auto`` are of type ``Explicit``: types within it tell of them.
+    """``f`` with axes of type ``Auto`` as axes of type ``Explicit``, along which types have
+    shardings.
 
     Args:
         f: a function of pytrees of arrays. Without it, a decorator.
         axes: the name of an axis, or names of some; by default all.
-        in_sharding: how arguments are divided: a PartitionSpec, a sharding, or a pytree of these, a
-            prefix of the tuple of arguments. It can be given to each call in place of here.
+        in_sharding: the shardings of arguments: a PartitionSpec, a sharding, or a pytree of these,
+            a prefix of the tuple of arguments. It can also be given to each call.
 
     Raises:
         TypeError (of a call): there is no ``in_sharding``.
@@ -80,22 +81,22 @@ def explicit_axes(
     @wraps(f)
     def explicit(*args: Any, **kwargs: Any) -> Any:
         name = f"explicit_axes of {callable_name(f)}"
-        wanted = _asked_for(name, "in_sharding", "arguments", in_sharding, kwargs)
+        wanted = _required(name, "in_sharding", "arguments", in_sharding, kwargs)
         leaves, tree = tree_flatten(args)
         mesh = _mesh(name, leaves)
         own = _axes(name, mesh, axes, None)
         within = mesh.update_axis_types(dict.fromkeys(own, AxisType.Explicit))
         with use_abstract_mesh(within):
             shardings = _prefix(name, "in_sharding", wanted, args, within)
-        inner = [told(x, s, own) for x, s in zip(leaves, shardings)]
+        inner = [reshard_to(x, s, own) for x, s in zip(leaves, shardings)]
         out = _within(mesh, own, AxisType.Explicit, f, tree_unflatten(tree, inner), kwargs)
         return tree_map(lambda x: _forgotten(x, own), out)
 
     return explicit
 
 
-def _asked_for(name: str, option: str, whose: str, given: Any, kwargs: dict[str, Any]) -> Any:
-    """What was given to the decorator, or else to the call, from whose arguments it is taken.
+def _required(name: str, option: str, whose: str, given: Any, kwargs: dict[str, Any]) -> Any:
+    """An option of the decorator, or else of the call, from whose arguments it is removed.
 
     Raises:
         TypeError: neither has it.
@@ -112,39 +113,40 @@ def _asked_for(name: str, option: str, whose: str, given: Any, kwargs: dict[str,
 def with_result(
     sharding: Any, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
-    """``f(*args, **kwargs)``, divided as ``sharding`` says (see ``divided_result``)."""
-    place = _place("out_sharding", sharding, [x for x in tree_flatten(args)[0] if is_value(x)])
-    mesh: Any = getattr(place, "mesh", None)
+    """``f(*args, **kwargs)`` with results of this sharding (see ``divided_result``)."""
+    values = [x for x in tree_flatten(args)[0] if is_value(x)]
+    sharding = _sharding_of("out_sharding", sharding, values)
+    mesh: Any = getattr(sharding, "mesh", None)
     if mesh is not None and mesh.empty:
         return f(*args, **kwargs)
     explicit = () if mesh is None else mesh.explicit_axes
     if mesh is None or not explicit:
-        return tree_map(partial(_moved, place=place), f(*args, **kwargs))
-    left = place.spec.unreduced
+        return tree_map(partial(_moved, sharding=sharding), f(*args, **kwargs))
+    left = sharding.spec.unreduced
     if left:
-        return _left_unreduced(place, f, args, kwargs)
+        return _left_unreduced(sharding, f, args, kwargs)
     if any(_is_reduced(x) for x in tree_flatten((tuple(args), kwargs))[0]):
-        with suppress(ShardingTypeError):  # its cotangent is unreduced where types say of what
-            return tree_map(lambda x: told(x, place), f(*args, **kwargs))
+        with suppress(ShardingTypeError):  # its cotangent is unreduced, by the types within
+            return tree_map(lambda x: reshard_to(x, sharding), f(*args, **kwargs))
     a, k = tree_map(lambda x: _forgotten(x, explicit), (tuple(args), kwargs))
     out = _within(mesh.abstract_mesh, explicit, AxisType.Auto, f, a, k)
-    return tree_map(lambda x: told(x, place, explicit), out)
+    return tree_map(lambda x: reshard_to(x, sharding, explicit), out)
 
 
 def _is_reduced(x: Any) -> bool:
-    told_of = typeof(x).divided if is_value(x) else None
-    return told_of is not None and bool(told_of.spec.reduced)
+    sharding = typeof(x).divided if is_value(x) else None
+    return sharding is not None and bool(sharding.spec.reduced)
 
 
 def _left_unreduced(
-    place: NamedSharding, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+    sharding: NamedSharding, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
-    """A contraction whose sum over devices is left to be done.
+    """A contraction whose sum over devices is left unreduced.
 
     Raises:
-        ShardingTypeError: operands are not divided along these axes where they are contracted.
+        ShardingTypeError: contracted dimensions of operands are not divided along these axes.
     """
-    left = place.spec.unreduced
+    left = sharding.spec.unreduced
     try:
         out, because = leaving(left, f, args, kwargs), None
     except ShardingTypeError as e:
@@ -152,26 +154,27 @@ def _left_unreduced(
     is_made = not any(hasattr(x, "aval") for x in tree_flatten((tuple(args), kwargs))[0])
     if because is not None or not (is_made or _are_sums(out, left)):
         raise ShardingTypeError(
-            f"{callable_name(f)}{here()}: out_sharding is {place.spec}, and the operands are not "
-            f"both divided along {sorted(map(str, left))} where they are contracted, so that there "
-            "is no sum over these to be left unreduced."
+            f"{callable_name(f)}{here()}: out_sharding is {sharding.spec}, and the operands are "
+            f"not both divided along {sorted(map(str, left))} where they are contracted, so that "
+            "there is no sum over these to be left unreduced."
         ) from because
-    return tree_map(lambda x: told(x, place), out)  # a whole is the only summand that is not zero
+    # A value that is not a sum becomes the only summand that is not zero.
+    return tree_map(lambda x: reshard_to(x, sharding), out)
 
 
 def _are_sums(out: Any, axes: Set[Any]) -> bool:
-    told_of = [typeof(x).divided for x in tree_flatten(out)[0]]
-    return all(d is not None and d.spec.unreduced == axes for d in told_of)
+    shardings = [typeof(x).divided for x in tree_flatten(out)[0]]
+    return all(d is not None and d.spec.unreduced == axes for d in shardings)
 
 
-def _moved(x: Any, place: Any) -> Any:
+def _moved(x: Any, sharding: Any) -> Any:
     from ..constraints import with_sharding_constraint
 
-    return device_put(x, place) if get_trace() is EVAL else with_sharding_constraint(x, place)
+    return device_put(x, sharding) if get_trace() is EVAL else with_sharding_constraint(x, sharding)
 
 
-def _place(argument: str, given: Any, values: Sequence[Any]) -> Any:
-    """The sharding that is given; a spec is of the mesh that is set, or of that of the values."""
+def _sharding_of(argument: str, given: Any, values: Sequence[Any]) -> Any:
+    """The sharding of an argument; a spec refers to the mesh that is set, or to that of values."""
     if isinstance(given, PartitionSpec) and get_abstract_mesh().empty:
         mesh = mesh_of(values)
         if not mesh.empty or not (given.unreduced or any(p is not None for p in given)):
@@ -186,7 +189,7 @@ def _forgotten(x: Any, axes: Sequence[Any]) -> Any:
 def _within(
     mesh: Any, axes: Sequence[Any], kind: AxisType, f: Callable[..., Any], args: Any, kwargs: Any
 ) -> Any:
-    """``f(*args, **kwargs)`` where these axes of the mesh are of that type."""
+    """``f(*args, **kwargs)`` with these axes of the mesh as axes of a type."""
     with use_abstract_mesh(mesh.update_axis_types(dict.fromkeys(axes, kind))):
         return f(*args, **kwargs)
 
@@ -202,7 +205,7 @@ def _mesh(name: str, leaves: Sequence[Any]) -> Any:
 
 
 def _axes(name: str, mesh: Any, given: Any, kind: AxisType | None) -> tuple[Any, ...]:
-    """The axes that are meant."""
+    """The axes that are named, or by default those of the other type."""
     if given is None:
         return mesh.explicit_axes if kind is not None else mesh.auto_axes
     names = tuple(given) if isinstance(given, (tuple, list, set, frozenset)) else (given,)
@@ -232,4 +235,4 @@ def _prefix(name: str, argument: str, given: Any, full: Any, mesh: Any) -> list[
 def _results(name: str, out: Any, wanted: Any, mesh: Any, auto: Any) -> Any:
     leaves, tree = tree_flatten(out)
     shardings = _prefix(name, "out_sharding", wanted, out, mesh)
-    return tree_unflatten(tree, [told(x, s, auto) for x, s in zip(leaves, shardings)])
+    return tree_unflatten(tree, [reshard_to(x, s, auto) for x, s in zip(leaves, shardings)])

@@ -6,17 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from dovetail_backends import device_put
+from dovetail_base.placements import resolve_placement
 from dovetail_core import Primitive, ShapedArray, def_impl, float0, here, registry, typeof
+from dovetail_tree.util import broadcast_prefix, tree_flatten
 from dovetail_xla.arrays import ArrayImpl, assemble, shards_of
 
 from ..axis_types import AxisType
 from ..contexts import concrete_mesh, get_abstract_mesh
-from ..grids import NamedSharding
 from ..meshes import Mesh, only_like
-from ..specs import PartitionSpec
+from ..shardy import NamedSharding
+from ..specs import PartitionSpec, axes_of
 
 
-def _places(params: dict[str, Any]) -> list[Any]:
+def _shardings(params: dict[str, Any]) -> list[Any]:
     return [params["dst_sharding"]]
 
 
@@ -25,11 +27,11 @@ reshard_p = Primitive("reshard").def_traits(
     moves=True,
     divides=True,
     parameters={
-        "dst_sharding": "where types say that the result is; nothing where axes are Auto",
-        "auto": "axes of type Auto where the operand was computed: the compiler divides it, and "
-        "its cotangent, along them",
+        "dst_sharding": "the sharding of the result's type; axes of type Auto are not part of it",
+        "auto": "axes of type Auto for the operand: the compiler divides it, and its cotangent, "
+        "along them",
     },
-    places=_places,
+    places=_shardings,
 )
 
 
@@ -40,7 +42,7 @@ def _type(x: ShapedArray, *, dst_sharding: Any, auto: Any) -> ShapedArray:
     if (more := then - now) and (less := now - then):
         raise ValueError(
             f"reshard{here()} of {x.str_short()}: {dst_sharding.spec} leaves the sum along "
-            f"{sorted(map(str, more))} to be done in place of that along {sorted(map(str, less))}. "
+            f"{sorted(map(str, more))} to be done instead of that along {sorted(map(str, less))}. "
             "Do the one first: reshard to a spec without unreduced, then to this one."
         )
     return x.update(sharding=dst_sharding)
@@ -50,10 +52,10 @@ left_unreduced_p = Primitive("left_unreduced").def_traits(
     linear=((0,),),
     divides=True,
     parameters={
-        "dst_sharding": "how types say that the sum is divided that is left to be done",
-        "direct": "whether the operand is the result of that sum, and not made of such results",
+        "dst_sharding": "the sharding of the unreduced sum's type",
+        "direct": "True if the operand is the result of that sum, and not made of such results",
     },
-    places=_places,
+    places=_shardings,
 )
 
 
@@ -65,8 +67,8 @@ def _left_type(x: ShapedArray, *, dst_sharding: Any, direct: bool) -> ShapedArra
 @def_impl(reshard_p)
 def _now(x: Any, *, dst_sharding: Any, auto: Any) -> Any:
     given: Any = typeof(x)
-    told = given.update(sharding=dst_sharding).divided
-    spec = dst_sharding.spec if told is None else told.spec
+    reshard_to = given.update(sharding=dst_sharding).divided
+    spec = dst_sharding.spec if reshard_to is None else reshard_to.spec
     mesh = _devices(x, dst_sharding.mesh)
     if given.is_high or spec.unreduced or (given.divided and given.divided.spec.unreduced):
         return _compiled()(_on(x, mesh), dst_sharding=dst_sharding, auto=auto)
@@ -77,13 +79,13 @@ def _now(x: Any, *, dst_sharding: Any, auto: Any) -> Any:
 
 @def_impl(left_unreduced_p)
 def _left_now(x: Any, *, dst_sharding: Any, direct: bool) -> Any:
-    """At rest the sum has been done: one device has it, and the others zeros."""
+    """The evaluated sum has been reduced: one device gets it as its summand, the others zeros."""
     x = _on(x, _devices(x, dst_sharding.mesh))
     return _compiled()(x, dst_sharding=dst_sharding, auto=())
 
 
 def _on(x: Any, mesh: Mesh) -> Any:
-    """``x``, whose mesh is ``mesh`` if it is another one of its form."""
+    """``x`` on ``mesh`` if it is on another mesh."""
     own: Any = getattr(x, "_sharding", None)
     if own.__class__ is NamedSharding and own.mesh is not mesh and not own.spec.unreduced:
         return device_put(x, NamedSharding(mesh, own.spec))
@@ -91,7 +93,7 @@ def _on(x: Any, mesh: Mesh) -> Any:
 
 
 def _forgotten(x: Any, mesh: Mesh) -> Any:
-    """The same array, on a mesh that is divided as the compiler likes."""
+    """The same array without a sharding in its type, on a mesh without explicit axes."""
     own = x._sharding
     spec = own.spec if isinstance(own, NamedSharding) else PartitionSpec()
     if len(own._internal_device_list) != mesh.size:
@@ -112,11 +114,11 @@ def _compiled() -> Any:
 
 
 def _devices(x: Any, mesh: Any) -> Mesh:
-    """A mesh as it is on devices: those of the array, or of the mesh that is set, or of the only
-    one of its form.
+    """A mesh with devices: those of the array, of the mesh that is set, or of the only mesh of
+    this shape.
 
     Raises:
-        ValueError: there are none of its form.
+        ValueError: there is no such mesh.
     """
     if isinstance(mesh, Mesh):
         return mesh
@@ -133,7 +135,7 @@ def _devices(x: Any, mesh: Any) -> Mesh:
 
 
 def put(x: Any, divided: Any) -> Any:
-    """``x``, traced or at rest, divided so (None: in no way that types tell)."""
+    """``x``, traced or not, with the sharding ``divided`` in its type (None: without one)."""
     aval: Any = typeof(x)
     if aval.dtype == float0 or aval.divided is divided:
         return x
@@ -144,7 +146,7 @@ def put(x: Any, divided: Any) -> Any:
 
 
 def forget(x: Any, axes: Any = None) -> Any:
-    """``x`` of a type that says nothing of some axes of the mesh, by default of all."""
+    """``x`` of a type without sharding along some axes of the mesh, by default all."""
     aval: Any = typeof(x)
     if aval.divided is None:
         return x
@@ -152,7 +154,7 @@ def forget(x: Any, axes: Any = None) -> Any:
 
 
 def forgotten(aval: Any, axes: Any = None) -> NamedSharding:
-    """The sharding by which a type says nothing of some axes."""
+    """The sharding of a type without some axes."""
     mesh = aval.divided.mesh
     mesh = mesh.update_axis_types(
         {a: AxisType.Auto for a in mesh.explicit_axes if axes is None or a in axes}
@@ -164,24 +166,23 @@ def forgotten(aval: Any, axes: Any = None) -> NamedSharding:
     return NamedSharding(mesh, PartitionSpec(*keep))
 
 
-def told(x: Any, sharding: Any, auto: Sequence[Any] = ()) -> Any:
-    """``x`` divided as ``sharding`` says, and of that type.
+def reshard_to(x: Any, sharding: Any, auto: Sequence[Any] = ()) -> Any:
+    """``x`` with a sharding, also in its type.
 
     Args:
-        auto: axes of type Auto where ``x`` was computed: how it is divided along them, and its
-            cotangent, is the compiler's choice.
+        auto: axes of type Auto for ``x``: the compiler divides it, and its cotangent, along them.
     """
     return reshard_p.bind(x, dst_sharding=sharding, auto=tuple(auto))
 
 
 def left_unreduced(x: Any, sharding: Any) -> Any:
-    """A sum over devices, left to be done as ``sharding`` says."""
+    """A sum over devices, left unreduced along the unreduced axes of ``sharding``."""
     return left_unreduced_p.bind(x, dst_sharding=sharding, direct=True)
 
 
 def mesh_of(values: Any) -> Any:
-    """The abstract mesh that is set, or else that of whose axes the types of values tell, or of
-    their arrays; the empty one where there is none."""
+    """The abstract mesh that is set, or else that of the types of values, or of their arrays; the
+    empty one if there is none."""
     result = get_abstract_mesh()
     if not result.empty:
         return result
@@ -193,3 +194,42 @@ def mesh_of(values: Any) -> Any:
         if own is not None:
             return own.abstract_mesh
     return result
+
+
+def reshard(xs: Any, out_shardings: Any) -> Any:
+    """``xs``, a pytree of arrays, with other shardings along axes of type ``Explicit``.
+
+    Args:
+        out_shardings: a NamedSharding, or a PartitionSpec of the mesh that is set; or a pytree of
+            them, a prefix of ``xs``.
+
+    Raises:
+        ValueError: no mesh is set; an axis is of another type; the structures differ.
+        TypeError: something else is given.
+    """
+    leaves, treedef = tree_flatten(xs)
+    kinds = (NamedSharding, PartitionSpec)
+    try:
+        given = broadcast_prefix(out_shardings, xs, is_leaf=lambda v: isinstance(v, kinds))
+    except ValueError as e:
+        text = f"reshard{here()}: out_shardings must be a tree prefix of xs. {e}"
+        raise ValueError(text) from None
+    return treedef.unflatten([reshard_to(x, _explicit(s)) for x, s in zip(leaves, given)])
+
+
+def _explicit(given: Any) -> NamedSharding:
+    sharding = resolve_placement("out_shardings of reshard", given)
+    if not isinstance(sharding, NamedSharding):
+        raise TypeError(
+            f"reshard{here()}: out_shardings has a value of type {type(given).__name__}; give a "
+            "NamedSharding or a PartitionSpec."
+        )
+    types: Any = dict(zip(sharding.mesh.axis_names, sharding.mesh.axis_types))
+    for axis in (a for p in sharding.spec for a in axes_of(p)):
+        if types[axis] is not AxisType.Explicit:
+            raise ValueError(
+                f"reshard{here()}: {sharding.spec} names the axis {axis!r}, which is of type "
+                f"{types[axis]!r}. Arrays are resharded along axes of type Explicit; along others "
+                "use device_put, or lax.with_sharding_constraint in a traced function."
+            )
+    return sharding

@@ -1,7 +1,7 @@
-"""What types say of how arrays are divided: the provider ``type_sharding`` of the kernel.
+"""The shardings in types of arrays: the provider ``type_sharding`` of the kernel.
 
-That is a ``NamedSharding`` of an abstract mesh which names axes of type ``Explicit`` alone, with
-one partition for each dimension. Where it would name none a type says nothing.
+The sharding of a type is a ``NamedSharding`` of an abstract mesh that names axes of type
+``Explicit`` alone, with one partition for each dimension. It is None if it would name no axis.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dovetail_core import ShardingTypeError, cached, here
 
 from ..axis_types import AxisType
 from ..contexts import get_abstract_mesh
-from ..grids import NamedSharding
 from ..meshes import AbstractMesh
 from ..named import tiles
 from ..settings import remove_size_one_mesh_axis_from_type
+from ..shardy import NamedSharding
 from ..specs import UNCONSTRAINED, PartitionSpec, axes_of, without_single
 
 
-class Saying:
+class TypeShardings:
     """See ``dovetail_core.types.type_shardings.Dividing``."""
 
     def default_sharding(self, ndim: int) -> NamedSharding:
@@ -28,7 +28,7 @@ class Saying:
         return NamedSharding(get_abstract_mesh(), PartitionSpec(*[None] * ndim))
 
     def as_sharding(self, divided: Any) -> NamedSharding:
-        """With the types that axes have here: those that a function around is mapped over are
+        """The sharding with the current types of axes: the axes of an enclosing ``shard_map`` are
         Manual."""
         mesh = get_abstract_mesh()
         if not mesh.manual_axes or mesh.shape_tuple != divided.mesh.shape_tuple:
@@ -36,7 +36,7 @@ class Saying:
         return NamedSharding(mesh, divided.spec)
 
     def division_of(self, sharding: Any, shape: tuple[int, ...]) -> NamedSharding | None:
-        """What types say of arrays with this sharding; None where that is nothing.
+        """The sharding in the types of arrays with a sharding, or None.
 
         Raises:
             ValueError: arrays of this shape cannot be divided so.
@@ -51,7 +51,7 @@ class Saying:
         spec = sharding.spec
         if remove_size_one_mesh_axis_from_type.value:
             spec = without_single(mesh, spec)
-        result = _said(mesh, spec, len(shape))
+        result = _type_sharding(mesh, spec, len(shape))
         if result is not None:
             check_divisible(result, shape)
         return result
@@ -63,7 +63,7 @@ class Saying:
         return dims, [f"{k}:{_named(sorted(v, key=str))}" for k, v in roles if v]
 
     def parse(self, dims: Sequence[str], roles: Mapping[str, str]) -> NamedSharding:
-        """What :meth:`text` says, of the mesh that is set.
+        """The sharding of a text by :meth:`text`, on the mesh that is set.
 
         Raises:
             ValueError: none is set, or it has no such axes.
@@ -83,13 +83,13 @@ class Saying:
         self, primitive: Any, avals: Sequence[Any], params: dict[str, Any], results: Sequence[Any]
     ) -> Sequence[Any]:
         """The types of an operation's results, by the table ``sharding.infer``."""
-        from .inferring import infer  # here, so that the table is imported where one is divided
+        from .inference import infer  # here, so that the table is imported where one is divided
 
         return infer(primitive, avals, params, results)
 
     def with_dimension(self, divided: Any, at: int, name: Any) -> NamedSharding | None:
-        """With one more dimension, divided along the axis ``name`` if that is not None. Of a value
-        of no mesh, where none is set, nothing is told."""
+        """The sharding with one more dimension, divided along the axis ``name`` if that is not
+        None; None for a value of no mesh if no mesh is set."""
         mesh = get_abstract_mesh() if divided is None else divided.mesh
         if divided is None and mesh.empty:
             return None
@@ -105,44 +105,44 @@ class Saying:
         return NamedSharding(mesh, spec.update(partitions=parts))
 
     def without_dimension(self, divided: Any, at: int) -> NamedSharding:
-        """With one dimension less."""
+        """The sharding without a dimension."""
         parts = divided.spec.partitions
         return NamedSharding(
             divided.mesh, divided.spec.update(partitions=(*parts[:at], *parts[at + 1 :]))
         )
 
     def cotangent(self, divided: Any) -> Any:
-        """Cotangents of what is reduced are unreduced, and the reverse."""
+        """The sharding of cotangents: reduced axes are unreduced there, and the reverse."""
         spec = divided.spec
         if not spec.unreduced and not spec.reduced:
             return divided
         back = spec.update(unreduced=spec.reduced, reduced=spec.unreduced)
-        return _said(divided.mesh, back, len(back))
+        return _type_sharding(divided.mesh, back, len(back))
 
     def with_division(self, x: Any, divided: Any) -> Any:
-        """``x``, divided so (None: in no way that types tell)."""
-        from .casting import put
+        """``x`` with the sharding ``divided`` in its type (None: without one)."""
+        from .resharding import put
 
         return put(x, divided)
 
     def leaving_unreduced(
         self, axes: Set[Any], f: Callable[..., Any], *args: Any, **kwargs: Any
     ) -> Any:
-        """``f(*args, **kwargs)``, in which sums over devices along ``axes`` are left to be done."""
-        from .leaving import leaving
+        """``f(*args, **kwargs)`` with results that are unreduced along ``axes``."""
+        from .unreduced import leaving
 
         return leaving(axes, f, args, kwargs)
 
     def without_division(self, x: Any) -> Any:
-        """``x`` as a value whose type tells nothing."""
-        from .casting import forget
+        """``x`` as a value whose type has no sharding."""
+        from .resharding import forget
 
         return forget(x)
 
     def result(
         self, sharding: Any, f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
     ) -> Any:
-        """``f(*args, **kwargs)``, divided as ``sharding`` says."""
+        """``f(*args, **kwargs)`` with results of this sharding."""
         from .modes import with_result
 
         return with_result(sharding, f, args, kwargs)
@@ -158,11 +158,11 @@ def _axes_named(mesh: AbstractMesh, text: str) -> tuple[Any, ...]:
     return tuple(known[n] for n in names)
 
 
-SAYING = Saying()
+TYPE_SHARDINGS = TypeShardings()
 
 
 @cached(bound=8192)
-def _said(mesh: AbstractMesh, spec: PartitionSpec, ndim: int) -> NamedSharding | None:
+def _type_sharding(mesh: AbstractMesh, spec: PartitionSpec, ndim: int) -> NamedSharding | None:
     explicit = mesh.explicit_axes
     dims: list[Any] = []
     for p in [*spec.partitions, *[None] * (ndim - len(spec))]:
@@ -170,7 +170,7 @@ def _said(mesh: AbstractMesh, spec: PartitionSpec, ndim: int) -> NamedSharding |
         dims.append(axes)
     if not any(dims) and not spec.unreduced and not spec.reduced:
         return None
-    return _the_one(_all_told(mesh), PartitionSpec(
+    return _the_one(_without_manual(mesh), PartitionSpec(
         *dims, unreduced=spec.unreduced, reduced=spec.reduced
     ))  # fmt: skip
 
@@ -181,14 +181,14 @@ def _the_one(mesh: AbstractMesh, spec: PartitionSpec) -> NamedSharding:
 
 
 @cached(bound=256)
-def _all_told(mesh: AbstractMesh) -> AbstractMesh:
-    """Within a part and outside of it types are of one mesh: what is manual there is no axis of
-    them anyway."""
+def _without_manual(mesh: AbstractMesh) -> AbstractMesh:
+    """The mesh with explicit axes for manual ones, so that types are of one mesh within manual
+    regions and outside; no type has a sharding along manual axes."""
     return mesh.update_axis_types(dict.fromkeys(mesh.manual_axes, AxisType.Explicit))
 
 
 def check_divisible(divided: Any, shape: tuple[int, ...]) -> None:
-    """Raise ValueError unless all parts of arrays of this shape are equally large."""
+    """Raise ValueError unless all parts of arrays of this shape have one size."""
     for dim, (n, k) in enumerate(zip(shape, tiles(divided.mesh, divided.spec, len(shape)))):
         if n % k:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Sums over devices that are left to be done: which operations they are of."""
+"""Functions whose sums over devices are left unreduced."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from dovetail_core import (
 )
 from dovetail_jit import jit
 
-from ..grids import NamedSharding
+from ..shardy import NamedSharding
 from ..specs import PartitionSpec, axes_of
-from .casting import left_unreduced, mesh_of
+from .resharding import left_unreduced, mesh_of
 
 
 class LeavingTrace(Trace):
-    """Hands operations on, and leaves those to be done that are sums over some axes of a mesh."""
+    """A trace that passes operations on, and leaves sums over some axes of a mesh unreduced."""
 
     __slots__ = ("axes",)
     parent: Trace
@@ -33,16 +33,17 @@ class LeavingTrace(Trace):
         self.axes = axes
 
     def process(self, primitive: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        """An operation as it is, or the sum that it is where types say so."""
+        """The operation's results, unreduced if it is a sum over the axes by its types."""
         types = tuple([typeof(x) for x in args])
         parts = self._summed(primitive, types, params) if self.axes <= named_in(types) else None
         if parts is None:
             return self.parent.process(primitive, args, params)
-        place = NamedSharding(mesh_of(args), PartitionSpec(*parts, unreduced=frozenset(self.axes)))
+        spec = PartitionSpec(*parts, unreduced=frozenset(self.axes))
+        sharding = NamedSharding(mesh_of(args), spec)
 
         def summed(*xs: Any) -> Any:
             return left_unreduced(
-                primitive.bind(*type_shardings.without_shardings(xs), **params), place
+                primitive.bind(*type_shardings.without_shardings(xs), **params), sharding
             )
 
         # At rest as one program: what it leaves must not be computed before.
@@ -50,10 +51,10 @@ class LeavingTrace(Trace):
         return run_under(self.parent, run, *args)
 
     def _summed(self, primitive: Any, types: tuple[Any, ...], params: Any) -> Sequence[Any] | None:
-        """How the result is divided, of an operation that is a sum over these axes.
+        """The partitions of the result of an operation that is a sum over these axes; else None.
 
-        It is one where it says that its result is ambiguous because of such a sum, or is linear in
-        its operand, which is divided along these axes where the result is not.
+        An operation is such a sum if its rule refuses it because of the sum, or if it is linear in
+        its operand, which is divided along these axes while the result is not.
         """
         try:
             outs = primitive.infer(types, params).avals
@@ -63,12 +64,12 @@ class LeavingTrace(Trace):
         is_linear = len(types) == 1 and traits.groups(1, params) and not traits.divides
         if not is_linear or self.axes & named_in(outs):
             return None
-        told = outs[0].divided
-        return () if told is None else told.spec.partitions
+        sharding = outs[0].divided
+        return () if sharding is None else sharding.spec.partitions
 
 
 def leaving(axes: Set[Any], f: Callable[..., Any], args: Sequence[Any], kwargs: Any) -> Any:
-    """``f(*args, **kwargs)``, in which sums over devices along ``axes`` are left to be done.
+    """``f(*args, **kwargs)`` with sums over devices along ``axes`` left unreduced.
 
     Raises:
         ShardingTypeError: it is ambiguous for another reason.
@@ -77,6 +78,6 @@ def leaving(axes: Set[Any], f: Callable[..., Any], args: Sequence[Any], kwargs: 
 
 
 def named_in(avals: Sequence[Any]) -> frozenset[Any]:
-    """The axes along which types say that values are divided."""
+    """The axes along which the shardings of types divide values."""
     specs = [d.spec for d in (getattr(a, "divided", None) for a in avals) if d is not None]
     return frozenset([a for s in specs for p in s.partitions for a in axes_of(p)])

@@ -2,24 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence, Set
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from dovetail_backends import string
 from dovetail_core import cached
 from dovetail_xla.shardings import GSPMDSharding, HloSharding, install
 
 from .meshes import BaseMesh
 from .named import NamedSharding as NamedSharding
 from .specs import UNCONSTRAINED, PartitionSpec, axes_of
-from .summands import on_summands
-from .words import words_of
+
+
+def words_of(mesh: BaseMesh) -> dict[Any, str]:
+    """The names of the axes in programs: their own if these are nonempty strings."""
+    plain = all(isinstance(n, str) and n for n in mesh.axis_names)
+    names: Sequence[str] = (
+        mesh.axis_names if plain else [f"axis{i}" for i in range(len(mesh.axis_names))]
+    )
+    return {n: string(text) for n, text in zip(mesh.axis_names, names)}
+
+
+def sharding_text(
+    mesh: Any, partitions: Sequence[Any], ndim: int, axes: Sequence[Any],
+    unreduced: Collection[Any] = (),
+) -> str:  # fmt: skip
+    """The sharding of a value along manual axes: its dimensions are open if other axes are left to
+    the compiler."""
+    words = words_of(mesh)
+    is_open = bool(axes) and len(axes) < len(mesh.axis_names)
+    dims: list[str] = []
+    for p in [*partitions, *[None] * ndim][:ndim]:
+        dims.append(f"{{{', '.join([*(words[a] for a in axes_of(p)), *(['?'] * is_open)])}}}")
+    sizes = ", ".join(f"{words[n]}={size}" for n, size in mesh.shape_tuple)
+    left = ", ".join(words[a] for a in mesh.axis_names if a in unreduced)
+    sums = f", unreduced={{{left}}}" if left else ""
+    return f"<mesh<[{sizes}]>, [{', '.join(dims)}]{sums}>"
+
+
+def attributes_of(ins: Sequence[str], outs: Sequence[str], mesh: Any, axes: Sequence[Any]) -> str:
+    """The attributes of a manual computation along ``axes``."""
+    words = words_of(mesh)
+    names = ", ".join(words[a] for a in mesh.axis_names if a in axes)
+    return (
+        f"in_shardings = #sdy.sharding_per_value<[{', '.join(ins)}]>, "
+        f"manual_axes = #sdy<manual_axes{{{names}}}>, "
+        f"out_shardings = #sdy.sharding_per_value<[{', '.join(outs)}]>"
+    )
+
+
+def on_summands(
+    mesh: Any, axes: Set[Any], b: Any, types: Sequence[Any], operands: Sequence[Any],
+    emit: Callable[..., list[Any]],
+) -> list[Any]:  # fmt: skip
+    """``emit(b, *operands)`` as a manual computation along ``axes``: that of a linear operation on
+    operands of which some are sums along them, and whose results are such sums.
+
+    Told of the results alone, Shardy takes what an operation of several steps makes in between as
+    the sum, which each device has, and ends the process where it does not know the operation.
+    """
+    outs = b.outs
+
+    def body(b: Any, *xs: Any) -> list[Any]:
+        b.outs = tuple([a.without_sharding() for a in outs])
+        return emit(b, *xs)
+
+    divides, b.module.divides = b.module.divides, False
+    try:
+        region = b.region([a.without_sharding() for a in types], body, "sdy.return", True)
+    finally:
+        b.module.divides = divides
+    own = [a for a in mesh.axis_names if a in axes]
+    ins, results = ([_summands_text(mesh, a, own) for a in avals] for avals in (types, outs))
+    attributes = attributes_of(ins, results, mesh, own)
+    return b.op("sdy.manual_computation", operands, list(outs), attributes, [region])
+
+
+def _summands_text(mesh: Any, aval: Any, own: Sequence[Any]) -> str:
+    """The sharding of a value of a type along some axes: unreduced, or replicated."""
+    spec = PartitionSpec() if aval.divided is None else aval.divided.spec
+    return sharding_text(mesh, (), aval.ndim, own, [a for a in spec.unreduced if a in own])
 
 
 class MeshGrid:
-    """The devices of a mesh, as a program is divided along its axes."""
+    """The devices of a mesh along whose axes a program is divided (``Grid`` of ``backends``)."""
 
     __slots__ = ("mesh",)
 
@@ -30,12 +99,12 @@ class MeshGrid:
         return grid_of, (self.mesh,)
 
     @property
-    def told(self) -> bool:
-        """Whether types tell how values are divided along some of its axes."""
+    def has_explicit_axes(self) -> bool:
+        """True if types have shardings along some of its axes."""
         return bool(self.mesh.explicit_axes)
 
     def of_type(self, aval: Any) -> NamedSharding | None:
-        """How values of a type are divided; None where types do not tell all of it."""
+        """The sharding of values of a type; None if some axes are left to the compiler."""
         mesh: Any = self.mesh
         if aval.divided is not None:
             return NamedSharding(mesh, aval.divided.spec)
@@ -44,8 +113,8 @@ class MeshGrid:
         return NamedSharding(mesh, PartitionSpec(*[None] * getattr(aval, "ndim", 0)))
 
     def spelled(self, sharding: Any, ndim: int) -> str | None:
-        """A sharding of arrays of ``ndim`` dimensions as Shardy writes it; None where the axes of
-        this mesh cannot say it."""
+        """A sharding of arrays of ``ndim`` dimensions in Shardy's text; None if it is not one along
+        axes of this mesh."""
         if isinstance(sharding, NamedSharding):
             other: Any = sharding.mesh
             if other is self.mesh or other.shape_tuple == self.mesh.shape_tuple:
@@ -74,14 +143,14 @@ class MeshGrid:
 
 
 def summed(avals: Sequence[Any]) -> frozenset[Any]:
-    """The axes along which values of these types are sums that are left to be done."""
-    told = [a.divided for a in avals if a.divided is not None]
-    return frozenset([a for d in told for a in d.spec.unreduced])
+    """The axes along which values of these types are unreduced."""
+    has_explicit_axes = [a.divided for a in avals if a.divided is not None]
+    return frozenset([a for d in has_explicit_axes for a in d.spec.unreduced])
 
 
 @cached
 def spec_of(mesh: BaseMesh, parts: HloSharding, ndim: int) -> PartitionSpec | None:
-    """The spec by which arrays on a mesh are divided so; None where it takes parts of axes."""
+    """The spec of an XLA sharding on a mesh; None if it divides along parts of axes."""
     if parts.is_replicated():
         return PartitionSpec()
     if not parts.is_tiled():
@@ -106,7 +175,8 @@ def spec_of(mesh: BaseMesh, parts: HloSharding, ndim: int) -> PartitionSpec | No
 
 
 def _axes(mesh: BaseMesh, held: np.ndarray[Any, Any], count: int) -> tuple[Any, ...] | None:
-    """The axes, the slowest first, along which tiles are numbered so; None if there are none."""
+    """The axes, the slowest first, along which tiles are numbered as in ``held``; None if there are
+    none."""
     steps: dict[int, int] = {}
     for axis, size in enumerate(mesh.axis_sizes):
         second = tuple(1 if a == axis else 0 for a in range(held.ndim)) if size > 1 else None
@@ -142,7 +212,7 @@ def _text(mesh: BaseMesh, spec: PartitionSpec, ndim: int) -> str:
 
 
 def _tiled(parts: HloSharding, ndim: int) -> str:
-    """Any sharding by tiles, along axes of its own: a mesh that numbers devices as it does."""
+    """Any sharding by tiles, along axes of a mesh of its own with the same order of devices."""
     sizes = list(parts.tile_assignment_dimensions())
     axes = ", ".join(f'"tile{i}"={n}' for i, n in enumerate(sizes))
     ids = ", ".join(map(str, parts.tile_assignment_devices()))
@@ -157,7 +227,7 @@ def grid_of(mesh: BaseMesh) -> MeshGrid:
 
 
 def _with_dimension(self: Any, at: int, axes: tuple[Any, ...] | None = None) -> NamedSharding:
-    """Of arrays with one more dimension, divided along ``axes`` or as the compiler likes."""
+    """The sharding of arrays with one more dimension, divided along ``axes`` or by the compiler."""
     free: Any = axes or (UNCONSTRAINED if self.mesh.auto_axes else None)
     given = list(self.spec.partitions)
     given += [None] * (at - len(given))
@@ -166,8 +236,8 @@ def _with_dimension(self: Any, at: int, axes: tuple[Any, ...] | None = None) -> 
 
 
 def _settled(self: Any, x: Any) -> NamedSharding:
-    """Without a choice: dimensions that are left to the compiler stay divided as those of ``x``
-    are, where its own mesh is the same, else they become whole."""
+    """The sharding with unconstrained dimensions replaced: by those of the sharding of ``x`` if it
+    is on the same mesh, else by undivided ones."""
     spec: PartitionSpec = self.spec
     if UNCONSTRAINED not in spec.partitions:
         return self
