@@ -9,8 +9,8 @@ if TYPE_CHECKING:
         client as client,
         store as store,
     )
-    from dovetail_distributed.leaving import shutdown as shutdown
-    from dovetail_distributed.living import live_processes as live_processes
+    from dovetail_distributed.liveness import live_processes as live_processes
+    from dovetail_distributed.shutdown import shutdown as shutdown
     from dovetail_distributed.starting import (
         initialize as initialize,
         is_initialized as is_initialized,

@@ -29,10 +29,10 @@ def spell(host: str, port: int) -> str:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens there.
+    """A socket that listens at an address.
 
     Raises:
-        RuntimeError: the port is in use, or the host is none of this machine's.
+        RuntimeError: the port is in use, or the host is not this machine.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     result = socket.socket(family, socket.SOCK_STREAM)
@@ -52,15 +52,15 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def free_port(host: str) -> int:
-    """A port that nobody listens at now."""
+    """A port that is free now."""
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as s:
         s.bind((host, 0))
         return s.getsockname()[1]
 
 
 def reserve(host: str) -> socket.socket:
-    """A socket that keeps a free port, at which :func:`listen` may listen meanwhile: the system
-    gives it to nobody who asks for any port."""
+    """A socket that reserves a free port, at which :func:`listen` may listen: the system does not
+    assign the port to others."""
     result = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
     result.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     result.bind((host, 0))
@@ -79,7 +79,7 @@ def connect(host: str, port: int, seconds: float) -> socket.socket:
             result = socket.create_connection((host, port), max(until - time.monotonic(), 0.1))
             if result.getsockname() != result.getpeername():
                 return result
-            result.close()  # it has met itself: nobody listens, and the system chose this very port
+            result.close()  # connected to itself: the system chose this port, where nothing listens
         except OSError as e:
             if time.monotonic() + 0.1 > until:
                 raise TimeoutError(str(e)) from None
@@ -87,13 +87,12 @@ def connect(host: str, port: int, seconds: float) -> socket.socket:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address is one that only this machine has."""
+    """True if an address is a loopback address."""
     return host == "localhost" or host == "::1" or host.startswith("127.")
 
 
 def own_address(coordinator: str) -> str | None:
-    """The address of this machine by which it reaches the coordinator: that of its network card
-    there. None where the system does not say."""
+    """The address of this machine's network interface towards the coordinator; None if unknown."""
     host, port = parse("coordinator_address", coordinator)
     try:
         infos = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)

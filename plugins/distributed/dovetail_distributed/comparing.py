@@ -1,8 +1,8 @@
-"""Processes compare what they are about to do together, before they wait for each other in vain.
+"""Comparison of programs and values among processes, before they wait for each other in vain.
 
-Each comparison of a group of processes has a number. A process says what it does under that, waits
-until all of the group have, and looks whether all have said the same: that costs three messages to
-process 0, a millisecond on one machine. What a process has compared once it does not compare again.
+Each comparison of a group of processes has a number, under which a process stores what it does. It
+waits until all of the group have, and checks that all are equal: three messages to process 0, a
+millisecond on one machine. Equal comparisons are not repeated.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ _store = KeyValueStore("compare")
 _counts: dict[str, int] = {}
 _known: set[tuple[str, str]] = set()
 _lock = threading.Lock()
-_PATIENCE = 20.0
-"""After how many seconds a process that waits says so."""
+_NOTICE_AFTER = 20.0
+"""Seconds after which a process that waits prints a message."""
 
 
 def compare_program(what: str, text: str, devices: Iterable[Any]) -> None:
     """Raise unless all processes of the devices run the same program next.
 
     Args:
-        what: the program's name and the types that it takes. text: all that it does.
+        what: the program's name and argument types. text: the text of the program.
 
     Raises:
-        RuntimeError: they do not; names what each of them runs.
-        TimeoutError: some do not run any; names them and where they are.
+        RuntimeError: they do not; names the program of each process.
+        TimeoutError: some run none; names them and their lines.
     """
     group = _group(devices)
     if group is None:
@@ -60,7 +60,7 @@ def compare_value(what: str, value: np.ndarray[Any, Any], devices: Iterable[Any]
     """Raise unless all processes of the devices give the same value.
 
     Raises:
-        AssertionError: they do not. TimeoutError: some give none.
+        AssertionError: the values differ. TimeoutError: some processes give none.
     """
     group = _group(devices)
     if group is None:
@@ -77,12 +77,12 @@ def compare_value(what: str, value: np.ndarray[Any, Any], devices: Iterable[Any]
 
 
 def compare_text(what: str, *data: bytes) -> str:
-    """What each process does, ``what``, where ``data`` are not the same; else an empty string."""
+    """A text with ``what`` of each process if ``data`` differ; else an empty string."""
     return _exchange(list(range(global_state.num_processes)), _digest(*data), what)
 
 
 def _group(devices: Iterable[Any]) -> list[int] | None:
-    """The processes of some devices; None where there is nothing to compare."""
+    """The processes of some devices; None if there is nothing to compare."""
     if global_state.client is None or not compare_processes.value:
         return None
     result = sorted({d.process_index for d in devices})
@@ -96,38 +96,38 @@ def _name_of(group: list[int]) -> str:
 
 
 def _digest(*parts: Any) -> str:
-    made = hashlib.blake2b(digest_size=16)
+    digest = hashlib.blake2b(digest_size=16)
     for part in parts:
-        made.update(part)
-    return made.hexdigest()
+        digest.update(part)
+    return digest.hexdigest()
 
 
 def _exchange(group: list[int], digest: str, what: str) -> str:
-    """Compare ``digest``; what each process does, where they are different."""
+    """Compare ``digest``; returns a text with ``what`` of each process if they differ."""
     me, name = global_state.process_id, _name_of(group)
     with _lock:
         number = _counts[name] = _counts.get(name, 0) + 1
-    place = f"{name}/{number}"
+    entry = f"{name}/{number}"
     source = user_source()
     at = f" at {source.filename}:{source.line}" if source is not None else ""
-    _store.set(f"{place}/{me}", json.dumps([digest, f"process {me} {what}{at}"]))
-    same = _store.increment(f"{place}-{digest}")
-    _wait(place, group, f"{what}{at}")
-    if same < len(group):  # others may have come since
-        same = _store.increment(f"{place}-{digest}", 0)
+    _store.set(f"{entry}/{me}", json.dumps([digest, f"process {me} {what}{at}"]))
+    same = _store.increment(f"{entry}-{digest}")
+    _wait(entry, group, f"{what}{at}")
+    if same < len(group):  # others may have arrived since
+        same = _store.increment(f"{entry}-{digest}", 0)
     if same < len(group):
-        result: list[list[str]] = [json.loads(v) for v in _store.items(place).values()]
+        result: list[list[str]] = [json.loads(v) for v in _store.items(entry).values()]
         return _different(result)
-    if me == group[0] and number > 1:  # all have read what was said before
+    if me == group[0] and number > 1:  # all have read the entry before
         before = f"{name}/{number - 1}"
         _store.delete(before)
     return ""
 
 
-def _different(said: list[list[str]]) -> str:
-    """The first of those that say each thing."""
+def _different(entries: list[list[str]]) -> str:
+    """The text of one process for each digest."""
     first: dict[str, str] = {}
-    for digest, what in said:
+    for digest, what in entries:
         first.setdefault(digest, what)
     texts = list(first.values())
     if len({t.partition(" at ")[0].partition(" ")[2].partition(" ")[2] for t in texts}) == 1:
@@ -135,13 +135,13 @@ def _different(said: list[list[str]]) -> str:
     return "; ".join(texts)
 
 
-def _wait(place: str, group: list[int], what: str) -> None:
+def _wait(entry: str, group: list[int], what: str) -> None:
     seconds = compare_timeout.value
-    notice = threading.Timer(_PATIENCE, lambda: say(f"{_waiting(place, group, what)}."))
+    notice = threading.Timer(_NOTICE_AFTER, lambda: say(f"{_waiting(entry, group, what)}."))
     notice.daemon = True
     notice.start()
     try:
-        client().wait_at_barrier(f"dovetail/compare/{place}", int(seconds * 1000), group)
+        client().wait_at_barrier(f"dovetail/compare/{entry}", int(seconds * 1000), group)
     except XlaRuntimeError as e:
         if "DEADLINE_EXCEEDED" not in str(e):
             raise
@@ -150,20 +150,20 @@ def _wait(place: str, group: list[int], what: str) -> None:
     finally:
         notice.cancel()
     raise TimeoutError(
-        f"{_waiting(place, group, what)}{here()}. It gives up after {seconds:g} s "
+        f"{_waiting(entry, group, what)}{here()}. It gives up after {seconds:g} s "
         "(compare_timeout)."
     )
 
 
-def _waiting(place: str, group: list[int], what: str) -> str:
-    """Who waits, and for whom."""
-    came = {int(k) for k in _store.items(place)}
+def _waiting(entry: str, group: list[int], what: str) -> str:
+    """The message of a process that waits: its action, and the absent processes."""
+    arrived = {int(k) for k in _store.items(entry)}
     member = global_state.member
-    known = {} if member is None else member.where_are()
+    lines = {} if member is None else member.where_are()
     absent: list[str] = []
-    for i in (i for i in group if i not in came):
-        who, at = known.get(i, (f"process {i}", ""))
-        absent.append(f"{who}, which is at {at or 'an unknown place'}")
+    for i in (i for i in group if i not in arrived):
+        name, at = lines.get(i, (f"process {i}", ""))
+        absent.append(f"{name}, which is at {at or 'an unknown line'}")
     return (
         f"process {global_state.process_id} {what}, and waits for others to do the same: "
         f"{'; '.join(absent)}"

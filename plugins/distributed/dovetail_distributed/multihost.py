@@ -1,6 +1,6 @@
-"""What ``dovetail.experimental.multihost_utils`` has."""
+"""The public names of ``dovetail.experimental.multihost_utils``."""
 
-from .failures import ProcessFailureError as ProcessFailureError, live_devices as live_devices
+from .liveness import ProcessFailureError as ProcessFailureError, live_devices as live_devices
 from .local_arrays import (
     global_array_to_host_local_array as global_array_to_host_local_array,
     host_local_array_to_global_array as host_local_array_to_global_array,

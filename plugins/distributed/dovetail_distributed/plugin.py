@@ -36,15 +36,15 @@ MANIFEST = Manifest(
         )
     },
     members={
-        f"distributed.detectors.{name}": f"dovetail_distributed.detectors.{target}"
+        f"distributed.detectors.{name}": f"dovetail_distributed.launchers:{target}"
         for name, target in {
-            "launch": "launched:Launched",
-            "slurm": "slurm:Slurm",
-            "ompi": "mpi:OpenMPI",
-            "mpich": "mpi:Hydra",
-            "mpi4py": "mpi:Mpi4py",
-            "tpu": "tpu:CloudTpu",
-            "kubernetes": "kubernetes:Kubernetes",
+            "launch": "Launched",
+            "slurm": "Slurm",
+            "ompi": "OpenMPI",
+            "mpich": "Hydra",
+            "mpi4py": "Mpi4py",
+            "tpu": "CloudTpu",
+            "kubernetes": "Kubernetes",
         }.items()
     },
 )

@@ -1,4 +1,4 @@
-"""Values that several processes have in common."""
+"""Values exchanged and compared among processes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def sync_global_devices(name: str) -> None:
 
     Raises:
         TypeError: ``name`` is no string. AssertionError: a process gives another name.
-        TimeoutError: one does not come (the option ``compare_timeout``); says where it is.
+        TimeoutError: a process does not call it (the option ``compare_timeout``); names its line.
     """
     arguments.string("name", name)
     _same(f"sync_global_devices{here()}: name mismatch", f"syncs {name!r}", name.encode())
@@ -38,8 +38,8 @@ def broadcast_one_to_all(in_tree: Any, is_source: bool | None = None) -> Any:
 
     Args:
         in_tree: arrays, whose types are the same in all processes.
-        is_source: whether that is this process; by default it is the process number 0. A single
-            process is the source whatever it says.
+        is_source: True in that process; by default it is process 0. A single process is always the
+            source.
     """
     leaves = tree_map(np.asarray, device_get(in_tree))
     if process_count() == 1:
@@ -71,7 +71,7 @@ def process_allgather(in_tree: Any, tiled: bool = False) -> Any:
 
     def gathered(x: Any) -> Any:
         if x.__class__ is ArrayImpl and not x.is_fully_addressable:
-            return _whole(x, tiled)
+            return _global_value(x, tiled)
         value = np.asarray(device_get(x))
         if process_count() == 1:
             return value if tiled else value[np.newaxis]
@@ -97,10 +97,10 @@ def assert_equal(in_tree: Any, fail_message: str = "") -> None:
             text = np.array2string(value, threshold=8, edgeitems=2).replace("\n", "")
             shown.append(f"{text} of {value.dtype}{list(value.shape)}")
             data.append(value.tobytes())
-    whole = ", ".join(shown)
-    data.append(whole.encode())
+    text = ", ".join(shown)
+    data.append(text.encode())
     problem = f"assert_equal{here()}: the values differ"
-    _same(f"{fail_message}: {problem}" if fail_message else problem, f"has {whole:.300}", *data)
+    _same(f"{fail_message}: {problem}" if fail_message else problem, f"has {text:.300}", *data)
 
 
 def _same(problem: str, what: str, *data: bytes) -> None:
@@ -111,9 +111,9 @@ def _same(problem: str, what: str, *data: bytes) -> None:
 
 
 def reached_preemption_sync_point(step_id: int) -> bool:
-    """Whether all processes are to save their state at this step, because one is to be ended.
+    """True if all processes should save their state at this step, because one will be terminated.
 
-    All processes ask at each step. Nobody tells a process that was not started as one of several.
+    All processes call it at each step. It is False in a process that was not joined to others.
 
     Raises:
         RuntimeError: the option ``enable_preemption_service`` is off.
@@ -146,9 +146,9 @@ def _mesh() -> Mesh:
 def _stack(value: np.ndarray[Any, Any]) -> Any:
     """An array of which each process has a row."""
     mesh = _mesh()
-    place = NamedSharding(mesh, PartitionSpec("processes"))
+    sharding = NamedSharding(mesh, PartitionSpec("processes"))
     shape = (mesh.size, *value.shape)
-    return make_array_from_callback(shape, place, lambda index: value[np.newaxis])
+    return make_array_from_callback(shape, sharding, lambda index: value[np.newaxis])
 
 
 @cached(bound=16)
@@ -164,7 +164,7 @@ def _gathered(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return np.asarray(device_put(_stack(value), copies))
 
 
-def _whole(x: Any, tiled: bool) -> np.ndarray[Any, Any]:
+def _global_value(x: Any, tiled: bool) -> np.ndarray[Any, Any]:
     if not tiled:
         raise ValueError(
             f"process_allgather{here()} of an array on devices of several processes: it is one "

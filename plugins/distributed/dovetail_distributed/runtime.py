@@ -1,4 +1,4 @@
-"""How the runtime's clients join the processes of a program: the provider ``processes``."""
+"""The provider ``processes``, by which the runtime's clients join the processes of a program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Runtime:
-    """What backends ask when they make their clients."""
+    """Options of backends' clients, and comparisons among processes."""
 
     def cpu_client_options(self) -> Mapping[str, Any]:
         """Further arguments of the CPU's client."""

@@ -1,4 +1,4 @@
-"""The start of a program of several processes."""
+"""The start of a program of several processes: ``initialize``."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from dovetail_base.source import here
 from dovetail_xla import distributed
 
 from .addresses import connect, free_port, is_loopback, listen, parse, spell
-from .detecting import Place, find_place
-from .detectors.launched import is_orphan
-from .leaving import at_exit, let_go, me, watch_forks, where_others_are
+from .detecting import Place, find_position
+from .launchers import is_orphan
 from .options import enable_preemption_service, enable_recoverability, program_timeout
+from .shutdown import at_exit, me, reset, watch_forks, where_others_are
 from .state import global_state
 from .watch.ending import STATUS, end, end_at_once, say, text_of
 from .watch.hub import BEATS, Hub
 from .watch.member import Member, Refused
 from .watch.messages import whereabouts
-from .watch.waiting import Waiting
+from .watch.stalls import Waiting
 
 
 def initialize(
@@ -48,18 +48,18 @@ def initialize(
 
     Args:
         coordinator_address: ``host:port`` of process 0, which listens there.
-        num_processes: how many processes there are. process_id: which one this is.
+        num_processes: the number of processes. process_id: the number of this one.
         local_device_ids: the accelerators of this machine that this process uses.
-        cluster_detection_method: the name of the only detector to ask; ``"deactivate"``: none.
-        initialization_timeout: for how many seconds processes wait for each other.
-        heartbeat_timeout_seconds: after how many without a sign of life a process is lost. Where
-            one is killed or ends, the others hear of it at once. They end, and say whose fault it
-            is (see the option ``enable_recoverability``).
-        shutdown_timeout_seconds: for how many a process that ends waits for the others to.
-        coordinator_bind_address: where process 0 listens; by default at all its addresses, or,
-            where coordinator_address is a loopback address, at that.
+        cluster_detection_method: the name of the only detector to use; ``"deactivate"``: none.
+        initialization_timeout: the seconds that processes wait for each other.
+        heartbeat_timeout_seconds: the seconds without a sign of life after which a process is lost.
+            If one is killed or ends, the others are notified at once. They end, and name the
+            process that caused it (see the option ``enable_recoverability``).
+        shutdown_timeout_seconds: the seconds that a process waits at its end for the others.
+        coordinator_bind_address: the address at which process 0 listens; by default all of its
+            addresses, or coordinator_address if that is a loopback address.
         slice_index: an older name of ``partition_index``.
-        partition_index: in which group of fast connections the accelerators of this process are.
+        partition_index: the group of fast connections that the accelerators of this process are in.
 
     Raises:
         RuntimeError: it was called before, or there are arrays already; process 0 cannot listen;
@@ -76,8 +76,8 @@ def initialize(
         partition_index = slice_index if partition_index is None else partition_index
     _check_time()
     given = Place(coordinator_address, num_processes, process_id, _numbers(local_device_ids))
-    place = find_place(given, cluster_detection_method, initialization_timeout)
-    host, port = parse("coordinator_address", place.coordinator_address)
+    position = find_position(given, cluster_detection_method, initialization_timeout)
+    host, port = parse("coordinator_address", position.coordinator_address)
     seconds = {
         "initialization_timeout": initialization_timeout,
         "heartbeat_timeout_seconds": heartbeat_timeout_seconds,
@@ -89,36 +89,38 @@ def initialize(
     global_state.partition_index = partition_index
     global_state.shutdown_timeout = shutdown_timeout_seconds
     try:
-        _join(place, host, port, coordinator_bind_address, seconds)
+        _join(position, host, port, coordinator_bind_address, seconds)
     except BaseException:
-        let_go()
+        reset()
         raise
     atexit.register(at_exit)
     watch_forks()
 
 
 def is_initialized() -> bool:
-    """Whether this process is one of several that were joined."""
+    """True if this process was joined to others."""
     return global_state.client is not None
 
 
 def _join(
-    place: Place, host: str, port: int, bind_address: str | None, seconds: dict[str, Any]
+    position: Place, host: str, port: int, bind_address: str | None, seconds: dict[str, Any]
 ) -> None:
-    process, processes = place.process_id, place.num_processes
+    process, processes = position.process_id, position.num_processes
     assert process is not None and processes is not None
     until = time.monotonic() + seconds["initialization_timeout"]
     state = global_state
     state.process_id, state.num_processes = process, processes
     state.coordinator_address = spell(host, port)
-    state.local_device_ids = place.local_device_ids
+    state.local_device_ids = position.local_device_ids
     bind = _bind_address(host, port, bind_address)
-    # Where the watch sees that a result is not there, it says more: it is to come first.
+    # The watch's message about a missing result says more, so that it should come first.
     pause = seconds["heartbeat_timeout_seconds"] / BEATS
     distributed.limit_collectives(ceil(program_timeout.value + 3 * pause))
     if process == 0:
-        state.hub = Hub(listen(*bind), processes, seconds["heartbeat_timeout_seconds"], place.job)
-    state.member = _member(host, port, seconds, place.job)
+        state.hub = Hub(
+            listen(*bind), processes, seconds["heartbeat_timeout_seconds"], position.job
+        )
+    state.member = _member(host, port, seconds, position.job)
     if state.hub is not None:
         _gather(state.hub, seconds["initialization_timeout"], until)
         service_port = free_port(bind[0])
@@ -126,7 +128,7 @@ def _join(
         state.service = distributed.serve(service, processes, 30)
         state.hub.start(service_port)
     try:
-        # Process 0 says first whom it waits for.
+        # Process 0 first reports the processes that it waits for.
         service_port = state.member.wait_for_start(max(until + 2 - time.monotonic(), 0.1))
     except Refused as e:
         raise RuntimeError(f"{me()} at {state.coordinator_address}{here()}: {e}") from None
@@ -158,13 +160,13 @@ def _member(host: str, port: int, seconds: dict[str, Any], job: str | None) -> M
 
     orphan = is_orphan()
 
-    def look() -> None:
+    def poll() -> None:
         if orphan():
             threading.Thread(target=_end_orphan, daemon=True).start()
-        if (result := waiting.look()) is not None:
+        if (result := waiting.poll()) is not None:
             threading.Thread(target=_end_waiting, args=(result,), daemon=True).start()
 
-    return Member(connection, state.process_id, state.num_processes, beat, _on_failure, look, job)
+    return Member(connection, state.process_id, state.num_processes, beat, _on_failure, poll, job)
 
 
 def _live_arrays() -> list[Any]:
@@ -172,7 +174,7 @@ def _live_arrays() -> list[Any]:
 
 
 def _end_orphan() -> None:
-    """End this process: nobody reads what it writes."""
+    """End this process, whose output nobody reads."""
     member, hub = global_state.member, global_state.hub
     if member is not None:
         member.fail("was left by dovetail launch, which ended")
@@ -187,7 +189,7 @@ def _end_waiting(kind: str) -> None:
     why = f"waited {program_timeout.value:g} s (program_timeout) for a result of type {kind} of a"
     why += " program that all processes are to run"
     say(
-        f"{me()} has {why}, at {whereabouts() or 'an unknown place'}; {where_others_are(member)}. "
+        f"{me()} has {why}, at {whereabouts() or 'an unknown line'}; {where_others_are(member)}. "
         f"It ends now with exit status {STATUS}."
     )
     member.fail(why)

@@ -1,4 +1,4 @@
-"""What this process knows of the program of several processes that it is part of."""
+"""The state of this process as one of several."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class State:
-    """A process alone, until ``initialize`` is called.
+    """The state of a process; that of a process alone until ``initialize`` is called.
 
     Attributes:
         process_id: the number of this process among ``num_processes``.
         service: the runtime's coordination service, in process 0. client: its client.
-        coordinator_address: where process 0 is found.
-        local_device_ids: which of the machine's devices this process uses; None means all.
-        preemption_sync_manager: what tells of signals to end, or None.
+        coordinator_address: the address of process 0.
+        local_device_ids: the machine's devices that this process uses; None means all.
+        preemption_sync_manager: the manager of termination signals, or None.
         hub, member: this process's parts of the watch.
     """
 
@@ -36,9 +36,9 @@ class State:
     member: Member | None = None
 
     def clear(self) -> None:
-        """A process alone again."""
+        """Become the state of a process alone."""
         self.__dict__.update(vars(State()))
 
 
 global_state = State()
-"""What this process knows now."""
+"""The state of this process."""

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from dovetail_distributed import launchers
 from dovetail_distributed.addresses import parse, spell
-from dovetail_distributed.detecting import Place, find_place
-from dovetail_distributed.detectors import tpu
-from dovetail_distributed.detectors.slurm import first_host
+from dovetail_distributed.detecting import Place, find_position
+from dovetail_distributed.launchers import first_host
 
 PREFIXES = ("SLURM_", "OMPI_", "PMI", "MPI_", "HYDRA_", "TPU_", "KUBERNETES_", "JOB_", "MEGASCALE")
 
@@ -33,7 +33,7 @@ def env(monkeypatch):
 
 
 def find(method: str | None = None, **given: object) -> Place:
-    return find_place(Place(**given), method, 5)  # type: ignore[arg-type]
+    return find_position(Place(**given), method, 5)  # type: ignore[arg-type]
 
 
 def port(place: Place) -> int:
@@ -139,7 +139,7 @@ def test_mpi4py(env, monkeypatch):
 
     fake = SimpleNamespace(COMM_WORLD=World(), COMM_TYPE_SHARED=0)
     monkeypatch.setitem(sys.modules, "mpi4py.MPI", fake)
-    monkeypatch.setattr("dovetail_distributed.detectors.mpi.util.find_spec", lambda name: fake)
+    monkeypatch.setattr("dovetail_distributed.launchers.util.find_spec", lambda name: fake)
     assert find("mpi4py") == Place("head:21000", 6, 4, (1,))
     with pytest.raises(ValueError, match="lacks coordinator_address"):
         find()  # it is asked where it is named
@@ -167,8 +167,8 @@ def test_cloud_tpu(env, monkeypatch):
 
 def test_metadata_of_a_tpu(env, monkeypatch):
     told = {"worker-network-endpoints": "a:b:10.0.0.2,c:d:10.0.0.3", "agent-worker-number": "1"}
-    monkeypatch.setattr(tpu.os.path, "exists", lambda path: True)
-    monkeypatch.setattr(tpu, "metadata", lambda name, timeout: told[name])
+    monkeypatch.setattr(launchers.os.path, "exists", lambda path: True)
+    monkeypatch.setattr(launchers, "metadata", lambda name, timeout: told[name])
     assert find("tpu") == Place("10.0.0.2:8476", 2, 1)
 
 

@@ -1,4 +1,4 @@
-"""Processes of one program: started, read from, and ended together."""
+"""Processes of one program: their start, output and end."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from secrets import token_hex
 from typing import Any, BinaryIO
 
 from ..addresses import reserve
-from ..detectors.launched import COORDINATOR, JOB, LAUNCHER, PROCESS, PROCESSES
+from ..launchers import COORDINATOR, JOB, LAUNCHER, PROCESS, PROCESSES
 from ..watch.ending import STATUS
 
 _HOST = "127.0.0.1"
 _ENDING = [getattr(signal, s) for s in ("SIGTERM", "SIGHUP") if hasattr(signal, s)]
 _CLEAR = b"\x1b[K"
-"""To a terminal: clear the line, of which what is written next may not be as long."""
+"""The terminal's sequence that clears a line, for output over a longer one."""
 
 
 class Launch:
     """Processes that run one command, each with those that it starts in a group of its own.
 
     Args:
-        command: what each of them runs. count: how many there are.
-        devices: into how many devices each divides the CPU; None leaves that to the program.
-        port: where process 0 listens. grace: how long processes have to end, in seconds.
+        command: the command of each of them. count: their number.
+        devices: the number of CPU devices of each; None leaves that to the program.
+        port: the port of process 0. grace: the seconds that processes have to end.
     """
 
     def __init__(
@@ -49,9 +49,9 @@ class Launch:
         self._children: list[subprocess.Popen[bytes]] = []
 
     def run(self) -> int:
-        """Run them to the end; the exit status of the first that failed, or 0."""
-        with reserve(_HOST) as kept:  # to the end, or another job's processes might come
-            self.port = self.port or kept.getsockname()[1]
+        """Run them to the end; returns the exit status of the first that failed, or 0."""
+        with reserve(_HOST) as reserved:  # to the end, or another job might get the port
+            self.port = self.port or reserved.getsockname()[1]
             return self._run()
 
     def _run(self) -> int:
@@ -63,9 +63,10 @@ class Launch:
             for index in range(self.count):
                 self._children.append(self._start(index))
             for index, child in enumerate(self._children):
-                made = threading.Thread(target=self._read, args=(index, child.stdout), daemon=True)
-                made.start()
-                readers.append(made)
+                args = index, child.stdout
+                reader = threading.Thread(target=self._read, args=args, daemon=True)
+                reader.start()
+                readers.append(reader)
             return self._wait()
         except KeyboardInterrupt as e:
             how: signal.Signals = e.args[0] if e.args else signal.SIGINT
@@ -122,16 +123,16 @@ class Launch:
         print(f"dovetail launch: {text}", file=sys.stderr, flush=True)
 
     def _wait(self) -> int:
-        """Wait for the end of all, or for a failure and what it takes with it."""
-        until = told = None
+        """Wait for the end of all, or for a failure and the processes that end because of it."""
+        until = culprit = None
         while True:
             ended = {i: c.returncode for i, c in enumerate(self._children) if c.poll() is not None}
             failed = [i for i, status in ended.items() if status]
             # Those that end because of another one may be faster than that one.
             culprits = [i for i in failed if ended[i] != STATUS]
-            if culprits and told is None:
-                told = culprits[0]
-                self._say(f"process {told} {_spell(ended[told])}")
+            if culprits and culprit is None:
+                culprit = culprits[0]
+                self._say(f"process {culprit} {_spell(ended[culprit])}")
             if failed and until is None:
                 until = time.monotonic() + self.grace
             late = until is not None and time.monotonic() > until
@@ -139,12 +140,12 @@ class Launch:
                 still = ", ".join(str(i) for i in range(self.count) if i not in ended)
                 self._say(f"after {self.grace:g} s there still run: {still}; ending them")
             if late or len(ended) == self.count:
-                first = told if told is not None else (failed or [0])[0]
+                first = culprit if culprit is not None else (failed or [0])[0]
                 return _status(ended[first]) if failed else 0
             time.sleep(0.02)
 
     def _ask(self, how: signal.Signals, seconds: float) -> None:
-        """Ask those that still run to end, and give them time."""
+        """Send running processes a signal, and wait for their end."""
         running = [c for c in self._children if c.poll() is None]
         for child in running:
             _tell(child, how)
@@ -154,7 +155,7 @@ class Launch:
                 child.wait(max(until - time.monotonic(), 0))
 
     def _kill(self) -> None:
-        """Kill those that do not listen, and what any has left behind that has not ended well."""
+        """Kill the processes that still run, and the groups of those that failed."""
         for child in self._children:
             if child.poll() != 0:
                 _tell(child, signal.SIGKILL)
@@ -182,5 +183,5 @@ def _spell(status: int) -> str:
 
 
 def _status(returncode: int) -> int:
-    """As a shell says it."""
+    """The exit status of a process as shells report it."""
     return 128 - returncode if returncode < 0 else returncode

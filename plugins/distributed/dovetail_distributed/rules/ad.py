@@ -1,4 +1,4 @@
-"""Derivatives of what makes arrays of all processes: each operation is the other's transpose."""
+"""Derivatives of conversions between local and global arrays, each the other's transpose."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dovetail_backends import device_put
 from dovetail_core import Primitive
 from dovetail_sharding import NamedSharding
 
-from ..casting import to_global_p, to_local_p
+from ..local_arrays import to_global_p, to_local_p
 
 
 def _linear(primitive: Primitive, other: Primitive) -> None:

@@ -1,4 +1,4 @@
-"""Arrays of all processes with a mapped axis, which nothing divides."""
+"""Batching of conversions between local and global arrays; the mapped axis is not divided."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from dovetail_batching import batch_rules
 from dovetail_core import Primitive
 
-from ..casting import to_global_p, to_local_p
+from ..local_arrays import to_global_p, to_local_p
 
 
 def _mapped(primitive: Primitive) -> None:

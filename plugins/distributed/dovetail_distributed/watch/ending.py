@@ -1,4 +1,4 @@
-"""How a process ends that cannot go on, because another one is lost."""
+"""The end of a process that cannot go on, because another one is lost."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ STATUS = 70
 def end(
     result: dict[str, Any], process: int, processes: int, others: Callable[[], int] = int
 ) -> None:
-    """Say what is known, and end this process at once; process 0 when the others have, within 1 s.
+    """Print the reason, and end this process at once; process 0 after the others, within 1 s.
 
     Args:
-        others: how many other processes are there still. (The runtime's service ends with process
-            0, and its clients do not bear that.)
+        others: returns the number of other processes that still run. (The runtime's service ends
+            with process 0, and its clients crash then.)
 
-    Nothing else ends a computation that waits for another process: no exception can be raised in a
-    thread that is in the runtime, and handlers that run at exit would wait for it, too.
+    A computation that waits for another process cannot be ended otherwise: no exception can be
+    raised in a thread that is in the runtime, and exit handlers would wait for it, too.
     """
     say(text_of(result, process, processes))
     end_at_once(others, 0.05 if result["process"] == 0 else 0.5)
@@ -36,7 +36,7 @@ def end_at_once(others: Callable[[], int] = int, seconds: float = 0.5) -> None:
     """End this process (see :func:`end`); ``seconds`` are for what is written."""
     flushing = threading.Thread(target=_flush, daemon=True)
     flushing.start()
-    flushing.join(seconds)  # who holds the file may never give it
+    flushing.join(seconds)  # another thread may hold the file's lock for ever
     wait_for_others(others)
     os._exit(STATUS)
 
@@ -49,7 +49,7 @@ def wait_for_others(others: Callable[[], int]) -> None:
 
 
 def text_of(result: dict[str, Any], process: int, processes: int, goes_on: bool = False) -> str:
-    """What a process says of the loss of another one."""
+    """The message of a process about the loss of another one."""
     me = identity()
     own = f"process {process} (host {me['host']}, pid {me['pid']})"
     at, why = whereabouts(), str(result["why"]).rstrip(".")
@@ -68,7 +68,7 @@ def text_of(result: dict[str, Any], process: int, processes: int, goes_on: bool 
 
 
 def say(text: str) -> None:
-    """Write to the standard error, whoever holds Python's own file."""
+    """Write to the standard error, without the lock of Python's own file."""
     with suppress(OSError):
         os.write(2, f"dovetail: {text}\n".encode())
 

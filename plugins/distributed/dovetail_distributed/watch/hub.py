@@ -1,4 +1,4 @@
-"""What process 0 runs: it lets the processes of one job in, and tells all when one is lost."""
+"""The hub in process 0: it admits the processes of one job, and notifies all if one is lost."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from typing import Any
 from .messages import Lines
 
 BEATS = 10
-"""How many heartbeats there are in the time after which a process counts as lost."""
+"""The number of heartbeats in the time after which a process counts as lost."""
 
 
 @dataclass
 class Guest:
-    """A process that has come.
+    """A connected process.
 
     Attributes:
-        at: the user's line that it ran when it last told. leaving: whether it waits for the end.
+        at: the user's line of its last message. leaving: True if it waits for the end.
     """
 
     lines: Lines
     process: int
     host: str
     pid: int
-    heard: float
+    last_seen: float
     at: str = ""
     leaving: bool = False
 
@@ -42,7 +42,7 @@ class Hub:
 
     Args:
         timeout: seconds without a sign of life after which a process is lost.
-        job: which one this is; None where nobody says.
+        job: the job's identifier; None if unknown.
     """
 
     listener: socket.socket
@@ -53,7 +53,7 @@ class Hub:
     complete: threading.Event = field(default_factory=threading.Event)
     _started: dict[str, Any] | None = None
     _stopped: bool = False
-    _gone: bool = False
+    _all_leaving: bool = False
     _silent: list[Guest] = field(default_factory=list[Guest])
 
     def __post_init__(self) -> None:
@@ -64,47 +64,47 @@ class Hub:
         self.thread.start()
 
     def missing(self) -> list[int]:
-        """The processes that have not come."""
+        """The processes that have not connected."""
         return [i for i in range(self.processes) if i not in self.guests]
 
     def others(self) -> int:
-        """How many connections to other processes there are."""
+        """The number of connections to other processes."""
         return max(len(self._selector.get_map()) - 2, 0)
 
     def start(self, port: int) -> None:
-        """Tell all where the runtime's service is."""
+        """Send all processes the port of the runtime's service."""
         self._started = {"is": "start", "port": port}
         self._tell(**self._started)
 
     def refuse_all(self, why: str) -> None:
-        """Tell those that have come that there will be no start."""
+        """Notify connected processes that the job does not start."""
         self._tell(**{"is": "refused", "why": why})
 
     def stop(self) -> None:
-        """Let no process in any more."""
+        """Stop admitting processes."""
         self._stopped = True
 
     def abandon(self) -> None:
         """Close a forked process's copies of the connections, which stay the parent's."""
         self._stopped = True
-        for key in self._selector.get_map().values():  # what is watched is the parent's, too
+        for key in self._selector.get_map().values():  # the selector is shared with the parent
             key.fileobj.close()  # type: ignore[union-attr]
         for guest in self._silent:
             guest.lines.connection.close()
 
     def _run(self) -> None:
         pause = self.timeout / BEATS
-        last, told = time.monotonic(), 0.0
+        last, sent = time.monotonic(), 0.0
         while not self._stopped:
             for key, _ in self._selector.select(min(pause, 0.5)):
                 self._enter() if key.data is None else self._hear(key.data)
             now = time.monotonic()
             if now - last > self.timeout / 2:  # this process was stopped: the others were not
                 for guest in self.guests.values():
-                    guest.heard = now
+                    guest.last_seen = now
             last = now
-            if now - told > pause:
-                told = now
+            if now - sent > pause:
+                sent = now
                 self._tell(**{"is": "beat"})
             self._check(now)
         self.listener.close()
@@ -126,14 +126,14 @@ class Hub:
             if guest is None:
                 messages = None
                 break
-            guest.heard = time.monotonic()
+            guest.last_seen = time.monotonic()
             self._understand(guest, message)
         if messages is None:
             self._selector.unregister(lines.connection)
             lines.close()
             if guest is not None and self.guests.get(guest.process) is guest:
                 del self.guests[guest.process]
-                if not self._gone:
+                if not self._all_leaving:
                     self._lost(guest, "ended without a word: it was killed, or it crashed")
 
     def _understand(self, guest: Guest, message: dict[str, Any]) -> None:
@@ -147,11 +147,11 @@ class Hub:
         elif message["is"] == "leave":
             guest.leaving = True
             if all(g.leaving for g in self.guests.values()) and not self.missing():
-                self._gone = True
+                self._all_leaving = True
                 self._tell(**{"is": "go"})
 
     def _admit(self, lines: Lines, message: dict[str, Any]) -> Guest | None:
-        """The process that says hello, unless it belongs to another job."""
+        """The process of a hello message, unless it belongs to another job."""
         process, processes = message.get("process"), message.get("processes")
         name = f"process {process} of {processes} (host {message.get('host')}, pid "
         name += f"{message.get('pid')})"
@@ -182,9 +182,9 @@ class Hub:
         return guest
 
     def _check(self, now: float) -> None:
-        """Who has not been heard for too long is lost."""
+        """Declare processes lost that have sent nothing for too long."""
         for guest in list(self.guests.values()):
-            if now - guest.heard > self.timeout:
+            if now - guest.last_seen > self.timeout:
                 del self.guests[guest.process]
                 why = f"gave no sign of life for {self.timeout:g} s: it is stopped, or cut off"
                 guest.lines.send(**{"is": "failure", **self._about(guest, why)})
@@ -193,7 +193,7 @@ class Hub:
                 self._lost(guest, why)
 
     def _lost(self, guest: Guest, why: str) -> None:
-        if self._started is None:  # somebody else may take its place until the job begins
+        if self._started is None:  # until the job starts another process may have its number
             return
         self._tell(**{"is": "failure", **self._about(guest, why)})
 

@@ -1,4 +1,4 @@
-"""What every process runs: it tells process 0 that it lives, and hears whether the others do."""
+"""The watch in every process: it sends heartbeats to process 0, and receives losses of others."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 from .hub import BEATS
 from .messages import Lines, identity, whereabouts
 
-TOLD = 1.0
-"""After how many seconds at most a process tells that it is at another line."""
+REPORT_LINE = 1.0
+"""Seconds within which a process reports that it runs another line."""
 
 
 class Refused(Exception):
-    """Process 0 does not let this process in."""
+    """Process 0 does not admit this process."""
 
 
 class Member:
@@ -24,8 +24,8 @@ class Member:
 
     Args:
         timeout: seconds without a sign of life after which process 0 is lost.
-        on_failure: called with what is known of a process that was lost, in a thread of its own.
-        look: called at each heartbeat. job: which one this process belongs to, if it knows.
+        on_failure: called with the facts of a process that was lost, in a thread of its own.
+        poll: called at each heartbeat. job: the identifier of this process's job, if known.
     """
 
     def __init__(
@@ -35,22 +35,22 @@ class Member:
         processes: int,
         timeout: float,
         on_failure: Callable[[dict[str, Any]], None],
-        look: Callable[[], None],
+        poll: Callable[[], None],
         job: str | None = None,
     ) -> None:
         self.process = process
         self.timeout = timeout
         self.lost: set[int] = set()
         self._on_failure = on_failure
-        self._look = look
+        self._poll = poll
         self._lines = Lines(connection)
         self._port: int | None = None
         self._refusal = ""
         self._changed = threading.Condition()
-        self._gone = self._leaving = self._over = False
-        self._found: dict[str, list[str]] | None = None
+        self._all_leaving = self._leaving = self._over = False
+        self._lines_of_all: dict[str, list[str]] | None = None
         self._pause = timeout / BEATS
-        connection.settimeout(min(self._pause, TOLD))
+        connection.settimeout(min(self._pause, REPORT_LINE))
         hello = {"is": "hello", "process": process, "processes": processes, "job": job}
         self._lines.send(**hello, **identity())
         self.thread = threading.Thread(target=self._run, name="dovetail-watch", daemon=True)
@@ -71,14 +71,14 @@ class Member:
         return self._port
 
     def leave(self, seconds: float) -> bool:
-        """Wait until all processes want to leave; whether they do in time."""
+        """Wait until all processes leave; returns True if they do in time."""
         self._leaving = True
         self._lines.send(**{"is": "leave", "at": whereabouts()})
         with self._changed:
-            return self._changed.wait_for(lambda: self._gone, seconds)
+            return self._changed.wait_for(lambda: self._all_leaving, seconds)
 
     def fail(self, why: str, at: str = "") -> None:
-        """Tell the others that this process cannot go on; they hear when it has ended.
+        """Notify the others that this process cannot go on.
 
         Args:
             at: the user's line; by default the one that runs.
@@ -87,15 +87,15 @@ class Member:
         self._lines.send(**{"is": "failed", "why": why, "at": at or whereabouts()})
 
     def where_are(self, seconds: float = 2.0) -> dict[int, tuple[str, str]]:
-        """The name of each process that lives, and the user's line that it ran lately."""
-        self._found = None
+        """The name of each process that lives, and the user's line of its last message."""
+        self._lines_of_all = None
         self._lines.send(**{"is": "where"})
         with self._changed:
-            self._changed.wait_for(lambda: self._found is not None, seconds)
-        return {int(k): (v[0], v[1]) for k, v in (self._found or {}).items()}
+            self._changed.wait_for(lambda: self._lines_of_all is not None, seconds)
+        return {int(k): (v[0], v[1]) for k, v in (self._lines_of_all or {}).items()}
 
     def close(self) -> None:
-        """End the connection, without a word."""
+        """End the connection, without a message."""
         self._over = True
         self._lines.close()
 
@@ -105,14 +105,14 @@ class Member:
         self._lines.connection.close()
 
     def _run(self) -> None:
-        heard = last = time.monotonic()
-        told, at = 0.0, ""
+        last_seen = last = time.monotonic()
+        sent, at = 0.0, ""
         while not self._over:
-            if last - told >= self._pause or at != whereabouts():
-                told, at = last, whereabouts()
+            if last - sent >= self._pause or at != whereabouts():
+                sent, at = last, whereabouts()
                 self._lines.send(**{"is": "beat", "at": at})
-            self._look()
-            until = time.monotonic() + min(self._pause, TOLD)
+            self._poll()
+            until = time.monotonic() + min(self._pause, REPORT_LINE)
             messages: list[dict[str, Any]] | None = []
             while messages == [] and time.monotonic() < until:
                 messages = self._lines.receive()
@@ -120,20 +120,20 @@ class Member:
             if messages is None:
                 return self._parted("ended without a word: it was killed, or it crashed")
             if messages or now - last > self.timeout / 2:  # this process itself was stopped
-                heard = now
+                last_seen = now
             last = now
-            if now - heard > self.timeout:
+            if now - last_seen > self.timeout:
                 why = f"gave no sign of life for {self.timeout:g} s: it is stopped, or cut off"
                 return self._parted(why)
             for message in messages:
                 self._understand(message)
 
     def _parted(self, why: str) -> None:
-        """Process 0 is not there any more."""
+        """Handle the loss of process 0."""
         with self._changed:
             self._refusal = self._refusal or f"process 0 {why}"
             self._changed.notify_all()
-        if not (self._over or self._gone) and self._port is not None:
+        if not (self._over or self._all_leaving) and self._port is not None:
             self.lost.add(0)
             self._on_failure({"process": 0, "name": "process 0", "why": why, "at": ""})
 
@@ -145,9 +145,9 @@ class Member:
             elif kind == "refused":
                 self._refusal = str(message["why"])
             elif kind == "go":
-                self._gone = True
+                self._all_leaving = True
             elif kind == "there":
-                self._found = message["found"]
+                self._lines_of_all = message["found"]
             self._changed.notify_all()
         if kind == "failure" and not self._over:
             self.lost.add(int(message["process"]))

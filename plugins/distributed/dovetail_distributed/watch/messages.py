@@ -1,4 +1,4 @@
-"""Messages of the watch: a line of JSON each, with an entry ``is`` that says what it is."""
+"""Messages of the watch: a line of JSON each, with their kind as the entry ``is``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _last = [""]
 
 
 class Lines:
-    """A connection, from which lines come and to which they go."""
+    """A connection that sends and receives messages."""
 
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
@@ -34,7 +34,7 @@ class Lines:
         self._sending = threading.Lock()
 
     def send(self, **message: Any) -> bool:
-        """Whether the message was given to the system."""
+        """Send a message; returns True if the system accepted it."""
         line = json.dumps(message).encode()[: LONGEST - 1] + b"\n"
         try:
             with self._sending:
@@ -44,7 +44,7 @@ class Lines:
         return True
 
     def receive(self) -> list[dict[str, Any]] | None:
-        """The messages that came; None where the other side is gone, or sends something else."""
+        """The received messages; None if the other side has closed, or sent something else."""
         try:
             data = self.connection.recv(LONGEST)
         except (BlockingIOError, InterruptedError, TimeoutError):
@@ -61,14 +61,14 @@ class Lines:
         return result if all(isinstance(m, dict) and "is" in m for m in result) else None
 
     def close(self) -> None:
-        """End the connection: the other side is told."""
+        """End the connection and notify the other side."""
         with suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
         self.connection.close()
 
 
 def identity() -> dict[str, Any]:
-    """Where this process runs."""
+    """The host and the process number of this process."""
     return {"host": socket.gethostname(), "pid": os.getpid()}
 
 

@@ -1,4 +1,4 @@
-"""Which devices are there, where processes may be lost."""
+"""The processes that are not lost, and their devices."""
 
 from __future__ import annotations
 
@@ -8,8 +8,17 @@ from typing import Any
 
 from dovetail_base.source import here
 
-from .living import live_processes
 from .state import global_state
+
+
+def live_processes() -> list[int]:
+    """The numbers of the processes that are not lost, in order; [0] in a process alone.
+
+    If the option ``enable_recoverability`` is off, the loss of a process ends all others.
+    """
+    member = global_state.member
+    lost = set[int]() if member is None else member.lost
+    return [i for i in range(global_state.num_processes) if i not in lost]
 
 
 class ProcessFailureError(Exception):
@@ -28,14 +37,14 @@ class ProcessFailureError(Exception):
 
 
 def live_devices(devices: Iterable[Any]) -> AbstractContextManager[list[Any]]:
-    """Those of some devices whose processes live, for the length of a ``with`` block.
+    """A context with those of some devices whose processes live.
 
-    All processes that live enter it together. To be of use, the option ``enable_recoverability`` is
-    on: else a process that is lost ends the others.
+    All processes that live enter it together. It needs the option ``enable_recoverability``, since
+    otherwise the loss of a process ends the others.
 
     Raises:
         RuntimeError: this process was not started as one of several.
-        ProcessFailureError: at the end of the block: a process was lost meanwhile.
+        ProcessFailureError: at the end of the block, if a process was lost during it.
     """
     if global_state.client is None:
         raise RuntimeError(

@@ -1,4 +1,4 @@
-"""The end of a process of several: with the others, because of an exception, or in a fork."""
+"""The end of a process of several: together with the others, by an exception, or in a fork."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _SOON = 0.2
 
 
 def shutdown() -> None:
-    """Leave the other processes, once all of them want to; nothing where they were not joined.
+    """Leave the other processes, once all of them do; a process alone returns at once.
 
-    Happens when the program ends, too.
+    It is called at the end of the program, too.
 
     Raises:
-        TimeoutError: not all processes came to their ends in time; says which.
+        TimeoutError: not all processes came to their ends in time; names them.
     """
     if global_state.client is None:
         return
@@ -42,19 +42,19 @@ def shutdown() -> None:
         _end_preemption_watch()
         global_state.client.shutdown()
     finally:
-        let_go()
+        reset()
         atexit.unregister(at_exit)
 
 
 def at_exit() -> None:
-    """Tell the others why this process ends, or wait for them."""
+    """Send the other processes the error that ends this one, or wait for them."""
     error = getattr(sys, "last_value", None)
     if error is not None and not hasattr(sys, "ps1"):
         if global_state.member is not None:
             _end_preemption_watch()
             if distributed.timed_out(error):
                 say(f"{me()}: {where_others_are(global_state.member)}.")
-            # What it raises may be that another process is lost, of which the watch hears soon.
+            # The error may be the loss of another process, which the watch reports soon.
             time.sleep(_SOON)
             global_state.member.fail(_spell(error), raised_at(error))
         if global_state.hub is not None:
@@ -67,30 +67,30 @@ def at_exit() -> None:
 
 
 def _spell(error: BaseException) -> str:
-    said = str(error)
-    return f"{type(error).__name__}{f': {said}' if said else ''}"[:2000]
+    message = str(error)
+    return f"{type(error).__name__}{f': {message}' if message else ''}"[:2000]
 
 
 _parents: list[Any] = []
 
 
 def watch_forks() -> None:
-    """From now on, what this process forks is none of those that were joined."""
+    """Make processes that this one forks leave the group of joined processes."""
     if not _parents and hasattr(os, "register_at_fork"):
         _parents.append(None)
         os.register_at_fork(after_in_child=_leave_to_parent)
 
 
 def _leave_to_parent() -> None:
-    """A forked process is none of those that were joined: it would keep the connections of its
-    parent open when that is killed, and say at its end that its parent ends."""
+    """Drop the connections of the parent in a forked process, which would keep them open if the
+    parent is killed, and report the parent's end at its own."""
     state = global_state
     if state.member is None:
         return
     state.member.abandon()
     if state.hub is not None:
         state.hub.abandon()
-    # What C++ has made waits at its end for threads, which are not there.
+    # Destructors of C++ objects would wait for threads that a forked process does not have.
     _parents.append((state.client, state.service, state.preemption_sync_manager))
     state.clear()
     atexit.unregister(at_exit)
@@ -102,8 +102,8 @@ def _end_preemption_watch() -> None:
         global_state.preemption_sync_manager = None
 
 
-def let_go() -> None:
-    """Close what was begun, and be a process alone."""
+def reset() -> None:
+    """Close the services and connections, and become a process alone."""
     state = global_state
     if state.member is not None:
         state.member.close()
@@ -116,12 +116,12 @@ def let_go() -> None:
 
 
 def me() -> str:
-    """What messages call this process."""
+    """This process in messages: ``process 1 of 4``."""
     return f"process {global_state.process_id} of {global_state.num_processes}"
 
 
 def where_others_are(member: Member) -> str:
-    """Where the other processes are, as far as process 0 knows."""
+    """The user's lines that the other processes run, as far as process 0 knows them."""
     result = member.where_are()
     result.pop(member.process, None)
     others = [f"{name} is at {at or 'its end'}" for name, at in result.values()]

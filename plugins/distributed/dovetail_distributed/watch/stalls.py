@@ -1,6 +1,6 @@
-"""How long a process has waited for what programs on devices of several processes compute.
+"""Results of programs on devices of several processes that have been pending for too long.
 
-Nothing else tells: the wait is in the runtime, and calls that C++ repeats enter no Python.
+Waits happen in the runtime, and repeated calls enter no Python, so that arrays are polled.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from weakref import ref
 
 
 class Waiting:
-    """Looks again and again at the arrays of several processes that are not computed yet.
+    """Polls the arrays of several processes that are not computed yet.
 
     Args:
-        arrays: the live ones. limit: the seconds after which a wait is too long.
-        pause: the seconds between two looks. (More are those in which this process was stopped.)
+        arrays: returns the live ones. limit: returns the seconds after which a wait is too long.
+        pause: the seconds between two polls. (In longer intervals this process was stopped.)
     """
 
     def __init__(
@@ -26,8 +26,8 @@ class Waiting:
         self._known: dict[int, tuple[ref[Any], float]] = {}
         self._last = time.monotonic()
 
-    def look(self) -> str | None:
-        """The type of an array that has been waited for too long."""
+    def poll(self) -> str | None:
+        """The type of an array that has been pending for too long; None if there is none."""
         now = time.monotonic()
         passed, self._last = min(now - self._last, 2 * self._pause), now
         before, self._known = self._known, {}
@@ -45,5 +45,5 @@ class Waiting:
 def _is_awaited(x: Any) -> bool:
     try:
         return not (x.is_fully_addressable or x.is_deleted() or x.is_ready())
-    except RuntimeError:  # it was deleted meanwhile
+    except RuntimeError:  # it has just been deleted
         return False

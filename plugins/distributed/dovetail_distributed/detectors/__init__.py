@@ -1,1 +1,0 @@
-"""How launchers tell processes their places."""
