@@ -10,12 +10,12 @@ if TYPE_CHECKING:
         store as store,
     )
     from dovetail_distributed.liveness import live_processes as live_processes
-    from dovetail_distributed.shutdown import shutdown as shutdown
     from dovetail_distributed.starting import (
         initialize as initialize,
         is_initialized as is_initialized,
     )
     from dovetail_distributed.state import State as State, global_state as global_state
+    from dovetail_distributed.termination import shutdown as shutdown
 else:
     from dovetail_core import lazy_exports
 

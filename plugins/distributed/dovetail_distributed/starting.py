@@ -19,8 +19,8 @@ from .addresses import connect, free_port, is_loopback, listen, parse, spell
 from .detecting import Place, find_position
 from .launchers import is_orphan
 from .options import enable_preemption_service, enable_recoverability, program_timeout
-from .shutdown import at_exit, me, reset, watch_forks, where_others_are
 from .state import global_state
+from .termination import at_exit, me, reset, watch_forks, where_others_are
 from .watch.ending import STATUS, end, end_at_once, say, text_of
 from .watch.hub import BEATS, Hub
 from .watch.member import Member, Refused

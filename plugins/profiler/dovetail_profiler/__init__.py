@@ -12,17 +12,15 @@ if TYPE_CHECKING:
         device_memory_profile as device_memory_profile,
         save_device_memory_profile as save_device_memory_profile,
     )
-    from dovetail_profiler.servers import (
-        register_subprocess as register_subprocess,
-        start_server as start_server,
-        stop_server as stop_server,
-    )
     from dovetail_profiler.sessions import (
         ProfileData as ProfileData,
         ProfileEvent as ProfileEvent,
         ProfileOptions as ProfileOptions,
         ProfilePlane as ProfilePlane,
+        register_subprocess as register_subprocess,
+        start_server as start_server,
         start_trace as start_trace,
+        stop_server as stop_server,
         stop_trace as stop_trace,
         trace as trace,
     )

@@ -1,4 +1,4 @@
-"""Names for what a program does, as events of a trace."""
+"""Named events in traces."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dovetail_xla.profiling import TraceMe
 
 
 class TraceAnnotation(TraceMe):
-    """Context manager: what happens inside is an event of this name in the trace.
+    """Context manager: its extent is an event of this name in the trace.
 
     Keyword arguments are shown with the event. While no trace is taken it costs about half a
     microsecond.
@@ -29,11 +29,11 @@ class TraceAnnotation(TraceMe):
 class StepTraceAnnotation(TraceAnnotation):
     """Context manager for one step of training: ``StepTraceAnnotation("train", step_num=i)``.
 
-    Tools that know of steps say what each of them took.
+    Tools that know of steps show the time of each.
     """
 
     def __init__(self, name: str, **kwargs: Any) -> None:
-        super().__init__(name, _r=1, **kwargs)  # by that they are known as steps
+        super().__init__(name, _r=1, **kwargs)  # the mark of steps
 
 
 def annotate_function(
@@ -51,7 +51,7 @@ def annotate_function(
     if not callable(func):
         raise not_callable("func", func)
     title = getattr(func, "__qualname__", None) or callable_name(func) if name is None else name
-    TraceAnnotation(title)  # refuses what is no name now and not at the first call
+    TraceAnnotation(title)  # raises for other names now and not at the first call
 
     @wraps(func)
     def annotated(*args: Any, **kwargs: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What is in the memory of devices now, for the tool ``pprof``."""
+"""Profiles of the memory of devices for the tool ``pprof``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dovetail_xla.profiling import heap_profile
 def device_memory_profile(backend: str | None = None) -> bytes:
     """Arrays and programs in a backend's memory, as a compressed protocol buffer of ``pprof``.
 
-    With ``DOVETAIL_RUNTIME_TRACEBACKS=1`` in the environment it says where each was made.
+    With ``DOVETAIL_RUNTIME_TRACEBACKS=1`` in the environment it has the traceback of each.
 
     Args:
         backend: a platform, as ``"cpu"``; the default backend if None.

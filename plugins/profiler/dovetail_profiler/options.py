@@ -9,7 +9,7 @@ from dovetail_hooks.options import Listener, ListeningOption
 
 
 def _writer() -> Any:
-    from .writing import Writer  # this module is always imported
+    from .compile_log import Writer  # this module is always imported
 
     return Writer(log_compiles, explain_cache_misses)
 

@@ -1,4 +1,4 @@
-"""Pages for a browser that need nothing else, and the axes of their pictures."""
+"""HTML pages without other files, and the axes of their pictures."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def table_of(header: Sequence[str], lines: Iterable[Sequence[str]], numbers: Seq
 
 
 def legend(items: Iterable[tuple[str, str]]) -> str:
-    """What colours mean: pairs of a class and a text."""
+    """The legend of a picture, from pairs of a class and a text."""
     shown = "".join(f'<li><i class="{c}"></i>{escape(text)}</li>' for c, text in items)
     return f'<ul class="legend">{shown}</ul>'
 
 
 def ticks(most: float, about: int = 5) -> Iterator[float]:
-    """Round numbers from 0 to ``most``, about so many."""
+    """Round numbers from 0 to ``most``, approximately ``about`` of them."""
     if most <= 0:
         return
     raw = most / about

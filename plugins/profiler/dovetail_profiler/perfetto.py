@@ -1,4 +1,4 @@
-"""A trace given to Perfetto in the browser, which fetches it from this process."""
+"""A server from which Perfetto in the browser fetches a trace."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PORT = 9001
 
 
 def serve(file: Path, port: int = PORT) -> None:
-    """Print a link that opens ``file`` in ui.perfetto.dev, and give it out once.
+    """Print a link that opens ``file`` in ui.perfetto.dev, and serve the file once.
 
     Raises:
         OSError: the port is taken.
@@ -56,4 +56,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.given = self.server.given or wanted
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing on the terminal."""
+        """Print nothing."""

@@ -1,4 +1,4 @@
-"""Manifest of the plugin ``profiler``: profiles, and what is compiled why."""
+"""Manifest of the plugin ``profiler``: profiles, and reasons of compilations."""
 
 from dovetail_core import Manifest, names_of
 

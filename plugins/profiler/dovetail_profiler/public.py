@@ -1,4 +1,4 @@
-"""What ``dovetail`` itself has of the plugin ``profiler``."""
+"""Names of the plugin ``profiler`` in the module ``dovetail``."""
 
 from typing import TYPE_CHECKING
 

@@ -1,12 +1,13 @@
-"""Traces: what the process and its devices do, written for XProf, TensorBoard and Perfetto."""
+"""Traces of the process and its devices for XProf, TensorBoard and Perfetto, and their servers."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -14,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from dovetail_backends import backend
+from dovetail_base import arguments
 from dovetail_base.source import called, here, short_repr
+from dovetail_xla import profiling
 from dovetail_xla.profiling import (
     ProfileData as ProfileData,
     ProfileEvent as ProfileEvent,
@@ -28,10 +31,11 @@ from dovetail_xla.version import JAXLIB_VERSION
 
 @dataclass(frozen=True)
 class _Running:
-    """The trace that is being taken: where it goes, and where it was asked for.
+    """The trace that is being taken.
 
     Attributes:
-        folder: what the user named. files: the folder below it that will hold the files.
+        folder: the user's folder. files: the folder below it for the files.
+        location: the user's line that started it.
     """
 
     session: Session
@@ -39,7 +43,7 @@ class _Running:
     files: Path
     perfetto: bool
     link: bool
-    place: str
+    location: str
 
 
 _running: _Running | None = None
@@ -52,7 +56,7 @@ def start_trace(
     create_perfetto_trace: bool = False,
     profiler_options: ProfileOptions | None = None,
 ) -> None:
-    """Begin to record what the process and its devices do, until :func:`stop_trace`.
+    """Start a trace of the process and its devices, until :func:`stop_trace`.
 
     Args:
         log_dir: the folder below which the files are written, in ``plugins/profile/<time>``:
@@ -61,10 +65,10 @@ def start_trace(
         create_perfetto_link: at the end print a link that opens the trace in ui.perfetto.dev, and
             wait until it has been followed.
         create_perfetto_trace: write ``perfetto_trace.json.gz``, too.
-        profiler_options: what to record (``python_tracer_level=0``: no Python functions).
+        profiler_options: options of the recording (``python_tracer_level=0``: no Python functions).
 
     Raises:
-        RuntimeError: a trace is being taken already; says where it was started.
+        RuntimeError: a trace is being taken already; names the line that started it.
         OSError: nothing can be written there.
         TypeError, ValueError: ``log_dir`` is no path of this machine, or the options are none.
     """
@@ -74,7 +78,7 @@ def start_trace(
     with _lock:
         if _running is not None:
             raise RuntimeError(
-                f"a trace into {str(_running.folder)!r}, begun{_running.place}, is being taken"
+                f"a trace into {str(_running.folder)!r}, begun{_running.location}, is being taken"
                 f"{called()}, and there can be one at a time. End it with stop_trace()."
             )
         _prepare(folder)
@@ -104,7 +108,7 @@ def stop_trace() -> None:
             result.session.stop_and_export(str(result.folder))
         except RuntimeError as e:
             raise RuntimeError(
-                f"the trace begun{result.place} cannot be written into {str(result.folder)!r}"
+                f"the trace begun{result.location} cannot be written into {str(result.folder)!r}"
                 f"{called()}: {e}"
             ) from e
         if result.perfetto:
@@ -155,7 +159,7 @@ def _options(given: Any) -> ProfileOptions:
 
 
 def _prepare(folder: Path) -> None:
-    """Make the folder, now and not when the work is done that was to be recorded."""
+    """Make the folder, so that errors are raised before the recorded work and not after it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not os.access(folder, os.W_OK | os.X_OK):
@@ -167,10 +171,10 @@ def _prepare(folder: Path) -> None:
 
 
 def _begin(options: ProfileOptions, folder: Path) -> tuple[Session, Path]:
-    """The session, and the folder of its files: one that is not there unless the options name it.
+    """The session, and the folder of its files: a new one unless the options name it.
 
-    The runtime itself names it by the time in seconds, and would write over a trace that was taken
-    in the same one.
+    The runtime's own names are times in seconds, so that it would overwrite a trace of the same
+    second.
     """
     runs, given = folder / "plugins" / "profile", options.session_id
     if given:
@@ -185,7 +189,80 @@ def _begin(options: ProfileOptions, folder: Path) -> tuple[Session, Path]:
 
 
 def _perfetto(files: Path) -> Path:
-    """The trace under the name by which it is looked for."""
+    """The trace, copied to the name that Perfetto's users expect."""
     written = files / "perfetto_trace.json.gz"
     shutil.copyfile(next(files.glob("*.trace.json.gz")), written)
     return written
+
+
+_server: Any = None
+_server_lock = threading.Lock()
+
+
+def start_server(port: int, requires_backend: bool = True) -> Any:
+    """Let tools fetch profiles of this process from ``port``, until :func:`stop_server`.
+
+    Args:
+        requires_backend: start the default backend first, so that its devices are in profiles.
+
+    Returns: the server, which lives until it is stopped.
+
+    Raises:
+        ValueError: there is a server already, or the number is no port.
+        OSError: the port is taken.
+    """
+    global _server
+    number = arguments.integer("port", port)
+    if not 0 < number < 65536:
+        raise ValueError(f"port must be a number between 1 and 65535, got {number}{called()}")
+    with _server_lock:
+        if _server is not None:
+            raise ValueError(
+                f"a server for profiles is running{called()}, and there can be one at a time. End "
+                "it with stop_server()."
+            )
+        _check_free(number)
+        if requires_backend:
+            backend().local_devices()
+        _server = profiling.start_server(number)
+        return _server
+
+
+def _check_free(port: int) -> None:
+    """Refuse a port that is taken: the runtime only logs that it cannot have it."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("", port))
+        except OSError as e:
+            raise OSError(
+                e.errno, f"port {port} cannot be used{called()} ({e.strerror}): choose another one"
+            ) from None
+
+
+def stop_server() -> None:
+    """End the server that :func:`start_server` began.
+
+    Raises:
+        ValueError: there is none.
+    """
+    global _server
+    with _server_lock:
+        if _server is None:
+            raise ValueError(
+                f"no server for profiles is running{called()}: begin one with start_server(port)"
+            )
+        _server = None
+
+
+def register_subprocess(pid: int, port: int) -> Callable[[], None]:
+    """Let profiles of this process hold those of process ``pid``, whose server is at ``port``.
+
+    Returns: a function that undoes it.
+
+    Raises:
+        RuntimeError: the runtime refuses, for example a process that is registered already.
+    """
+    return profiling.register_subprocess(
+        arguments.integer("pid", pid), arguments.integer("port", port)
+    )

@@ -134,7 +134,7 @@ def test_a_program_of_nothing() -> None:
     result = memory(lambda x: x, VECTOR)
     assert result.peak == 100 and "  peak 100 B at rest\n" in text_of(result)
     result = memory(lambda: 1.0)
-    assert [(o.place, o.nbytes) for o in result.owners] == [("results", 4)] and page(result)
+    assert [(o.location, o.nbytes) for o in result.owners] == [("results", 4)] and page(result)
 
 
 def test_the_peak_belongs_to_lines_and_arguments() -> None:
@@ -144,7 +144,7 @@ def test_the_peak_belongs_to_lines_and_arguments() -> None:
 
     result = memory(f, {"a": VECTOR, "b": VECTOR})
     line = f.__code__.co_firstlineno
-    owners = {o.place: (o.nbytes, o.what, o.code) for o in result.owners}
+    owners = {o.location: (o.nbytes, o.what, o.code) for o in result.owners}
     named = [f"plugins/profiler/tests/test_memory_command.py:{line + n}" for n in (1, 2)]
     keys = {n: next(k for k in owners if n in k) for n in named}
     assert owners["argument state"] == (200, "2 x f32[25]", "")

@@ -49,8 +49,8 @@ def test_every_stage_is_logged(caplog: Any) -> None:
         jitted({"a": X}, 3)
         jitted({"a": X}, 3)
     traced, lowered, compiled = said(caplog)
-    place = r"at \S+test_options.py:\d+ \(test_every_stage_is_logged\)"
-    what = rf"traced f \(\S*test_options.py:\d+\) for x\['a'\]: f32\[3\] {place} in {TIME}"
+    location = r"at \S+test_options.py:\d+ \(test_every_stage_is_logged\)"
+    what = rf"traced f \(\S*test_options.py:\d+\) for x\['a'\]: f32\[3\] {location} in {TIME}"
     assert re.fullmatch(what, traced)
     assert re.fullmatch(rf"lowered f in {TIME}", lowered)
     assert re.fullmatch(rf"compiled f for cpu in {TIME}", compiled)
@@ -121,8 +121,10 @@ def test_hooks_are_left_alone_where_nothing_asks() -> None:
 
 def explained(caplog: Any) -> str:
     (line,) = said(caplog)
-    place = r" at \S+test_options.py:\d+ \(\S+\)"
-    result = re.fullmatch(rf"(\S+) \(\S*test_options.py:\d+\) is traced again{place}: (.*)", line)
+    location = r" at \S+test_options.py:\d+ \(\S+\)"
+    result = re.fullmatch(
+        rf"(\S+) \(\S*test_options.py:\d+\) is traced again{location}: (.*)", line
+    )
     assert result, line
     return result[2]
 

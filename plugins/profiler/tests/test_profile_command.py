@@ -18,10 +18,9 @@ import dovetail_lax as lax
 from dovetail_cli import main
 from dovetail_hooks import manager
 from dovetail_jit import clear_caches, jit, watched_calls
-from dovetail_profiler.functions import shown_bytes, shown_time
-from dovetail_profiler.report.recording import recording
+from dovetail_profiler.formatting import shown_bytes, shown_time
+from dovetail_profiler.report.recording import MOST, OwnTimes, Track, recording
 from dovetail_profiler.report.summary import causes, profile_of, text_of
-from dovetail_profiler.report.timeline import MOST, OwnTimes, Track
 from dovetail_services.disk_cache.options import cache_dir, cache_min_seconds
 
 X = np.ones(3, np.float32)
@@ -255,7 +254,9 @@ def test_programs_are_told_apart_by_function_and_not_by_name() -> None:
         first(X)
         second(X)
         second(X)
-    runs = {e.place.rpartition(":")[2]: e.totals["run"].count for e in recorder.functions.values()}
+    runs = {
+        e.location.rpartition(":")[2]: e.totals["run"].count for e in recorder.functions.values()
+    }
     assert sorted(runs.values()) == [1, 2] and len(runs) == 2
 
 
@@ -299,7 +300,7 @@ def test_callable_objects_have_the_place_of_their_class() -> None:
     with recording() as recorder:
         jit(Model())(X)
         jit(partial(lax.mul, 2.0))(X)
-    functions = {e.name: e.place for e in recorder.functions.values()}
+    functions = {e.name: e.location for e in recorder.functions.values()}
     line = Model.__call__.__code__.co_firstlineno
     assert list(functions) == ["Model"] and functions["Model"].endswith(f"command.py:{line}")
     assert "mul" in recorder.operations

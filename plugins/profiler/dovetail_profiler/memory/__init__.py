@@ -1,1 +1,1 @@
-"""``dovetail memory``: what is in memory while a program runs, and which lines own it."""
+"""``dovetail memory``: live memory over a program, and the lines that own it."""

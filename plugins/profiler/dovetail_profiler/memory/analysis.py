@@ -1,4 +1,4 @@
-"""A program's memory: what owns its peak, and what the compiler says, as records and as text."""
+"""A program's memory: the owners of its peak, and the compiler's sizes, as records and as text."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ from dovetail_core import dce_closed
 from dovetail_cost import nbytes
 from dovetail_jit import Traced
 
-from ..functions import shown_bytes, where
+from ..formatting import shown_bytes, source_text
 from .liveness import ARGUMENT, CONSTANT, RESULT, TEMPORARY, Buffer, Liveness, liveness
 
 SHARED = "shared by arguments and results"
 SHOWN = 12
-"""How many owners are shown one by one."""
+"""The number of owners that are shown one by one."""
 
 
 @dataclass(frozen=True)
 class Owner:
-    """A line of the user's, or an argument, and what of it is in memory at the peak.
+    """A line of the user's, or an argument, with its buffers at the peak.
 
     Attributes:
-        place: ``FILE:LINE (FUNCTION)``, or the argument's name.
-        code: the line itself, where it can be read.
+        location: ``FILE:LINE (FUNCTION)``, or the argument's name.
+        code: the text of the line, if it can be read.
     """
 
-    place: str
+    location: str
     code: str
     buffers: Sequence[Buffer]
 
     @property
     def nbytes(self) -> int:
-        """Together."""
+        """The bytes of all buffers."""
         return sum(b.nbytes for b in self.buffers)
 
     @property
@@ -46,8 +46,8 @@ class Owner:
         """``2 x f32[8,8] from tanh; f32[8] from add``."""
         counts: dict[str, int] = {}
         for b in self.buffers:
-            made = f" from {b.name}" if b.kind not in (ARGUMENT, CONSTANT) else ""
-            text = f"{b.aval.str_short()}{made}"
+            origin = f" from {b.name}" if b.kind not in (ARGUMENT, CONSTANT) else ""
+            text = f"{b.aval.str_short()}{origin}"
             counts[text] = counts.get(text, 0) + 1
         shown = [f"{n} x {text}" if n > 1 else text for text, n in counts.items()]
         more = [f"and {len(shown) - 3} more"] if len(shown) > 3 else []
@@ -59,10 +59,10 @@ class Memory:
     """The memory of one program.
 
     Attributes:
-        name: of the function. types: of its arguments.
+        name: the function's name. types: the types of its arguments.
         live: the schedule, by which all sizes are estimated.
-        platform: for which it was compiled. compiled: the compiler's own sizes, by name; None where
-            it tells none.
+        platform: the platform that it was compiled for. compiled: the compiler's own sizes, by
+            name; None if it has none.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Memory:
 
     @property
     def peak(self) -> int:
-        """The most bytes at any step."""
+        """The largest number of bytes at any step."""
         return max(self.live.timeline)
 
     @property
@@ -86,21 +86,21 @@ class Memory:
 
     @property
     def owners(self) -> list[Owner]:
-        """Who owns the memory at the peak, the largest first."""
+        """The owners of memory at the peak, the largest first."""
         groups: dict[str, list[Buffer]] = {}
         for b in self.live.alive(self.live.peak_at):
             groups.setdefault(owner_of(b), []).append(b)
-        result = [Owner(place, _code(bs[0].source), bs) for place, bs in groups.items()]
-        return sorted(result, key=lambda o: (-o.nbytes, o.place))
+        result = [Owner(location, _code(bs[0].source), bs) for location, bs in groups.items()]
+        return sorted(result, key=lambda o: (-o.nbytes, o.location))
 
 
 def owner_of(buffer: Buffer) -> str:
-    """Whom memory belongs to: a line, an argument, or the program's constants."""
+    """The owner of a buffer: a line, an argument, or the program's constants."""
     if buffer.kind == ARGUMENT:
         return f"argument {_parameter(buffer.name)}"
     if buffer.kind == CONSTANT:
         return "constants"
-    return where(buffer.source) if buffer.source is not None else "results"
+    return source_text(buffer.source) if buffer.source is not None else "results"
 
 
 def _parameter(leaf: str) -> str:
@@ -121,7 +121,7 @@ _COMPILED = {
     TEMPORARY: "temp_size_in_bytes",
     SHARED: "alias_size_in_bytes",
 }
-"""The compiler's sizes, and what they are called there. Its own peak leaves temporaries out on some
+"""The compiler's sizes and their names. Its own peak does not include temporaries on some
 platforms."""
 
 
@@ -129,7 +129,7 @@ def memory_of(traced: Traced, name: str) -> Memory:
     """The memory of a traced function, which is compiled for the device that it would run on.
 
     Args:
-        name: what the function is called in the report.
+        name: the function's name in the report.
     """
     program, names = traced.jaxpr, traced.arg_names
     program, _ = dce_closed(program, [True] * len(program.out_avals), True)
@@ -159,10 +159,11 @@ def _header(memory: Memory) -> str:
     live, at = memory.live, memory.live.peak_at
     step = live.steps[at]
     inside = f" in {', '.join(step.loops)}" if step.loops else ""
-    place = f"step {at + 1} of {len(live.steps)}: {step.operation}{inside} at {where(step.source)}"
+    location = f"{step.operation}{inside} at {source_text(step.source)}"
+    location = f"step {at + 1} of {len(live.steps)}: {location}"
     return (
         f"live memory of {memory.name}({memory.types})\n"
-        f"  peak {shown_bytes(memory.peak)} at {place if step.operation else 'rest'}\n"
+        f"  peak {shown_bytes(memory.peak)} at {location if step.operation else 'rest'}\n"
         f"  {sparkline(live.timeline)}"
     )
 
@@ -178,7 +179,7 @@ def sparkline(values: Sequence[int], width: int = 80) -> str:
 def _owners(memory: Memory) -> str:
     owners = memory.owners
     lines = [
-        [shown_bytes(o.nbytes), f"{o.nbytes / (memory.peak or 1):.0%}", o.place, o.what, o.code]
+        [shown_bytes(o.nbytes), f"{o.nbytes / (memory.peak or 1):.0%}", o.location, o.what, o.code]
         for o in owners[:SHOWN]
     ]
     rest = owners[SHOWN:]
@@ -193,12 +194,12 @@ def _sizes(memory: Memory) -> str:
 
 
 def sizes_header(memory: Memory) -> list[str]:
-    """What the columns of :func:`sizes` are."""
+    """The headers of the columns of :func:`sizes`."""
     return ["memory", "program, at its peak", f"as compiled ({memory.platform})"]
 
 
 def sizes(memory: Memory) -> list[list[str]]:
-    """Kinds of memory, what the program needs of each, and what the compiler says."""
+    """Kinds of memory, with the program's size of each and the compiler's."""
     estimated: dict[str, int] = {**memory.estimated, "together": memory.peak}
     compiled = dict(memory.compiled or {})
     if compiled:

@@ -1,4 +1,4 @@
-"""The command ``dovetail memory``: live memory over a program, and which lines own its peak."""
+"""The command ``dovetail memory``: live memory over a program, and the lines that own its peak."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def configure(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Trace and compile the function, and print what its memory is; it does not run."""
+    """Trace and compile the function, and print its memory; it does not run."""
     from .analysis import text_of
 
     memory = _memory(args.function, args.types)
@@ -40,11 +40,11 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def _memory(place: str, types: list[str]) -> Any:
+def _memory(location: str, types: list[str]) -> Any:
     from dovetail_jit import example_call, jit
 
     from .analysis import memory_of
 
-    function, operands = example_call(place, types, _EXAMPLE)
+    function, operands = example_call(location, types, _EXAMPLE)
     jitted = function if hasattr(function, "trace") else jit(function)
-    return memory_of(jitted.trace(*operands), place.rpartition(":")[2])
+    return memory_of(jitted.trace(*operands), location.rpartition(":")[2])

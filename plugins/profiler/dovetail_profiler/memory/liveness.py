@@ -1,4 +1,4 @@
-"""When each value of a program is in memory: a schedule of its operations, and buffers."""
+"""The lifetimes of values of a program in memory: a schedule of its operations, and buffers."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ ARGUMENT: str = "argument"
 CONSTANT: str = "constant"
 TEMPORARY: str = "temporary"
 RESULT: str = "result"
-"""What a piece of memory holds."""
+"""The kinds of buffers."""
 
 
 @dataclass(eq=False)
 class Buffer:
-    """A piece of memory: what is in it, and from which step of the schedule to which it is needed.
+    """A piece of memory: its content, and the first and last step of the schedule that need it.
 
     Attributes:
         kind: one of argument, constant, temporary, result.
-        name: of the argument, or of the operation whose result it is.
-        source: the user's line behind it, if any.
+        name: the name of the argument, or of the operation whose result it is.
+        source: the user's line that made it, if any.
     """
 
     kind: str
@@ -43,7 +43,7 @@ class Buffer:
 
 @dataclass
 class Step:
-    """An operation of the schedule; those of a loop are there once, and stand for each iteration.
+    """An operation of the schedule; those of a loop occur once, for all iterations.
 
     Attributes:
         loops: the loops that it is in, outermost first.
@@ -72,12 +72,12 @@ class Liveness:
 
     @property
     def peak_at(self) -> int:
-        """The first step at which most is in memory."""
+        """The first step with the most bytes in memory."""
         timeline = self.timeline
         return timeline.index(max(timeline))
 
     def alive(self, step: int) -> list[Buffer]:
-        """What is in memory during a step, the largest first."""
+        """The buffers in memory during a step, the largest first."""
         result = [b for b in self.buffers if b.start <= step <= b.end and b.nbytes]
         return sorted(result, key=lambda b: -b.nbytes)
 
@@ -85,13 +85,13 @@ class Liveness:
 def liveness(program: ClosedJaxpr, names: Sequence[str], donated: Sequence[bool] = ()) -> Liveness:
     """The schedule of a program as it is written: one operation after the other.
 
-    Calls are taken apart. Of loops one iteration is shown, and of branches all, one after the
-    other. A value is in memory from its operation to its last use; arguments and constants are
-    there all the time, but for arguments that are given away. What only says how its operand's
-    memory is to be read (a reshape) has none of its own.
+    Calls are inlined. Loops have one iteration, and conditionals all branches, in sequence. A value
+    is in memory from its operation to its last use; arguments and constants are in memory all the
+    time, except for donated arguments. Operations that only view their operand's memory (a reshape)
+    have none of their own.
 
     Args:
-        names: of the arguments. donated: which of them are given away.
+        names: the names of the arguments. donated: True for each donated one.
     """
     walk = _Walk()
     jaxpr = program.jaxpr
@@ -99,35 +99,35 @@ def liveness(program: ClosedJaxpr, names: Sequence[str], donated: Sequence[bool]
     flags = [*donated, *[False] * (len(jaxpr.invars) - len(donated))]
     inputs = [walk.new(ARGUMENT, n, v.aval, None) for n, v in zip(names, jaxpr.invars)]
     outs = walk.run(jaxpr, [*constants, *inputs], ())
-    found = walk.found
-    if not found.steps:
-        found.steps.append(Step("", None))
-    last = len(found.steps) - 1
-    for b in [*constants, *[b for b, gone in zip(inputs, flags) if not gone]]:
+    schedule = walk.schedule
+    if not schedule.steps:
+        schedule.steps.append(Step("", None))
+    last = len(schedule.steps) - 1
+    for b in [*constants, *[b for b, is_donated in zip(inputs, flags) if not is_donated]]:
         b.end = last
     for v, b in zip(jaxpr.outvars, outs):
-        if b is None or b.nbytes < nbytes(v.aval):  # what was read in another way is written out
-            found.buffers.append(Buffer(RESULT, "the result", v.aval, None, last, last))
+        if b is None or b.nbytes < nbytes(v.aval):  # a view is written to memory of its own
+            schedule.buffers.append(Buffer(RESULT, "the result", v.aval, None, last, last))
         else:
             b.end = last
             b.kind = RESULT if b.kind == TEMPORARY else b.kind
-    return found
+    return schedule
 
 
 class _Walk:
-    """Goes through a program in order, and notes who uses which buffer last."""
+    """Schedules a program in order, and records the last use of each buffer."""
 
     def __init__(self) -> None:
-        self.found = Liveness()
-        self.place: Source | None = None  # of the equation, or of the call that it is part of
+        self.schedule = Liveness()
+        self.location: Source | None = None  # of the equation, or of the call that it is part of
 
     @property
     def now(self) -> int:
-        return len(self.found.steps)
+        return len(self.schedule.steps)
 
     def new(self, kind: str, name: str, aval: Any, source: Source | None) -> Buffer:
         buffer = Buffer(kind, name, aval, source, self.now, self.now)
-        self.found.buffers.append(buffer)
+        self.schedule.buffers.append(buffer)
         return buffer
 
     def run(
@@ -135,12 +135,12 @@ class _Walk:
     ) -> list[Buffer | None]:
         """Schedule a program on these inputs; the buffers of its results (None for literals)."""
         env: dict[Any, Buffer | None] = dict(zip([*jaxpr.constvars, *jaxpr.invars], inputs))
-        outer = self.place
+        outer = self.location
         for eqn in jaxpr.eqns:
-            self.place = eqn.source or outer
+            self.location = eqn.source or outer
             ins = [env.get(x) if isinstance(x, Var) else None for x in eqn.invars]
             env.update(zip(eqn.outvars, self._eqn(eqn, ins, loops)))
-        self.place = outer
+        self.location = outer
         return [env.get(x) if isinstance(x, Var) else None for x in jaxpr.outvars]
 
     def _eqn(
@@ -163,29 +163,29 @@ class _Walk:
         for b in used:
             if b is not None:
                 b.end = self.now
-        self.found.steps.append(Step(eqn.primitive.name, self.place, loops))
+        self.schedule.steps.append(Step(eqn.primitive.name, self.location, loops))
 
     def _call(
         self, region: Region, eqn: Eqn, ins: Sequence[Buffer | None], loops: tuple[str, ...]
     ) -> list[Buffer | None]:
         consts = self._constants(region.program)
         outs = self.run(region.program.jaxpr, [*consts, *[ins[i] for i in region.operands]], loops)
-        found: list[Buffer | None] = [None] * len(eqn.outvars)
+        schedule: list[Buffer | None] = [None] * len(eqn.outvars)
         for result, b in zip(region.results, outs):
-            found[result] = b
-        return found
+            schedule[result] = b
+        return schedule
 
     def _regions(
         self, eqn: Eqn, interface: RegionInterface, ins: Sequence[Buffer | None],
         loops: tuple[str, ...],
     ) -> list[Buffer]:  # fmt: skip
-        """A loop or branches: operands are there all the time, and results of a loop, too."""
+        """Schedule a loop or branches; operands, and results of a loop, are live all the time."""
         name, is_loop = interface.title or eqn.primitive.name, interface.is_loop
         outs = self._results(eqn, name) if is_loop else []
         for region in interface.regions:
             inner = region.program.jaxpr
             given = [
-                self.new(TEMPORARY, f"{name}: one step's input", v.aval, self.place)
+                self.new(TEMPORARY, f"{name}: one step's input", v.aval, self.location)
                 if is_loop and interface.operands[i] is not Kind.CONSTANT
                 else ins[i]
                 for i, v in zip(region.operands, inner.invars)
@@ -197,7 +197,7 @@ class _Walk:
         return outs
 
     def _results(self, eqn: Eqn, name: str) -> list[Buffer]:
-        return [self.new(TEMPORARY, name, v.aval, self.place) for v in eqn.outvars]
+        return [self.new(TEMPORARY, name, v.aval, self.location) for v in eqn.outvars]
 
     def _constants(self, program: ClosedJaxpr) -> list[Buffer]:
         return [self.new(CONSTANT, "", v.aval, None) for v in program.jaxpr.constvars]

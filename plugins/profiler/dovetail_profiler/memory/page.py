@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import accumulate
 
-from ..functions import shown_bytes, where
+from ..formatting import shown_bytes, source_text
 from ..pages import COLOURS, REST, document, legend, table_of, ticks
 from .analysis import Memory, owner_of, sizes, sizes_header
 from .liveness import Buffer
 
 _WIDTH, _HEIGHT, _LEFT, _BELOW = 1000, 330, 70, 34
 _STEPS = 400
-"""How many steps the picture has at most; of more, the highest of several is drawn."""
+"""The largest number of steps in the picture; of more, the highest of several is drawn."""
 
 
 def page(memory: Memory) -> str:
@@ -28,7 +28,7 @@ def _body(memory: Memory) -> Iterator[str]:
     yield (
         f"<p>The peak is <b>{shown_bytes(memory.peak)}</b> at step {live.peak_at + 1} of "
         f'{len(live.steps)}: <span class="code">{escape(step.operation)} at '
-        f"{escape(where(step.source))}</span>.</p>"
+        f"{escape(source_text(step.source))}</span>.</p>"
     )
     layers = _layers(memory)
     yield _picture(memory, layers)
@@ -50,18 +50,18 @@ Layer = tuple[str, str, list[int]]
 
 
 def _layers(memory: Memory) -> list[Layer]:
-    """Owners, each with its colour and its bytes at every step: arguments, which stay, below."""
+    """Owners, each with its colour and its bytes at every step, with permanent arguments below."""
     live = memory.live
     shown = sorted(memory.owners[: len(COLOURS)], key=lambda o: o.buffers[0].source is not None)
-    named = [o.place for o in shown]
-    groups: dict[str, list[Buffer]] = {place: [] for place in named}
+    named = [o.location for o in shown]
+    groups: dict[str, list[Buffer]] = {location: [] for location in named}
     for b in live.buffers:
-        place = owner_of(b)
-        groups.setdefault(place if place in named else "others", []).append(b)
+        location = owner_of(b)
+        groups.setdefault(location if location in named else "others", []).append(b)
     colours = [*COLOURS[: len(named)], REST]
     return [
-        (place, colour, _bytes(buffers, len(live.steps)))
-        for (place, buffers), colour in zip(groups.items(), colours)
+        (location, colour, _bytes(buffers, len(live.steps)))
+        for (location, buffers), colour in zip(groups.items(), colours)
     ]
 
 
@@ -118,15 +118,15 @@ def _outline(below: Sequence[int], above: Sequence[int], dx: float, dy: float) -
 
 
 def _hints(memory: Memory, drawn: Sequence[int], dx: float) -> Iterator[str]:
-    """What each step does, shown where the mouse is."""
+    """The operation of each step, shown at the mouse pointer."""
     steps, timeline = memory.live.steps, memory.live.timeline
     for i, at in enumerate(drawn):
         step = steps[at]
         inside = f" in {', '.join(step.loops)}" if step.loops else ""
-        said = f"{at + 1}: {step.operation}{inside} at {where(step.source)}"
+        text = f"{at + 1}: {step.operation}{inside} at {source_text(step.source)}"
         yield (
             f'<rect class="step" x="{_LEFT + i * dx:.2f}" y="20" width="{dx:.2f}" '
-            f'height="{_HEIGHT - 20}"><title>{escape(said)}\n{shown_bytes(timeline[at])}</title>'
+            f'height="{_HEIGHT - 20}"><title>{escape(text)}\n{shown_bytes(timeline[at])}</title>'
             "</rect>"
         )
 
@@ -143,8 +143,8 @@ def _owners(memory: Memory, colours: dict[str, str]) -> str:
     lines = [
         [
             f"{shown_bytes(o.nbytes)}<small>{o.nbytes / (memory.peak or 1):.0%}</small>",
-            f'<i class="{colours.get(o.place, REST)}"></i>'
-            f'<span class="code">{escape(o.place)}</span>',
+            f'<i class="{colours.get(o.location, REST)}"></i>'
+            f'<span class="code">{escape(o.location)}</span>',
             f'<span class="code">{escape(o.what)}</span>',
             f"<code>{escape(o.code)}</code>",
         ]

@@ -1,1 +1,1 @@
-"""Why something is traced or compiled again: what differs from what was there before."""
+"""Reasons why functions are traced or compiled again: differences from earlier calls."""

@@ -1,4 +1,4 @@
-"""What was traced and compiled before, and the reason why that happens again."""
+"""Earlier traces and compilations, and the reasons why they happen again."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dovetail_base.source import callable_name
 from dovetail_core import ClosedJaxpr
 from dovetail_jit import Executable, Signature, executables_of, signatures
 
-from ..functions import is_own
+from ..formatting import is_own
 from .signatures import COMPARED, KINDS, Difference, Kind, distance, nearest, type_difference
 
 _MANY = 4096
-"""Of how many functions and operations calls are remembered."""
+"""The number of functions and operations whose calls are kept."""
 
 REASONS = {
     **KINDS,
@@ -49,17 +49,17 @@ REASONS = {
 
 
 class Reason(NamedTuple):
-    """Why something is traced or compiled; no differences where it is for the first time.
+    """The reason why something is traced or compiled.
 
     Attributes:
-        differences: from the nearest earlier call.
+        differences: from the nearest earlier call; empty for the first call.
     """
 
     differences: Sequence[Difference] = ()
 
     @property
     def again(self) -> bool:
-        """Whether it is not for the first time."""
+        """True if it is not the first time."""
         return bool(self.differences)
 
     def __str__(self) -> str:
@@ -67,12 +67,12 @@ class Reason(NamedTuple):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of what differs, each once."""
+        """The kinds of differences, each once."""
         return tuple(dict.fromkeys(d.kind for d in self.differences))
 
     @property
     def remedies(self) -> list[str]:
-        """What can be done, for each kind."""
+        """The remedy for each kind."""
         return [REASONS[kind].remedy for kind in self.kinds]
 
 
@@ -80,10 +80,10 @@ FIRST = Reason()
 
 
 class History:
-    """What has been traced and compiled while it was told.
+    """The traces and compilations of a recording.
 
-    It is more than caches know: they may have been emptied, and functions may be gone whose code is
-    that of others.
+    It has more than caches: these may have been cleared, and functions with the code of others may
+    have died.
     """
 
     def __init__(self) -> None:
@@ -91,7 +91,7 @@ class History:
         self._operations: dict[str, list[ClosedJaxpr]] = {}
 
     def traced(self, function: Any, signature: Signature) -> Reason:
-        """Why ``function`` is traced for ``signature``, which is remembered."""
+        """The reason why ``function`` is traced for ``signature``, which is recorded."""
         key = callable_name(function), code_of(function)
         known = self._calls.get(key, [])
         with suppress(TypeError):  # it cannot be referred to weakly
@@ -108,7 +108,7 @@ class History:
         return Reason([Difference(callable_name(function), "function"), *others])
 
     def compiled(self, program: ClosedJaxpr, made: Executable) -> Reason:
-        """Why a program is compiled that was traced before."""
+        """The reason why a program is compiled that was traced before."""
         earlier = [x for x in executables_of(program) if x is not made]
         if not earlier:
             return FIRST
@@ -116,7 +116,7 @@ class History:
         return Reason(min(options, key=distance))
 
     def operation(self, name: str, program: ClosedJaxpr) -> Reason:
-        """Why a program is compiled that does one operation ``name``; it is remembered."""
+        """The reason why a program of one operation ``name`` is compiled, which is recorded."""
         earlier = self._operations.get(name, [])
         options = [_programs(program, before) for before in reversed(earlier)]
         _remember(self._operations, name, program)
@@ -124,12 +124,12 @@ class History:
 
 
 def code_of(function: Any) -> Any:
-    """What functions have in common that one piece of code makes: that, and what it wraps."""
+    """A key of functions: their code, and the codes of the functions that they wrap."""
     codes: list[Any] = []
     while function is not None and len(codes) < 32:
         try:
             target = inspect.unwrap(function, stop=lambda f: hasattr(f, "__code__"))
-        except ValueError:  # it says that it wraps something for ever
+        except ValueError:  # a cycle of wrappers
             target = function
         codes.append(getattr(target, "__code__", type(target)))
         function = getattr(target, "__wrapped__", None) or getattr(target, "func", None)
@@ -137,7 +137,7 @@ def code_of(function: Any) -> Any:
 
 
 def _remember(entries: dict[Any, list[Any]], key: Any, item: Any) -> None:
-    """Keep it with the last few of its kind; of too many kinds the oldest goes."""
+    """Add an item to the last few of a key; of too many keys the oldest is dropped."""
     entries[key] = [*entries.get(key, [])[1 - COMPARED :], item]
     if len(entries) > _MANY:
         del entries[next(iter(entries))]

@@ -1,4 +1,4 @@
-"""What differs between two calls of one function, argument by argument."""
+"""Differences between two calls of one function, argument by argument."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dovetail_xla.config import context_by_name
 
 
 class Kind(NamedTuple):
-    """A way in which calls differ: in words, and what can be done about it."""
+    """A way in which calls differ: its text and a remedy."""
 
     name: str
     remedy: str
@@ -53,14 +53,14 @@ _WEIGHTS = {kind: 1 + i for i, kind in enumerate(KINDS)}
 
 
 COMPARED = 64
-"""With how many earlier calls one is compared."""
+"""The number of earlier calls that a call is compared with."""
 
 
 class Difference(NamedTuple):
-    """One thing that differs: what, in which way, and how it is now and was before.
+    """A difference between calls: its subject, its kind, and the values now and before.
 
     Attributes:
-        size: how much it differs, to find what is nearest.
+        size: the amount of the difference, by which the nearest call is chosen.
     """
 
     what: str
@@ -76,7 +76,7 @@ class Difference(NamedTuple):
 
 
 class Argument(NamedTuple):
-    """One argument of a call: how it is given, its structure, and its leaves with their types."""
+    """An argument of a call: by position or name, its structure, and its leaves with types."""
 
     given: str
     tree: Any
@@ -84,9 +84,9 @@ class Argument(NamedTuple):
 
 
 def nearest(function: Any, now: Signature, earlier: Sequence[Signature]) -> list[Difference] | None:
-    """What differs from the nearest of earlier calls, the latest of several; None without any.
+    """The differences from the nearest earlier call, the latest of several; None without any.
 
-    Of very many calls the last ones are compared.
+    The last ``COMPARED`` calls are compared.
     """
     result: list[Difference] | None = None
     for before in reversed(earlier[-COMPARED:]):
@@ -97,12 +97,12 @@ def nearest(function: Any, now: Signature, earlier: Sequence[Signature]) -> list
 
 
 def distance(result: Sequence[Difference]) -> tuple[int, int]:
-    """How far two calls are from each other: how many things differ, and how weighty ones."""
+    """The distance of two calls: the number of differences, and their weight."""
     return sum(d.size for d in result), sum(_WEIGHTS.get(d.kind, 0) for d in result)
 
 
 def differences(function: Any, now: Signature, before: Signature) -> list[Difference]:
-    """What differs between two calls; nothing where they are equal."""
+    """The differences between two calls; empty if they are equal."""
     result = [*_statics(function, now, before)]
     if now.in_tree != before.in_tree or now.avals != before.avals:
         result += _arguments(arguments_of(function, now), arguments_of(function, before))
@@ -149,7 +149,7 @@ def _static_values(function: Any, signature: Signature) -> dict[str, tuple[Any]]
 
 
 def shown_key(key: Any) -> str:
-    """A static argument as it was, from its key (see :func:`exact_key`)."""
+    """The text of a static argument, from its key (see :func:`exact_key`)."""
     if not (isinstance(key, tuple) and len(key) == 2):
         return short_repr(key)
     kind, value = key
@@ -164,7 +164,7 @@ def shown_key(key: Any) -> str:
 
 
 def parameter_names(function: Any) -> list[str]:
-    """The names of a function's positional parameters; none where its signature is not known."""
+    """The names of a function's positional parameters; empty if its signature is unknown."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -197,10 +197,10 @@ def arguments_of(function: Any, signature: Signature) -> dict[str, Argument]:
 def _labels(name: str, tree: Any) -> list[str]:
     """A name for each leaf of an argument: ``state['speed']``."""
     try:
-        places = tree_flatten_with_path(tree_unflatten(tree, range(tree.num_leaves)))[0]
+        paths = tree_flatten_with_path(tree_unflatten(tree, range(tree.num_leaves)))[0]
     except Exception:  # a container of the user's that refuses such children
         return [f"{name}, leaf {i}" for i in range(tree.num_leaves)]
-    return [f"{name}{keystr(path)}" for path, _ in places]
+    return [f"{name}{keystr(path)}" for path, _ in paths]
 
 
 def _arguments(now: dict[str, Argument], before: dict[str, Argument]) -> Iterator[Difference]:
@@ -220,20 +220,20 @@ def _arguments(now: dict[str, Argument], before: dict[str, Argument]) -> Iterato
 
 def _structures(name: str, now: Any, before: Any) -> Iterator[Difference]:
     lines = [x.partition(": ") for x in tree_differences(now, before)]
-    for place, _, text in lines:
-        path = place.removeprefix("at ").replace("the root", "")
+    for location, _, text in lines:
+        path = location.removeprefix("at ").replace("the root", "")
         here, against, there = text.partition(" against ")
         if against:
             yield Difference(f"{name}{path}", "structure", here, there)
         else:
-            told = text.replace("in the first", "now").replace("in the second", "before")
-            yield Difference(f"{name}{path}: {told}", "structure")
+            changed = text.replace("in the first", "now").replace("in the second", "before")
+            yield Difference(f"{name}{path}: {changed}", "structure")
     if not lines:  # metadata whose difference nobody can tell
         yield Difference(name, "structure", str(now), str(before))
 
 
 def type_difference(what: str, now: Any, before: Any) -> Iterator[Difference]:
-    """How two types differ, if they do."""
+    """The difference of two types, if there is one."""
     if now == before:
         return
     differing = [

@@ -1,1 +1,1 @@
-"""``dovetail profile``: what was traced, compiled and run while a script ran, and why."""
+"""``dovetail profile``: traces, compilations and runs of a script, with their reasons."""

@@ -1,4 +1,4 @@
-"""The command ``dovetail profile``: a script is run, and what was compiled and why is shown."""
+"""The command ``dovetail profile``: runs a script, and shows traces, compilations and reasons."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def run(args: Namespace) -> int:
 
 
 def _check_writable(html: str | None) -> None:
-    """Find out before the script runs, which may take long."""
+    """Raise before the script runs if the file cannot be written."""
     if html is not None:
         try:
             Path(html).open("a").close()

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from ..functions import shown_time
+from ..formatting import shown_time
 from ..pages import COLOURS, REST, document, legend, table_of, ticks
 from .recording import STAGES, Entry
 from .summary import DONE, WORDS, Profile, causes
 
 _COLOUR = dict(zip(STAGES, COLOURS))
 MOST = 50
-"""How many events of one kind are listed."""
+"""The number of events of one kind that are listed."""
 _WIDTH, _LEFT, _LINE = 1000, 80, 26
 """Of the picture: its width, that of its labels, and the height of a line."""
 
@@ -52,13 +52,13 @@ def _body(profile: Profile) -> Iterator[str]:
 def _shares(profile: Profile) -> str:
     parts = [(_COLOUR[s], WORDS[s], profile.spent(s)) for s in STAGES]
     parts.append((REST, "Python and counting", profile.rest))
-    whole = sum(seconds for _, _, seconds in parts) or 1.0
+    total = sum(seconds for _, _, seconds in parts) or 1.0
     bars = "".join(
-        f'<div class="{c}" style="width:{100 * t / whole:.2f}%" title="{w}: {shown_time(t)}"></div>'
+        f'<div class="{c}" style="width:{100 * t / total:.2f}%" title="{w}: {shown_time(t)}"></div>'
         for c, w, t in parts
     )
-    said = [(c, f"{w} {shown_time(t)} ({t / whole:.0%})") for c, w, t in parts]
-    return f'<div class="bar">{bars}</div>{legend(said)}'
+    texts = [(c, f"{w} {shown_time(t)} ({t / total:.0%})") for c, w, t in parts]
+    return f'<div class="bar">{bars}</div>{legend(texts)}'
 
 
 def _timeline(profile: Profile) -> str:
@@ -97,7 +97,7 @@ def _functions(entries: Sequence[Entry]) -> str:
     lines = [
         [
             _events(e),
-            f'<span class="code">{escape(e.place)}</span>',
+            f'<span class="code">{escape(e.location)}</span>',
             *[_cell(e, s) for s in STAGES],
             shown_time(e.seconds),
         ]
@@ -107,9 +107,9 @@ def _functions(entries: Sequence[Entry]) -> str:
 
 
 def _events(entry: Entry) -> str:
-    """A function's name, which opens to what it was traced and compiled for."""
+    """A function's name, which expands to its traces and compilations."""
     shown = [
-        f'<li class="code">{escape(e.types)} at {escape(e.where)}: {shown_time(e.seconds)}</li>'
+        f'<li class="code">{escape(e.types)} at {escape(e.location)}: {shown_time(e.seconds)}</li>'
         for e in entry.events[:MOST]
     ]
     more = len(entry.events) - MOST
@@ -134,8 +134,8 @@ def _causes(entry: Entry) -> Iterator[str]:
     result = causes(entry)
     stages = {e.stage for c in result for e in c.events}
     done = " and ".join(w for s, w in DONE.items() if s in stages)
-    place = f' <small class="code">{escape(entry.place)}</small>' if entry.place else ""
-    yield f'<h3><span class="code">{escape(entry.name)}</span>{place}</h3>'
+    location = f' <small class="code">{escape(entry.location)}</small>' if entry.location else ""
+    yield f'<h3><span class="code">{escape(entry.name)}</span>{location}</h3>'
     for cause in result:
         times = len(cause.events)
         yield (
@@ -144,8 +144,8 @@ def _causes(entry: Entry) -> Iterator[str]:
         )
         for event in cause.events[:MOST]:
             changes = [d.change for d in event.reason.differences if d.now]
-            said = ", ".join([f"at {event.where}", *changes])
-            yield f'<li class="code">{escape(said)}</li>'
+            text = ", ".join([f"at {event.location}", *changes])
+            yield f'<li class="code">{escape(text)}</li>'
         if times > MOST:
             yield f"<li>and {times - MOST} more</li>"
         remedies = " ".join(cause.remedies)

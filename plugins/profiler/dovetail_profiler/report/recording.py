@@ -1,4 +1,4 @@
-"""What is recorded while a script runs: stages and runs, by function and by operation."""
+"""The recording of a script: stages and runs, by function and by operation, and their times."""
 
 from __future__ import annotations
 
@@ -15,37 +15,93 @@ from dovetail_hooks import manager
 from dovetail_jit import Executable, Signature, watched_calls
 from dovetail_xla.config import tracing_state
 
-from ..functions import is_own, place_of, shown_types, title_of, where
+from ..formatting import is_own, location_of, shown_types, source_text, title_of
 from ..misses.history import FIRST, History, Reason, code_of
-from .timeline import OwnTimes, Track
+
+MOST = 1000
+"""The number of intervals that are kept of one stage."""
+
+
+class Track:
+    """The times of one stage, as intervals in seconds.
+
+    Neighbours with a small gap between them are joined; the limit of small gaps is doubled whenever
+    there are too many intervals.
+    """
+
+    def __init__(self) -> None:
+        self._spans: list[list[float]] = []
+        self._gap = 1e-4
+
+    def add(self, start: float, end: float) -> None:
+        """Add an interval, which ends after those before it."""
+        while self._spans and start <= self._spans[-1][1] + self._gap:
+            start = min(start, self._spans.pop()[0])
+        self._spans.append([start, end])
+        if len(self._spans) > MOST:
+            self._thin()
+
+    def _thin(self) -> None:
+        while len(self._spans) > MOST // 2:
+            self._gap *= 2
+            old, self._spans = self._spans, []
+            for start, end in old:
+                if self._spans and start <= self._spans[-1][1] + self._gap:
+                    self._spans[-1][1] = end
+                else:
+                    self._spans.append([start, end])
+
+    def __iter__(self) -> Iterator[tuple[float, float]]:
+        return iter([(a, b) for a, b in self._spans])
+
+
+class OwnTimes:
+    """The times of nested intervals without those inside of them.
+
+    Intervals are added at their ends, so that inner ones are first.
+    """
+
+    def __init__(self) -> None:
+        self._inner: list[tuple[float, float]] = []
+
+    def own(self, start: float, end: float) -> float:
+        """The time of an interval that ends now, without intervals inside of it."""
+        inside = 0.0
+        while self._inner and self._inner[-1][0] >= start:
+            start_of_inner, ended = self._inner.pop()
+            inside += ended - start_of_inner
+        self._inner.append((start, end))
+        del self._inner[:-MOST]
+        return max(end - start - inside, 0.0)
+
 
 STAGES = ("trace", "lower", "compile", "run")
 
 
 @dataclass
 class Total:
-    """How often something happened, and how long it took together."""
+    """The number of times that something happened, and their total time."""
 
     count: int = 0
     seconds: float = 0.0
 
     def add(self, seconds: float) -> None:
-        """Once more."""
+        """Count one more."""
         self.count += 1
         self.seconds += seconds
 
 
 @dataclass
 class Event:
-    """Something was traced or compiled: where, for which types, and why (again).
+    """A trace or a compilation, with its source location, types and reason.
 
     Attributes:
-        stage: the first one that this made necessary.
-        seconds: of that stage and of those that followed from it.
+        stage: the first stage.
+        seconds: the time of that stage and of those that followed.
     """
 
     stage: str
-    where: str
+    location: str
     types: str
     reason: Reason
     seconds: float
@@ -56,13 +112,13 @@ class Entry:
     """One function of the user's, or one operation that was evaluated outside of any.
 
     Attributes:
-        place: where a function is defined; empty for operations.
-        totals: per stage. ``cached``: how many programs came from the cache on disk.
-        events: what was traced, and what was compiled with no new trace.
+        location: the definition of a function; empty for operations.
+        totals: per stage. ``cached``: the number of programs from the cache on disk.
+        events: traces, and compilations without a new trace.
     """
 
     name: str
-    place: str = ""
+    location: str = ""
     totals: dict[str, Total] = field(default_factory=lambda: {s: Total() for s in STAGES})
     cached: int = 0
     events: list[Event] = field(default_factory=list[Event])
@@ -74,7 +130,7 @@ class Entry:
 
 
 class _Owner(NamedTuple):
-    """Whose program something is, and the event in which it was traced."""
+    """The entry of a program, and the event in which it was traced."""
 
     entry: Entry
     event: Event | None = None
@@ -84,7 +140,7 @@ _COUNTED = "what happened cannot be computed again"
 
 
 class Recorder:
-    """Hears of stages and runs, and counts them."""
+    """Counts stages and runs, by the hooks of these."""
 
     def __init__(self) -> None:
         self.start = time.perf_counter()
@@ -101,7 +157,7 @@ class Recorder:
     def dovetail_traced(
         self, program: Any, seconds: float, function: Any, signature: Signature
     ) -> None:
-        """A function was traced."""
+        """Record a trace."""
         with self._lock:
             entry = self._entry(function)
             own = self._took(entry, "trace", seconds)
@@ -115,7 +171,7 @@ class Recorder:
 
     @hookimpl
     def dovetail_lowered(self, name: str, seconds: float, program: Any) -> None:
-        """A program was lowered."""
+        """Record a lowering."""
         with self._lock:
             entry, event = self._owner(program, name)
             own = self._took(entry, "lower", seconds)
@@ -126,7 +182,7 @@ class Recorder:
     def dovetail_compiled(
         self, name: str, cached: bool, seconds: float, program: Any, executable: Any
     ) -> None:
-        """A program was compiled."""
+        """Record a compilation."""
         with self._lock:
             entry, event = self._owner(program, name)
             self._of_executable.put(executable, entry)
@@ -142,15 +198,15 @@ class Recorder:
             entry.events.append(Event("compile", _here(), types, reason, own))
 
     def ran(self, executable: Executable, seconds: float) -> None:
-        """A compiled program was run."""
+        """Record a run of a compiled program."""
         with self._lock:
             entry = self._of_executable.known(executable)
-            if entry is None:  # compiled before anybody listened
+            if entry is None:  # compiled before the recording
                 entry = self._operation(executable.module.name)
             self._took(entry, "run", seconds)
 
     def _took(self, entry: Entry, stage: str, seconds: float) -> float:
-        """Note a stage that is over now; its time without others inside of it."""
+        """Record a stage that ends now; returns its time without nested stages."""
         end = time.perf_counter()
         nested: OwnTimes | None = getattr(self._own, "times", None)
         if nested is None:
@@ -168,14 +224,14 @@ class Recorder:
             return self._operation(home if private else name)
         key = name, code_of(function)
         if key not in self.functions:
-            self.functions[key] = Entry(title_of(function), place_of(function))
+            self.functions[key] = Entry(title_of(function), location_of(function))
         return self.functions[key]
 
     def _operation(self, name: str) -> Entry:
         return self.operations.setdefault(name, Entry(name))
 
     def _owner(self, program: Any, name: str) -> _Owner:
-        """The function whose program this is; the operation, if it is of none."""
+        """The owner of a program: its function, or its operation if it has none."""
         return self._of_program.of(program, lambda: _Owner(self._named(name)))
 
     def _named(self, name: str) -> Entry:
@@ -186,7 +242,7 @@ class Recorder:
 
 @contextmanager
 def recording() -> Iterator[Recorder]:
-    """Record what happens inside, in all threads."""
+    """A context whose stages and runs are recorded, in all threads."""
     recorder = Recorder()
     manager().register(recorder)
     try:
@@ -197,4 +253,4 @@ def recording() -> Iterator[Recorder]:
 
 
 def _here() -> str:
-    return where(current_source())
+    return source_text(current_source())

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 from dovetail_cli.render import count, table
 
-from ..functions import shown_time
+from ..formatting import shown_time
 from ..misses.history import REASONS
 from .recording import STAGES, Entry, Event, Recorder
 
 SHOWN = 15
-"""How many lines a table has in a terminal,"""
+"""The number of lines of a table in a terminal."""
 EXAMPLES = 3
-"""and how many examples each cause."""
+"""The number of examples of each cause."""
 
 
 @dataclass(frozen=True)
 class Cause:
-    """One kind of reason why something was traced or compiled again, with the events it caused.
+    """A reason why something was traced or compiled again, with its events.
 
     Attributes:
         what: the kinds and arguments that differed, in words.
@@ -30,30 +30,30 @@ class Cause:
 
     @property
     def seconds(self) -> float:
-        """What tracing and compiling again took."""
+        """The time of tracing and compiling again."""
         return sum(e.seconds for e in self.events)
 
     @property
     def remedies(self) -> list[str]:
-        """What can be done."""
+        """The remedies of the reason."""
         return self.events[0].reason.remedies
 
     @property
     def examples(self) -> list[str]:
-        """The first few events, each with its place."""
+        """The first few events, each with its source location."""
         return [
-            ", ".join([f"at {e.where}", *[d.change for d in e.reason.differences if d.now]])
+            ", ".join([f"at {e.location}", *[d.change for d in e.reason.differences if d.now]])
             for e in self.events[:EXAMPLES]
         ]
 
 
 @dataclass(frozen=True)
 class Profile:
-    """What a script did.
+    """The profile of a script.
 
     Attributes:
-        script: its name. ``seconds``: from its beginning to its end.
-        functions, operations: entries, those that took longest first.
+        script: its name. ``seconds``: from its start to its end.
+        functions, operations: entries, the longest first.
         tracks: per stage, the intervals (in seconds from the beginning) in which it ran.
     """
 
@@ -74,7 +74,7 @@ class Profile:
 
 
 def profile_of(recorder: Recorder, script: str, seconds: float) -> Profile:
-    """What was recorded, in order."""
+    """The profile of a recording, with ordered entries."""
 
     def ordered(entries: dict[object, Entry]) -> list[Entry]:
         return sorted(entries.values(), key=lambda e: (-e.seconds, e.name))
@@ -86,7 +86,7 @@ def profile_of(recorder: Recorder, script: str, seconds: float) -> Profile:
 
 
 def causes(entry: Entry) -> list[Cause]:
-    """Why an entry was traced or compiled more than once, what took longest first."""
+    """The reasons why an entry was traced or compiled again, the longest first."""
     groups: dict[str, list[Event]] = {}
     for event in entry.events:
         if event.reason.again:
@@ -127,7 +127,7 @@ def _cell(entry: Entry, stage: str) -> str:
 
 
 def _functions(entries: Sequence[Entry]) -> str:
-    lines = [[e.name, e.place, *[_cell(e, s) for s in STAGES]] for e in entries[:SHOWN]]
+    lines = [[e.name, e.location, *[_cell(e, s) for s in STAGES]] for e in entries[:SHOWN]]
     header = ["function", "defined at", "traced", "lowered", "compiled", "run"]
     return table(header, lines) + _more(entries, "function")
 
@@ -149,8 +149,8 @@ def _again(profile: Profile) -> Iterator[str]:
         if result:
             stages = {e.stage for c in result for e in c.events}
             done = " and ".join(w for s, w in DONE.items() if s in stages)
-            place = f" ({entry.place})" if entry.place else ""
-            lines = [f"why {entry.name}{place} was {done} again"]
+            location = f" ({entry.location})" if entry.location else ""
+            lines = [f"why {entry.name}{location} was {done} again"]
             for cause in result:
                 times = count(len(cause.events), "time")
                 lines.append(f"  {times} {cause.what} ({shown_time(cause.seconds)})")

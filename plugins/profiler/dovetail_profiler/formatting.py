@@ -1,4 +1,4 @@
-"""How functions, their places, types and times are shown."""
+"""Texts of functions, source locations, types, times and sizes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .misses.signatures import arguments_of
 
 
 def innermost(function: Any) -> Any:
-    """The function that a user wrote, below what wraps it."""
+    """The function that a user wrote, without its wrappers."""
     for _ in range(32):
         target = inspect.unwrap(function)
         inner = getattr(target, "func", None) or getattr(target, "__func__", None)
@@ -38,7 +38,7 @@ def title_of(function: Any) -> str:
     return title
 
 
-def place_of(function: Any) -> str:
+def location_of(function: Any) -> str:
     """``FILE:LINE`` of a function's definition."""
     target = innermost(function)
     code = getattr(target, "__code__", None) or getattr(type(target).__call__, "__code__", None)
@@ -48,7 +48,7 @@ def place_of(function: Any) -> str:
 
 
 def short_path(path: str) -> str:
-    """A file's name as seen from the working directory, where it lies below that."""
+    """A file's path relative to the working directory, if it is below that."""
     try:
         near = os.path.relpath(path)
     except (OSError, ValueError):
@@ -56,15 +56,15 @@ def short_path(path: str) -> str:
     return path if near.startswith("..") else near
 
 
-def where(source: Source | None) -> str:
-    """``FILE:LINE (FUNCTION)`` of a place, the file as seen from the working directory."""
+def source_text(source: Source | None) -> str:
+    """``FILE:LINE (FUNCTION)`` of a source location, with :func:`short_path` of the file."""
     if source is None:
         return "?"
     return f"{short_path(source.filename)}:{source.line} ({source.code.co_qualname})"
 
 
 def is_own(function: Any) -> bool:
-    """Whether a function is Dovetail's or a plugin's, not the user's."""
+    """True if a function is Dovetail's or a plugin's, not the user's."""
     name = str(getattr(innermost(function), "__module__", ""))
     return is_framework_module(name) or name.partition(".")[0] == "jax"
 
