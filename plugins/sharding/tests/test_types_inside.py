@@ -319,7 +319,7 @@ def test_summands_of_what_is_whole_or_divided(explicit):
     left = dt.reshard(whole, P(unreduced={"x"}))
     assert _type(left.astype(dnp.float16)) == "f16[4,4]{U:x}"
     assert _type(dt.vmap(lambda a: dt.reshard(a, P(unreduced={"x"})))(whole)) == "f32[4,4]{U:x}"
-    with pytest.raises(ValueError, match="in place of that along"):
+    with pytest.raises(ValueError, match="instead of that along"):
         dt.reshard(left, P(unreduced={"y"}))
 
 
