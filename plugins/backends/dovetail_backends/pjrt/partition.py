@@ -14,8 +14,8 @@ from .attributes import Attribute
 class Grid(Protocol):
     """Devices in a grid with named axes, along which a program is divided.
 
-    The attribute ``_grid`` of a sharding is its grid; equal grids are one object. ``has_explicit_axes`` is True
-    if types have shardings along its axes.
+    The attribute ``_grid`` of a sharding is its grid; equal grids are one object.
+    ``has_explicit_axes`` is True if types have shardings along its axes.
     """
 
     has_explicit_axes: bool

@@ -143,7 +143,7 @@ def _shard_map(
 
 
 def _divides(axis: Any, names: Any, jaxpr: ClosedJaxpr, mesh: Any, manual: Any) -> bool:
-    """True if the mapped axis can be divided along axes of the mesh that the program does not use."""
+    """True if axes of the mesh that the program does not use can divide the mapped axis."""
     around = get_abstract_mesh().manual_axes
     if axis.name is not None or any(n not in mesh.axis_names or n in around for n in names):
         return False
