@@ -315,7 +315,8 @@ def _shardings_of_results(call: _Call, grid: Any) -> tuple[Any, ...]:
             _check(call.name, f"out_shardings of result {i}", requested, aval)
         for low in _low(aval):
             _check_summed(call.name, i, requested, low)
-            wanted = grid.of_type(low) if requested is None and grid.has_explicit_axes else requested
+            is_typed = requested is None and grid.has_explicit_axes
+            wanted = grid.of_type(low) if is_typed else requested
             chosen = _expressible(wanted, low, grid)
             if chosen is None and requested is not None:
                 raise NotImplementedError(
