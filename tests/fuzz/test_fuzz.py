@@ -105,6 +105,26 @@ def test_what_hangs_on_the_error_of_differences_is_rejected() -> None:
     assert done.stdout.split() == ["False", "False", "True"], done.stdout
 
 
+ENDLESS = """
+import time
+from fuzz import session
+
+def endless(case):
+    while True:
+        pass
+
+for session.SLOW, session.check in ((0.5, endless), (0.05, lambda case: time.sleep(60))):
+    for report in session.run(0, range(1), 0, shrinking=0.0):
+        print(*report.failures)
+"""
+
+
+def test_a_case_that_computes_or_waits_for_ever_is_given_up() -> None:
+    done = _run("-c", ENDLESS)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("_TooSlow") == 2, done.stdout
+
+
 def _after_imports(script: str, more: str) -> str:
     line = 'dovetail.config.update("enable_x64", True)\n'
     assert line in script
