@@ -7,12 +7,12 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from dovetail_xla._lazy import load
 
 import dovetail_backends as b
 from dovetail_backends.pjrt import attributes
 from dovetail_core import ShapedArray
 from dovetail_xla import mlir
+from dovetail_xla.loading import load
 
 
 def parsed(text: str) -> Any:

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dovetail_xla._lazy import load
 
 import dovetail_lax as lax
 from dovetail_ad import grad
 from dovetail_backends import i64_array, lower_module, mlir_rule, stablehlo_rules
 from dovetail_core import Primitive, RegistryError, ShapedArray
 from dovetail_jit import jit, make_jaxpr
+from dovetail_xla.loading import load
 
 X = np.array([1, 2, 3, 4], np.float32)
 
