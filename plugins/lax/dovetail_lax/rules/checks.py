@@ -18,58 +18,19 @@ from ..functions.discrete import bitwise_or, eq, gt, lt
 from ..functions.reductions import argmax, reduce_or
 from ..functions.shape import concatenate, reshape
 from ..functions.values import convert_element_type
-from ..primitives.arithmetic import abs_p, div_p, max_p, min_p, neg_p
+from ..primitives import arithmetic as a, gather as g, shape as s, values as v
 from ..primitives.collectives import all_gather_p, all_to_all_p, ppermute_p
 from ..primitives.discrete import reduce_precision_p
-from ..primitives.gather import (
-    gather_p,
-    scatter_add_p,
-    scatter_apply_p,
-    scatter_max_p,
-    scatter_min_p,
-    scatter_mul_p,
-    scatter_p,
-    scatter_sub_p,
-    window_sizes,
-)
+from ..primitives.gather import window_sizes
 from ..primitives.indexing import GatherScatterMode
 from ..primitives.reductions import cummax_p, cummin_p, reduce_max_p, reduce_min_p
-from ..primitives.shape import (
-    broadcast_in_dim_p,
-    concatenate_p,
-    dynamic_slice_p,
-    dynamic_update_slice_p,
-    pad_p,
-    reshape_p,
-    rev_p,
-    slice_p,
-    split_p,
-    squeeze_p,
-    stack_p,
-    tile_p,
-    transpose_p,
-    unstack_p,
-)
 from ..primitives.sorting import approx_top_k_p, sort_p, top_k_p
 from ..primitives.taken import taken_p
-from ..primitives.values import (
-    bitcast_convert_type_p,
-    clamp_p,
-    complex_p,
-    conj_p,
-    convert_element_type_p,
-    copy_p,
-    imag_p,
-    optimization_barrier_p,
-    real_p,
-    select_n_p,
-    stop_gradient_p,
-)
 
 _nan_of_div = check_nan("div")
 
 
-@check_rules.register(div_p)
+@check_rules.register(a.div_p)
 def _div_checks(report: Report, args: Sequence[Any], outs: Sequence[Any], /, **params: Any) -> None:
     if report.wants(DivisionByZeroError):
         divisor: Any = args[1]
@@ -79,7 +40,7 @@ def _div_checks(report: Report, args: Sequence[Any], outs: Sequence[Any], /, **p
     _nan_of_div(report, args, outs)
 
 
-@check_rules.register(dynamic_slice_p)
+@check_rules.register(s.dynamic_slice_p)
 def _dynamic_slice_checks(
     report: Report, args: Sequence[Any], outs: Sequence[Any], /, *, slice_sizes: Any
 ) -> None:
@@ -87,7 +48,7 @@ def _dynamic_slice_checks(
     _check_starts(report, operand, starts, slice_sizes)
 
 
-@check_rules.register(dynamic_update_slice_p)
+@check_rules.register(s.dynamic_update_slice_p)
 def _dynamic_update_slice_checks(
     report: Report, args: Sequence[Any], outs: Sequence[Any], /, **params: Any
 ) -> None:
@@ -95,7 +56,7 @@ def _dynamic_update_slice_checks(
     _check_starts(report, operand, starts, _shape(update))
 
 
-@check_rules.register(gather_p)
+@check_rules.register(g.gather_p)
 def _gather_checks(
     report: Report, args: Sequence[Any], outs: Sequence[Any], /, **params: Any
 ) -> None:
@@ -117,8 +78,8 @@ def _scatter_checks(
 
 
 for _primitive in (
-    scatter_add_p, scatter_apply_p, scatter_max_p, scatter_min_p, scatter_mul_p, scatter_p,
-    scatter_sub_p,
+    g.scatter_add_p, g.scatter_apply_p, g.scatter_max_p, g.scatter_min_p, g.scatter_mul_p,
+    g.scatter_p, g.scatter_sub_p,
 ):  # fmt: skip
     check_rules.set(_primitive, _scatter_checks)
 
@@ -165,7 +126,7 @@ def _check_indices(
 
 
 def _element(x: Any, at: Any) -> Any:
-    return reshape(dynamic_slice_p.bind(x, reshape(at, ()), slice_sizes=(1,)), ())
+    return reshape(s.dynamic_slice_p.bind(x, reshape(at, ()), slice_sizes=(1,)), ())
 
 
 def _signed(index: Any) -> Any:
@@ -184,11 +145,12 @@ def _nothing(report: Report, args: Sequence[Any], outs: Sequence[Any], /, **para
 
 
 for _primitive in (
-    abs_p, all_gather_p, all_to_all_p, approx_top_k_p, bitcast_convert_type_p,
-    broadcast_in_dim_p, clamp_p, complex_p, concatenate_p, conj_p, convert_element_type_p, copy_p,
-    cummax_p, cummin_p, imag_p, max_p, min_p, neg_p, optimization_barrier_p, pad_p, ppermute_p,
-    real_p, reduce_max_p, reduce_min_p, reduce_precision_p, reshape_p, rev_p, select_n_p, slice_p,
-    sort_p, split_p, squeeze_p, stack_p, stop_gradient_p, taken_p, tile_p, top_k_p, transpose_p,
-    unstack_p,
+    a.abs_p, all_gather_p, all_to_all_p, approx_top_k_p, v.bitcast_convert_type_p,
+    s.broadcast_in_dim_p, v.clamp_p, v.complex_p, s.concatenate_p, v.conj_p,
+    v.convert_element_type_p, v.copy_p, cummax_p, cummin_p, v.imag_p, a.max_p, a.min_p, a.neg_p,
+    v.optimization_barrier_p, s.pad_p, ppermute_p, v.real_p, reduce_max_p, reduce_min_p,
+    reduce_precision_p, s.reshape_p, s.rev_p, v.select_n_p, s.slice_p, sort_p, s.split_p,
+    s.squeeze_p, s.stack_p, v.stop_gradient_p, taken_p, s.tile_p, top_k_p, s.transpose_p,
+    s.unstack_p,
 ):  # fmt: skip
     check_rules.set(_primitive, _nothing)

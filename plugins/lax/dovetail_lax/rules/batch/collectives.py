@@ -10,22 +10,8 @@ import numpy as np
 from dovetail_batching import batch_rules
 from dovetail_core import Primitive, typeof
 
+from ...primitives import collectives as c
 from ...primitives.arithmetic import mul_p
-from ...primitives.collectives import (
-    all_gather_invariant_p,
-    all_gather_p,
-    all_gather_reduced_p,
-    all_to_all_p,
-    axis_index_p,
-    pcast_p,
-    pmax_p,
-    pmin_p,
-    ppermute_p,
-    psum_invariant_p,
-    psum_p,
-    pvary_p,
-    reduce_scatter_p,
-)
 from ...primitives.moves import moved, repeated, spread
 from ...primitives.reductions import reduce_max_p, reduce_min_p, reduce_sum_p
 from ...primitives.values import iota_p
@@ -57,9 +43,9 @@ def _reduction(primitive: Primitive, reduce: Primitive, repeat: Callable[[Any, i
     batch_rules.set(primitive, rule)
 
 
-_reduction(psum_p, reduce_sum_p, lambda x, n: mul_p.bind(x, scalar(n, typeof(x).dtype)))  # type: ignore
-_reduction(pmax_p, reduce_max_p, lambda x, n: x)
-_reduction(pmin_p, reduce_min_p, lambda x, n: x)
+_reduction(c.psum_p, reduce_sum_p, lambda x, n: mul_p.bind(x, scalar(n, typeof(x).dtype)))  # type: ignore
+_reduction(c.pmax_p, reduce_max_p, lambda x, n: x)
+_reduction(c.pmin_p, reduce_min_p, lambda x, n: x)
 
 
 def _in_place(primitive: Primitive) -> None:
@@ -71,15 +57,15 @@ def _in_place(primitive: Primitive) -> None:
     batch_rules.set(primitive, rule)
 
 
-_in_place(psum_invariant_p)
-_in_place(pvary_p)
-_in_place(pcast_p)
+_in_place(c.psum_invariant_p)
+_in_place(c.pvary_p)
+_in_place(c.pcast_p)
 
 
-@batch_rules.register(axis_index_p)
+@batch_rules.register(c.axis_index_p)
 def _axis_index(axis: Any, args: Any, dims: Any, *, axes: Any, axis_sizes: Any) -> Any:
     if axis.name not in axes:
-        return axis_index_p.bind(axes=axes, axis_sizes=axis_sizes), None
+        return c.axis_index_p.bind(axes=axes, axis_sizes=axis_sizes), None
     return iota_p.bind(dtype=np.dtype(np.int32), shape=(axis.size,), dimension=0), 0
 
 
@@ -87,11 +73,11 @@ def _at_front(axis: Any, x: Any, dim: int | None) -> Any:
     return repeated(x, axis.size, 0) if dim is None else moved(x, dim, 0)
 
 
-@batch_rules.register(ppermute_p)
+@batch_rules.register(c.ppermute_p)
 def _ppermute(axis: Any, args: Any, dims: Any, *, axes: Any, axis_sizes: Any, perm: Any) -> Any:
     (x,), (dim,) = args, dims
     if axis.name not in axes:
-        return ppermute_p.bind(x, axes=axes, axis_sizes=axis_sizes, perm=perm), dim
+        return c.ppermute_p.bind(x, axes=axes, axis_sizes=axis_sizes, perm=perm), dim
     x = _at_front(axis, x, dim)
     source = {d: s for s, d in perm}
     return _rows(x, [source.get(i) for i in range(axis.size)]), 0
@@ -117,14 +103,14 @@ def _along_others(primitive: Any, x: Any, dim: int | None, params: dict[str, Any
     return primitive.bind(moved(x, dim, 0), **{**params, "axis": params["axis"] + 1}), 0
 
 
-@batch_rules.register(reduce_scatter_p)
+@batch_rules.register(c.reduce_scatter_p)
 def _reduce_scatter(
     mapped: Any, args: Any, dims: Any, *, axes: Any, axis_sizes: Any, axis: int, **groups: Any
 ) -> Any:
     (x,), (dim,) = args, dims
     if mapped.name not in axes:
         params = {"axes": axes, "axis_sizes": axis_sizes, "axis": axis, **groups}
-        return _along_others(reduce_scatter_p, x, dim, params)
+        return _along_others(c.reduce_scatter_p, x, dim, params)
     # Position i receives the sum of all positions' slices i.
     total = reduce_sum_p.bind(_at_front(mapped, x, dim), axes=(0,))
     return moved(total, axis, 0), 0
@@ -137,22 +123,22 @@ def _gather_of_mesh(primitive: Primitive) -> None:
     batch_rules.set(primitive, rule)
 
 
-_gather_of_mesh(all_gather_invariant_p)
-_gather_of_mesh(all_gather_reduced_p)
+_gather_of_mesh(c.all_gather_invariant_p)
+_gather_of_mesh(c.all_gather_reduced_p)
 
 
-@batch_rules.register(all_gather_p)
+@batch_rules.register(c.all_gather_p)
 def _all_gather(
     mapped: Any, args: Any, dims: Any, *, axes: Any, axis_sizes: Any, axis: int, **groups: Any
 ) -> Any:
     (x,), (dim,) = args, dims
     if mapped.name not in axes:
         params = {"axes": axes, "axis_sizes": axis_sizes, "axis": axis, **groups}
-        return _along_others(all_gather_p, x, dim, params)
+        return _along_others(c.all_gather_p, x, dim, params)
     return moved(_at_front(mapped, x, dim), 0, axis), None
 
 
-@batch_rules.register(all_to_all_p)
+@batch_rules.register(c.all_to_all_p)
 def _all_to_all(
     axis: Any,
     args: Any,
@@ -168,7 +154,7 @@ def _all_to_all(
     if axis.name not in axes:
         x = x if dim is None else moved(x, dim, 0)
         off = dim is not None
-        out = all_to_all_p.bind(
+        out = c.all_to_all_p.bind(
             x, axes=axes, axis_sizes=axis_sizes, split_axis=split_axis + off,
             concat_axis=concat_axis + off, **groups,
         )  # fmt: skip

@@ -14,19 +14,8 @@ import numpy as np
 from dovetail_batching import batch_rules
 from dovetail_core import Primitive, typeof
 
-from ...primitives.gather import (
-    ScatterDimensionNumbers,
-    as_gather,
-    as_scatter,
-    gather_p,
-    scatter_add_p,
-    scatter_apply_p,
-    scatter_max_p,
-    scatter_min_p,
-    scatter_mul_p,
-    scatter_p,
-    scatter_sub_p,
-)
+from ...primitives import gather as g
+from ...primitives.gather import ScatterDimensionNumbers, as_gather, as_scatter
 from ...primitives.indexing import GatherDimensionNumbers, GatherScatterMode
 from ...primitives.moves import joined, spread
 from ...primitives.shape import Shape, dynamic_slice_p, dynamic_update_slice_p, slice_p
@@ -39,7 +28,7 @@ def _all_batched(dn: GatherDimensionNumbers) -> GatherDimensionNumbers:
     return GatherDimensionNumbers(offset, collapsed, mapped, (0, *batching), (0, *paired))
 
 
-@batch_rules.register(gather_p)
+@batch_rules.register(g.gather_p)
 def gather_batch(
     axis: Any,
     args: Sequence[Any],
@@ -79,7 +68,7 @@ def gather_batch(
         indices = first(indices, indices_dim, axis.size)
         sizes = (min(1, axis.size), *slice_sizes)
         dn = _all_batched(dimension_numbers)
-    out = gather_p.bind(operand, indices, dimension_numbers=dn, slice_sizes=sizes, **params)
+    out = g.gather_p.bind(operand, indices, dimension_numbers=dn, slice_sizes=sizes, **params)
     return out, None if dim is None and indices_dim is None else 0
 
 
@@ -122,13 +111,13 @@ def _fill(primitive: Primitive) -> None:
 
 
 for _primitive in (
-    scatter_p,
-    scatter_add_p,
-    scatter_sub_p,
-    scatter_mul_p,
-    scatter_min_p,
-    scatter_max_p,
-    scatter_apply_p,
+    g.scatter_p,
+    g.scatter_add_p,
+    g.scatter_sub_p,
+    g.scatter_mul_p,
+    g.scatter_min_p,
+    g.scatter_max_p,
+    g.scatter_apply_p,
 ):
     _fill(_primitive)
 
@@ -221,7 +210,7 @@ def _dynamic_update_slice_batch(
     axes = tuple(range(ndim))
     indices, indices_dim = _index_vectors(axis.size, starts, start_dims, axes)
     return scatter_batch(
-        scatter_p,
+        g.scatter_p,
         axis,
         (x, indices, update),
         (dim, indices_dim, update_dim),

@@ -8,27 +8,9 @@ from typing import Any
 from dovetail_batching import batch_rules
 from dovetail_core import Primitive
 
-from ...primitives.condensed import (
-    hessenberg_p,
-    ormqr_p,
-    schur_p,
-    tridiagonal_p,
-    tridiagonal_solve_p,
-)
-from ...primitives.factorizations import (
-    cholesky_p,
-    cholesky_update_p,
-    geqrf_p,
-    householder_product_p,
-    lu_p,
-    lu_pivots_to_permutation_p,
-    qr_p,
-    symmetric_product_p,
-    triangular_solve_p,
-)
+from ...primitives import condensed as k, factorizations as f, spectral as e
 from ...primitives.moves import moved, reshaped
 from ...primitives.polar import qdwh_p
-from ...primitives.spectral import eig_p, eigh_p, over_gaps_p, rotations_p, svd_p
 from .axes import first
 
 
@@ -44,14 +26,14 @@ def _leading(primitive: Primitive) -> None:
 
 
 for _primitive in (
-    cholesky_p, lu_p, lu_pivots_to_permutation_p, qr_p, geqrf_p, householder_product_p, eigh_p,
-    eig_p, svd_p, hessenberg_p, tridiagonal_p, schur_p, ormqr_p, cholesky_update_p,
-    symmetric_product_p, over_gaps_p, rotations_p,
+    f.cholesky_p, f.lu_p, f.lu_pivots_to_permutation_p, f.qr_p, f.geqrf_p, f.householder_product_p,
+    e.eigh_p, e.eig_p, e.svd_p, k.hessenberg_p, k.tridiagonal_p, k.schur_p, k.ormqr_p,
+    f.cholesky_update_p, f.symmetric_product_p, e.over_gaps_p, e.rotations_p,
 ):  # fmt: skip
     _leading(_primitive)
 
 
-@batch_rules.register(triangular_solve_p)
+@batch_rules.register(f.triangular_solve_p)
 def _triangular_solve(
     axis: Any, args: Sequence[Any], dims: Sequence[int | None], *, left_side: bool, **params: Any
 ) -> tuple[Any, int]:
@@ -63,13 +45,13 @@ def _triangular_solve(
         shape: tuple[int, ...] = b.shape
         count = shape[position - 1] * shape[position]
         wide = reshaped(b, (*shape[: position - 1], count, *shape[position + 1 :]))
-        out = triangular_solve_p.bind(a, wide, left_side=left_side, **params)
+        out = f.triangular_solve_p.bind(a, wide, left_side=left_side, **params)
         return reshaped(out, shape), position
     operands = [first(a, dim_a, axis.size), first(b, dim_b, axis.size)]
-    return triangular_solve_p.bind(*operands, left_side=left_side, **params), 0
+    return f.triangular_solve_p.bind(*operands, left_side=left_side, **params), 0
 
 
-@batch_rules.register(tridiagonal_solve_p)
+@batch_rules.register(k.tridiagonal_solve_p)
 def _tridiagonal_solve(
     axis: Any, args: Sequence[Any], dims: Sequence[int | None], **params: Any
 ) -> tuple[Any, int]:
@@ -80,9 +62,9 @@ def _tridiagonal_solve(
         b = moved(b, dims[3] or 0, position)
         shape: tuple[int, ...] = b.shape
         wide = reshaped(b, (*shape[:position], shape[position] * shape[position + 1]))
-        return reshaped(tridiagonal_solve_p.bind(*diagonals, wide, **params), shape), position
+        return reshaped(k.tridiagonal_solve_p.bind(*diagonals, wide, **params), shape), position
     operands = [first(x, d, axis.size) for x, d in zip(args, dims)]
-    return tridiagonal_solve_p.bind(*operands, **params), 0
+    return k.tridiagonal_solve_p.bind(*operands, **params), 0
 
 
 @batch_rules.register(qdwh_p)

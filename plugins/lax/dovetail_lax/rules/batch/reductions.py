@@ -9,23 +9,7 @@ from typing import Any
 from dovetail_batching import batch_rules, vmap
 from dovetail_core import Primitive
 
-from ...primitives.reductions import (
-    argmax_p,
-    argmin_p,
-    cumlogsumexp_p,
-    cummax_p,
-    cummin_p,
-    cumprod_p,
-    cumsum_p,
-    reduce_and_p,
-    reduce_max_p,
-    reduce_min_p,
-    reduce_or_p,
-    reduce_p,
-    reduce_prod_p,
-    reduce_sum_p,
-    reduce_xor_p,
-)
+from ...primitives import reductions as r
 from .axes import aligned_arrays, shifted
 
 
@@ -42,13 +26,13 @@ def _reduction(primitive: Primitive) -> None:
 
 
 for _primitive in (
-    reduce_sum_p, reduce_prod_p, reduce_max_p, reduce_min_p, reduce_and_p, reduce_or_p,
-    reduce_xor_p, argmax_p, argmin_p,
+    r.reduce_sum_p, r.reduce_prod_p, r.reduce_max_p, r.reduce_min_p, r.reduce_and_p, r.reduce_or_p,
+    r.reduce_xor_p, r.argmax_p, r.argmin_p,
 ):  # fmt: skip
     _reduction(_primitive)
 
 
-@batch_rules.register(reduce_p)
+@batch_rules.register(r.reduce_p)
 def _reduce(
     axis: Any,
     args: Sequence[Any],
@@ -59,11 +43,11 @@ def _reduce(
 ) -> tuple[Any, Any]:
     n = len(args) // 2
     if any(d is not None for d in dims[n:]):  # each element begins with a value of its own
-        reduce_all = partial(reduce_p.decomposition, jaxpr=jaxpr, dimensions=dimensions)  # type: ignore[arg-type]
+        reduce_all = partial(r.reduce_p.decomposition, jaxpr=jaxpr, dimensions=dimensions)  # type: ignore[arg-type]
         return vmap(reduce_all, in_axes=tuple(dims), axis_size=axis.size)(*args), [0] * n
     operands, dim = aligned_arrays(axis.size, args[:n], dims[:n])
     axes = shifted(dimensions, dim)
-    out = reduce_p.bind(*operands, *args[n:], jaxpr=jaxpr, dimensions=axes)
+    out = r.reduce_p.bind(*operands, *args[n:], jaxpr=jaxpr, dimensions=axes)
     return out, [dim - sum([a < dim for a in axes])] * n
 
 
@@ -77,5 +61,5 @@ def _cumulative(primitive: Primitive) -> None:
     batch_rules.set(primitive, rule)
 
 
-for _primitive in (cumsum_p, cumprod_p, cummax_p, cummin_p, cumlogsumexp_p):
+for _primitive in (r.cumsum_p, r.cumprod_p, r.cummax_p, r.cummin_p, r.cumlogsumexp_p):
     _cumulative(_primitive)

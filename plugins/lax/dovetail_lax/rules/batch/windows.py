@@ -9,15 +9,7 @@ from typing import Any
 from dovetail_batching import batch_rules, vmap
 from dovetail_core import Primitive
 
-from ...primitives.windows import (
-    reduce_window_max_p,
-    reduce_window_min_p,
-    reduce_window_p,
-    reduce_window_prod_p,
-    reduce_window_sum_p,
-    select_and_gather_add_p,
-    select_and_scatter_add_p,
-)
+from ...primitives import windows as w
 from .axes import aligned_arrays, inserted
 
 _PER_AXIS = (
@@ -43,19 +35,19 @@ def _windows(primitive: Primitive) -> None:
 
 
 for _primitive in (
-    reduce_window_sum_p, reduce_window_prod_p, reduce_window_max_p, reduce_window_min_p,
-    select_and_gather_add_p, select_and_scatter_add_p,
+    w.reduce_window_sum_p, w.reduce_window_prod_p, w.reduce_window_max_p, w.reduce_window_min_p,
+    w.select_and_gather_add_p, w.select_and_scatter_add_p,
 ):  # fmt: skip
     _windows(_primitive)
 
 
-@batch_rules.register(reduce_window_p)
+@batch_rules.register(w.reduce_window_p)
 def _reduce_window(
     axis: Any, args: Sequence[Any], dims: Sequence[int | None], **params: Any
 ) -> tuple[Any, Any]:
     n = len(args) // 2
     if any(d is not None for d in dims[n:]):  # each element begins with a value of its own
-        reduce_all = partial(reduce_window_p.decomposition, **params)  # type: ignore[arg-type]
+        reduce_all = partial(w.reduce_window_p.decomposition, **params)  # type: ignore[arg-type]
         return vmap(reduce_all, in_axes=tuple(dims), axis_size=axis.size)(*args), [0] * n
     operands, dim = aligned_arrays(axis.size, args[:n], dims[:n])
-    return reduce_window_p.bind(*operands, *args[n:], **widened(params, dim)), [dim] * n
+    return w.reduce_window_p.bind(*operands, *args[n:], **widened(params, dim)), [dim] * n

@@ -8,33 +8,19 @@ from typing import Any
 from dovetail_ad import jvp_rules
 from dovetail_core import Primitive, typeof
 
+from ...primitives import collectives as c
 from ...primitives.arithmetic import div_p, mul_p
-from ...primitives.collectives import (
-    all_gather_invariant_p,
-    all_gather_p,
-    all_gather_reduced_p,
-    all_to_all_p,
-    axis_index_p,
-    pcast_p,
-    pmax_p,
-    pmin_p,
-    ppermute_p,
-    psum_invariant_p,
-    psum_p,
-    pvary_p,
-    reduce_scatter_p,
-    sum_over,
-)
+from ...primitives.collectives import sum_over
 from ...primitives.discrete import eq_p
 from ...primitives.values import convert_element_type_p
 from .kinds import linear, zero
 
 for _p in (
-    psum_p, psum_invariant_p, pvary_p, pcast_p, ppermute_p, all_gather_p, all_gather_invariant_p,
-    all_gather_reduced_p, all_to_all_p, reduce_scatter_p,
+    c.psum_p, c.psum_invariant_p, c.pvary_p, c.pcast_p, c.ppermute_p, c.all_gather_p,
+    c.all_gather_invariant_p, c.all_gather_reduced_p, c.all_to_all_p, c.reduce_scatter_p,
 ):  # fmt: skip
     linear(_p)
-zero(axis_index_p)
+zero(c.axis_index_p)
 
 
 def _extremum(primitive: Primitive) -> None:
@@ -47,7 +33,7 @@ def _extremum(primitive: Primitive) -> None:
         manual = typeof(x).vma.issuperset(axes)
 
         def total(x: Any) -> Any:
-            return sum_over(x, axes) if manual else psum_p.bind(x, **params)
+            return sum_over(x, axes) if manual else c.psum_p.bind(x, **params)
 
         hit = convert_element_type_p.bind(equal, new_dtype=t.dtype, weak_type=False)
         return out, div_p.bind(total(mul_p.bind(hit, t)), total(hit))
@@ -55,5 +41,5 @@ def _extremum(primitive: Primitive) -> None:
     jvp_rules.set(primitive, rule)
 
 
-_extremum(pmax_p)
-_extremum(pmin_p)
+_extremum(c.pmax_p)
+_extremum(c.pmin_p)

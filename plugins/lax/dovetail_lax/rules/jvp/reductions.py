@@ -8,28 +8,12 @@ from typing import Any
 from dovetail_ad import jvp_rules
 from dovetail_core import Primitive
 
+from ...primitives import reductions as r
 from ...primitives.arithmetic import add_p, div_p, mul_p, sub_p
 from ...primitives.decompositions import scan
 from ...primitives.discrete import eq_p
 from ...primitives.moves import reversed_along
-from ...primitives.reductions import (
-    argmax_p,
-    argmin_p,
-    cumlogsumexp_p,
-    cummax_p,
-    cummin_p,
-    cumprod_p,
-    cumsum_p,
-    logaddexp,
-    reduce_and_p,
-    reduce_max_p,
-    reduce_min_p,
-    reduce_or_p,
-    reduce_p,
-    reduce_prod_p,
-    reduce_sum_p,
-    reduce_xor_p,
-)
+from ...primitives.reductions import logaddexp
 from ...primitives.shape import broadcast_in_dim_p
 from ...primitives.transcendental import exp_p
 from ...primitives.values import convert_element_type_p, select_n_p
@@ -37,10 +21,10 @@ from ...scalars import scalar
 from .arithmetic import by_decomposition
 from .kinds import linear, zero
 
-linear(reduce_sum_p)
-by_decomposition(reduce_prod_p)
-by_decomposition(reduce_p)
-for _primitive in (reduce_and_p, reduce_or_p, reduce_xor_p, argmax_p, argmin_p):
+linear(r.reduce_sum_p)
+by_decomposition(r.reduce_prod_p)
+by_decomposition(r.reduce_p)
+for _primitive in (r.reduce_and_p, r.reduce_or_p, r.reduce_xor_p, r.argmax_p, r.argmin_p):
     zero(_primitive)
 
 
@@ -60,24 +44,24 @@ def _extremum(primitive: Primitive) -> None:
         kept = tuple([i for i in range(len(shape)) if i not in axes])
         wide = broadcast_in_dim_p.bind(answer, shape=shape, broadcast_dimensions=kept)
         at = convert_element_type_p.bind(eq_p.bind(x, wide), new_dtype=x.dtype, weak_type=False)
-        count = reduce_sum_p.bind(at, axes=axes)
-        total = reduce_sum_p.bind(mul_p.bind(t, at), axes=axes)
+        count = r.reduce_sum_p.bind(at, axes=axes)
+        total = r.reduce_sum_p.bind(mul_p.bind(t, at), axes=axes)
         return answer, div_p.bind(total, count)
 
     jvp_rules.set(primitive, rule)
 
 
-_extremum(reduce_max_p)
-_extremum(reduce_min_p)
+_extremum(r.reduce_max_p)
+_extremum(r.reduce_min_p)
 
 
-linear(cumsum_p)
-by_decomposition(cumprod_p)
-by_decomposition(cummax_p)
-by_decomposition(cummin_p)
+linear(r.cumsum_p)
+by_decomposition(r.cumprod_p)
+by_decomposition(r.cummax_p)
+by_decomposition(r.cummin_p)
 
 
-@jvp_rules.register(cumlogsumexp_p)
+@jvp_rules.register(r.cumlogsumexp_p)
 def _cumlogsumexp(
     primals: Sequence[Any], tangents: Sequence[Any], *, axis: int, reverse: bool
 ) -> tuple[Any, Any]:
@@ -85,7 +69,7 @@ def _cumlogsumexp(
     # of log-sum-exp and mean combine associatively, and no weight ever overflows.
     pair = [reversed_along(x, (axis,)) if reverse else x for x in (*primals, *tangents)]
     tangent = scan(pair, _weighted, axis)[1]
-    answer = cumlogsumexp_p.bind(primals[0], axis=axis, reverse=reverse)
+    answer = r.cumlogsumexp_p.bind(primals[0], axis=axis, reverse=reverse)
     return answer, reversed_along(tangent, (axis,)) if reverse else tangent
 
 

@@ -11,19 +11,8 @@ import numpy as np
 from dovetail_backends import Effort, reference_rules
 from dovetail_core import ClosedJaxpr, Primitive, eval_jaxpr
 
-from ...primitives.gather import (
-    ScatterDimensionNumbers,
-    as_gather,
-    gather_p,
-    scatter_add_p,
-    scatter_apply_p,
-    scatter_max_p,
-    scatter_min_p,
-    scatter_mul_p,
-    scatter_p,
-    scatter_sub_p,
-    window_sizes,
-)
+from ...primitives import gather as g
+from ...primitives.gather import ScatterDimensionNumbers, as_gather, window_sizes
 from ...primitives.indexing import (
     GatherDimensionNumbers,
     GatherScatterMode,
@@ -71,7 +60,7 @@ def windows(
         yield tuple(where), box if inside else None, kept
 
 
-@reference_rules.register(gather_p)
+@reference_rules.register(g.gather_p)
 @per_window
 def _gather(
     operand: Array,
@@ -128,15 +117,15 @@ def _register(primitive: Primitive, combine: Callable[[Array, Array], Any]) -> N
     reference_rules.set(primitive, per_window(rule))
 
 
-_register(scatter_p, lambda old, new: new)
-_register(scatter_add_p, np.add)
-_register(scatter_sub_p, np.subtract)
-_register(scatter_mul_p, np.multiply)
-_register(scatter_min_p, np.minimum)
-_register(scatter_max_p, np.maximum)
+_register(g.scatter_p, lambda old, new: new)
+_register(g.scatter_add_p, np.add)
+_register(g.scatter_sub_p, np.subtract)
+_register(g.scatter_mul_p, np.multiply)
+_register(g.scatter_min_p, np.minimum)
+_register(g.scatter_max_p, np.maximum)
 
 
-@reference_rules.register(scatter_apply_p)
+@reference_rules.register(g.scatter_apply_p)
 @per_window
 def _scatter_apply(
     operand: Array, indices: Array, updates: Array, *, update: ClosedJaxpr, **params: Any

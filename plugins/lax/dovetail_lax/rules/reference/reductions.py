@@ -12,23 +12,7 @@ from dovetail_core import ClosedJaxpr, Primitive
 
 from ...dtypes import kind_of
 from ...monoids import all_ones, highest, lowest
-from ...primitives.reductions import (
-    argmax_p,
-    argmin_p,
-    cumlogsumexp_p,
-    cummax_p,
-    cummin_p,
-    cumprod_p,
-    cumsum_p,
-    reduce_and_p,
-    reduce_max_p,
-    reduce_min_p,
-    reduce_or_p,
-    reduce_p,
-    reduce_prod_p,
-    reduce_sum_p,
-    reduce_xor_p,
-)
+from ...primitives import reductions as r
 from .kinds import Array, quiet, widened
 
 Axes = tuple[int, ...]
@@ -69,13 +53,13 @@ def _bitwise(primitive: Primitive, combine: np.ufunc, identity: Callable[[Any], 
     reference_rules.set(primitive, rule)
 
 
-_arithmetic(reduce_sum_p, np.sum)
-_arithmetic(reduce_prod_p, np.prod)
-_extremum(reduce_max_p, np.max, lowest)
-_extremum(reduce_min_p, np.min, highest)
-_bitwise(reduce_and_p, np.bitwise_and, all_ones)
-_bitwise(reduce_or_p, np.bitwise_or, lambda dtype: dtype.type(0))
-_bitwise(reduce_xor_p, np.bitwise_xor, lambda dtype: dtype.type(0))
+_arithmetic(r.reduce_sum_p, np.sum)
+_arithmetic(r.reduce_prod_p, np.prod)
+_extremum(r.reduce_max_p, np.max, lowest)
+_extremum(r.reduce_min_p, np.min, highest)
+_bitwise(r.reduce_and_p, np.bitwise_and, all_ones)
+_bitwise(r.reduce_or_p, np.bitwise_or, lambda dtype: dtype.type(0))
+_bitwise(r.reduce_xor_p, np.bitwise_xor, lambda dtype: dtype.type(0))
 
 
 def _argreduction(primitive: Primitive, find: Callable[..., Any]) -> None:
@@ -85,11 +69,11 @@ def _argreduction(primitive: Primitive, find: Callable[..., Any]) -> None:
     reference_rules.set(primitive, rule)
 
 
-_argreduction(argmax_p, np.argmax)
-_argreduction(argmin_p, np.argmin)
+_argreduction(r.argmax_p, np.argmax)
+_argreduction(r.argmin_p, np.argmin)
 
 
-@reference_rules.register(reduce_p)
+@reference_rules.register(r.reduce_p)
 def _reduce(*args: Array, jaxpr: ClosedJaxpr, dimensions: Axes) -> list[Array]:
     n = len(args) // 2
     if not dimensions:
@@ -138,8 +122,8 @@ def _logsumexp(x: Array, axis: int) -> Array:
     return np.log(np.cumsum(np.exp(x - largest), axis=axis)) + largest
 
 
-_cumulative(cumsum_p, np.cumsum)
-_cumulative(cumprod_p, np.cumprod)
-_cumulative(cummax_p, np.maximum.accumulate)
-_cumulative(cummin_p, np.minimum.accumulate)
-_cumulative(cumlogsumexp_p, _logsumexp)
+_cumulative(r.cumsum_p, np.cumsum)
+_cumulative(r.cumprod_p, np.cumprod)
+_cumulative(r.cummax_p, np.maximum.accumulate)
+_cumulative(r.cummin_p, np.minimum.accumulate)
+_cumulative(r.cumlogsumexp_p, _logsumexp)

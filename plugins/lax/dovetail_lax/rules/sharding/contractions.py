@@ -14,32 +14,14 @@ from dovetail_sharding.types import (
     undivided_along,
 )
 
-from ...primitives.condensed import (
-    hessenberg_p,
-    ormqr_p,
-    schur_p,
-    tridiagonal_p,
-    tridiagonal_solve_p,
-)
+from ...primitives import condensed as k, factorizations as f, spectral as e
 from ...primitives.contractions import (
     ConvDimensionNumbers,
     conv_general_dilated_p,
     dot_general_p,
     left_axes,
 )
-from ...primitives.factorizations import (
-    cholesky_p,
-    cholesky_update_p,
-    geqrf_p,
-    householder_product_p,
-    lu_p,
-    lu_pivots_to_permutation_p,
-    qr_p,
-    symmetric_product_p,
-    triangular_solve_p,
-)
 from ...primitives.polar import qdwh_p
-from ...primitives.spectral import eig_p, eigh_p, over_gaps_p, rotations_p, svd_p
 
 REMEDY = ask_for_out_sharding("dot_general(..., out_sharding=...), or that of matmul and einsum")
 
@@ -119,20 +101,22 @@ def _batched(primitive: Primitive, *own: int) -> None:
     infer_rules.set(primitive, rule)
 
 
-for _p in (cholesky_p, lu_p, qr_p, geqrf_p, eigh_p, eig_p, svd_p, hessenberg_p, schur_p,
-           tridiagonal_p, qdwh_p):  # fmt: skip
+for _p in (
+    f.cholesky_p, f.lu_p, f.qr_p, f.geqrf_p, e.eigh_p, e.eig_p, e.svd_p, k.hessenberg_p,
+    k.schur_p, k.tridiagonal_p, qdwh_p,
+):  # fmt: skip
     _batched(_p, 2)
-_batched(symmetric_product_p, 2, 2)
-_batched(rotations_p, 2, 2, 2)
-_batched(over_gaps_p, 2, 2, 2)
-_batched(lu_pivots_to_permutation_p, 1)
-_batched(householder_product_p, 2, 1)
-_batched(ormqr_p, 2, 1, 2)
-_batched(cholesky_update_p, 2, 1)
-_batched(tridiagonal_solve_p, 1, 1, 1, 2)
+_batched(f.symmetric_product_p, 2, 2)
+_batched(e.rotations_p, 2, 2, 2)
+_batched(e.over_gaps_p, 2, 2, 2)
+_batched(f.lu_pivots_to_permutation_p, 1)
+_batched(f.householder_product_p, 2, 1)
+_batched(k.ormqr_p, 2, 1, 2)
+_batched(f.cholesky_update_p, 2, 1)
+_batched(k.tridiagonal_solve_p, 1, 1, 1, 2)
 
 
-@infer_rules.register(triangular_solve_p)
+@infer_rules.register(f.triangular_solve_p)
 def _triangular_solve(app: Application, /, *, left_side: bool, **params: Any) -> Parts:
     """Right-hand sides are independent of each other: devices may solve for some of them."""
     matrix, right = app.all_parts

@@ -15,35 +15,15 @@ from dovetail_sharding.types import (
     undivided_along,
 )
 
-from ...primitives.gather import (
-    ScatterDimensionNumbers,
-    as_gather,
-    gather_p,
-    scatter_add_p,
-    scatter_apply_p,
-    scatter_max_p,
-    scatter_min_p,
-    scatter_mul_p,
-    scatter_p,
-    scatter_sub_p,
-    window_sizes,
-)
+from ...primitives import gather as g, windows as w
+from ...primitives.gather import ScatterDimensionNumbers, as_gather, window_sizes
 from ...primitives.indexing import GatherDimensionNumbers, window_axes
-from ...primitives.windows import (
-    reduce_window_max_p,
-    reduce_window_min_p,
-    reduce_window_p,
-    reduce_window_prod_p,
-    reduce_window_sum_p,
-    select_and_gather_add_p,
-    select_and_scatter_add_p,
-)
 
 READING = ask_for_out_sharding("x.at[...].get(out_sharding=...)")
 WRITING = ask_for_out_sharding("x.at[...].set(y, out_sharding=...), and so add, mul, ...")
 
 
-@infer_rules.register(gather_p)
+@infer_rules.register(g.gather_p)
 def _gather(
     app: Application, /, *, dimension_numbers: GatherDimensionNumbers, slice_sizes: tuple[int, ...],
     **params: Any,
@@ -109,7 +89,7 @@ def _scatter(
         for i, d in pairs
     }
     operand = tuple([batch.get(d, p) for d, p in enumerate(operand)])
-    summed = own if app.name == scatter_add_p.name else ()
+    summed = own if app.name == g.scatter_add_p.name else ()
     positions = iter(_index_parts(app, dn, operand, indices, WRITING, summed=summed))
     windows = iter(window_axes(dn, len(operand)))
     for i, p in enumerate(updates):
@@ -120,19 +100,19 @@ def _scatter(
 
 
 for _p in (
-    scatter_p, scatter_add_p, scatter_sub_p, scatter_mul_p, scatter_min_p, scatter_max_p,
-    scatter_apply_p,
+    g.scatter_p, g.scatter_add_p, g.scatter_sub_p, g.scatter_mul_p, g.scatter_min_p,
+    g.scatter_max_p, g.scatter_apply_p,
 ):  # fmt: skip
     infer_rules.set(_p, _scatter)
 
 
 for _p in (
-    reduce_window_sum_p, reduce_window_max_p, reduce_window_min_p, reduce_window_prod_p,
+    w.reduce_window_sum_p, w.reduce_window_max_p, w.reduce_window_min_p, w.reduce_window_prod_p,
 ):  # fmt: skip
     infer_rules.set(_p, same)
 
 
-@infer_rules.register(reduce_window_p)
+@infer_rules.register(w.reduce_window_p)
 def _reduce_window(app: Application, /, **params: Any) -> list[Parts]:
     return [app.parts(0)] * len(app.outs)
 
@@ -146,5 +126,5 @@ def _selecting(app: Application, /, *, window_dimensions: tuple[int, ...], **par
     return tuple([app.merged(f"dimension {d}", pair) for d, pair in enumerate(both)])
 
 
-infer_rules.set(select_and_scatter_add_p, _selecting)
-infer_rules.set(select_and_gather_add_p, _selecting)
+infer_rules.set(w.select_and_scatter_add_p, _selecting)
+infer_rules.set(w.select_and_gather_add_p, _selecting)

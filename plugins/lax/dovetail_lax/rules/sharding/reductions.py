@@ -6,42 +6,12 @@ from typing import Any
 
 from dovetail_sharding.types import Application, Parts, infer_rules, same, undivided_along, without
 
-from ...primitives.collectives import (
-    all_gather_invariant_p,
-    all_gather_p,
-    all_gather_reduced_p,
-    all_to_all_p,
-    pcast_p,
-    pmax_p,
-    pmin_p,
-    ppermute_p,
-    psum_invariant_p,
-    psum_p,
-    pvary_p,
-    reduce_scatter_p,
-)
-from ...primitives.reductions import (
-    argmax_p,
-    argmin_p,
-    cumlogsumexp_p,
-    cummax_p,
-    cummin_p,
-    cumprod_p,
-    cumsum_p,
-    reduce_and_p,
-    reduce_max_p,
-    reduce_min_p,
-    reduce_or_p,
-    reduce_p,
-    reduce_prod_p,
-    reduce_sum_p,
-    reduce_xor_p,
-)
+from ...primitives import collectives as c, reductions as r
 from ...primitives.sorting import approx_top_k_p, sort_p, top_k_p
 
 _REDUCTIONS = (
-    reduce_sum_p, reduce_prod_p, reduce_max_p, reduce_min_p, reduce_and_p, reduce_or_p,
-    reduce_xor_p, argmax_p, argmin_p,
+    r.reduce_sum_p, r.reduce_prod_p, r.reduce_max_p, r.reduce_min_p, r.reduce_and_p, r.reduce_or_p,
+    r.reduce_xor_p, r.argmax_p, r.argmin_p,
 )  # fmt: skip
 
 
@@ -54,7 +24,7 @@ for _p in _REDUCTIONS:
     infer_rules.set(_p, _reduction)
 
 
-@infer_rules.register(reduce_p)
+@infer_rules.register(r.reduce_p)
 def _reduce(app: Application, /, *, dimensions: tuple[int, ...], **params: Any) -> list[Parts]:
     n = len(app.ins) // 2
     for i in range(n):  # each device would begin with the initial value
@@ -74,7 +44,7 @@ def _cumulative(app: Application, /, *, axis: int, **params: Any) -> Parts:
     return app.parts(0)
 
 
-for _p in (cumsum_p, cumprod_p, cummax_p, cummin_p, cumlogsumexp_p):
+for _p in (r.cumsum_p, r.cumprod_p, r.cummax_p, r.cummin_p, r.cumlogsumexp_p):
     infer_rules.set(_p, _cumulative)
 
 
@@ -97,7 +67,7 @@ def _approx_top_k(app: Application, /, *, reduction_dimension: int, **params: An
     return [app.parts(0)] * 2
 
 
-for _p in (psum_p, pmax_p, pmin_p, psum_invariant_p, pvary_p, pcast_p, ppermute_p):
+for _p in (c.psum_p, c.pmax_p, c.pmin_p, c.psum_invariant_p, c.pvary_p, c.pcast_p, c.ppermute_p):
     infer_rules.set(_p, same)
 
 
@@ -106,18 +76,18 @@ def _all_gather(app: Application, /, *, axis: int, **params: Any) -> Parts:
     return (*parts[:axis], None, *parts[axis:])
 
 
-infer_rules.set(all_gather_p, _all_gather)
-infer_rules.set(all_gather_invariant_p, _all_gather)
-infer_rules.set(all_gather_reduced_p, _all_gather)
+infer_rules.set(c.all_gather_p, _all_gather)
+infer_rules.set(c.all_gather_invariant_p, _all_gather)
+infer_rules.set(c.all_gather_reduced_p, _all_gather)
 
 
-@infer_rules.register(reduce_scatter_p)
+@infer_rules.register(c.reduce_scatter_p)
 def _reduce_scatter(app: Application, /, *, axis: int, **params: Any) -> Parts:
     undivided_along(app, (axis,))
     return without(app.parts(0), (axis,))
 
 
-@infer_rules.register(all_to_all_p)
+@infer_rules.register(c.all_to_all_p)
 def _all_to_all(app: Application, /, *, split_axis: int, concat_axis: int, **params: Any) -> Parts:
     undivided_along(app, (split_axis,))
     rest = list(without(app.parts(0), (split_axis,)))

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from dovetail_backends import stablehlo_rules
-from dovetail_core import ShapedArray
 
 from ...dtypes import iinfo, kind_of
 from ...primitives.arithmetic import (
@@ -26,8 +25,7 @@ from ...primitives.arithmetic import (
     sqrt_p,
     sub_p,
 )
-from ...primitives.values import real_part
-from .kinds import accurate, compare, elementwise, result_accuracy, select
+from .kinds import accurate, compare, elementwise, lexicographic, result_accuracy, select
 from .products import broadcast
 
 elementwise(add_p, "stablehlo.add")
@@ -114,18 +112,9 @@ def _extremum(op: str, direction: str) -> Any:
         x, y = broadcast(b, (x, y))
         if kind_of(x.aval.dtype) != "complex":
             return b.op(op, [x, y], b.out)
-        return select(b, _lexicographic(b, direction, x, y), x, y)
+        return select(b, lexicographic(b, direction, x, y), x, y)
 
     return rule
-
-
-def _lexicographic(b: Any, direction: str, x: Any, y: Any) -> Any:
-    """True where ``x`` comes before ``y``: by real parts, then by imaginary ones."""
-    part = ShapedArray(x.aval.shape, real_part(x.aval.dtype))
-    rx, ry = (b.op("stablehlo.real", [z], part) for z in (x, y))
-    ix, iy = (b.op("stablehlo.imag", [z], part) for z in (x, y))
-    by_real = compare(b, direction, rx, ry)
-    return select(b, compare(b, "EQ", rx, ry), compare(b, direction, ix, iy), by_real)
 
 
 stablehlo_rules.set(max_p, _extremum("stablehlo.maximum", "GT"))

@@ -25,7 +25,7 @@ from ...primitives.gather import (
 )
 from ...primitives.indexing import GatherDimensionNumbers, GatherScatterMode
 from ...primitives.shape import Shape
-from .kinds import INT32, known_indices
+from .kinds import INT32, compare, known_indices
 from .reductions import combiner
 
 _BOOL = np.dtype(np.bool_)
@@ -53,23 +53,13 @@ def per_component(b: Any, values: np.ndarray[Any, Any], indices: Any) -> Any:
     return b.broadcast(vector, indices.aval.shape, (len(indices.aval.shape) - 1,))
 
 
-def compare(b: Any, x: Any, y: Any, direction: str) -> Any:
-    """An integer comparison."""
-    kind = "UNSIGNED" if x.aval.dtype.kind == "u" else "SIGNED"
-    attrs = (
-        f"comparison_direction = #stablehlo<comparison_direction {direction}>, "
-        f"compare_type = #stablehlo<comparison_type {kind}>"
-    )
-    return b.op("stablehlo.compare", [x, y], ShapedArray(x.aval.shape, _BOOL), attrs)
-
-
 def _inside(b: Any, indices: Any, last: np.ndarray[Any, Any]) -> Any:
     """True where the window of an index vector is inside of the operand."""
-    at_most = compare(b, indices, per_component(b, last, indices), "LE")
+    at_most = compare(b, "LE", indices, per_component(b, last, indices))
     shape = indices.aval.shape
     if indices.aval.dtype.kind == "i":
         zero = b.constant(0, indices.aval.strong())
-        at_least = compare(b, indices, zero, "GE")
+        at_least = compare(b, "GE", indices, zero)
         at_most = b.op("stablehlo.and", [at_least, at_most], ShapedArray(shape, _BOOL))
     scalar, out = ShapedArray((), _BOOL), ShapedArray(shape[:-1], _BOOL)
     true = b.constant(True, scalar)

@@ -9,7 +9,9 @@ import numpy as np
 
 from dovetail_backends import Attribute, stablehlo_rules
 from dovetail_backends.pjrt import elementwise as elementwise_rule, i64_array
-from dovetail_core import Primitive
+from dovetail_core import Primitive, ShapedArray
+
+from ...primitives.values import real_part
 
 
 def elementwise(primitive: Primitive, op: str, attrs: str = "") -> None:
@@ -59,6 +61,15 @@ def compare(b: Any, direction: str, x: Any, y: Any, order: str = "") -> Any:
 def select(b: Any, pred: Any, on_true: Any, on_false: Any) -> Any:
     """``on_true`` where ``pred``, else ``on_false``, of one shape (``pred`` may be a scalar)."""
     return b.op("stablehlo.select", [pred, on_true, on_false], on_true.aval)
+
+
+def lexicographic(b: Any, direction: str, x: Any, y: Any) -> Any:
+    """``x <direction> y`` of complex operands: by real parts, then by imaginary ones."""
+    part = ShapedArray(x.aval.shape, real_part(x.aval.dtype))
+    rx, ry = (b.op("stablehlo.real", [z], part) for z in (x, y))
+    ix, iy = (b.op("stablehlo.imag", [z], part) for z in (x, y))
+    by_real = compare(b, direction, rx, ry)
+    return select(b, compare(b, "EQ", rx, ry), compare(b, direction, ix, iy), by_real)
 
 
 INT32 = np.dtype(np.int32)

@@ -12,24 +12,8 @@ from dovetail_core import ClosedJaxpr, Primitive, ShapedArray, cached
 
 from ...element_types import kind_of
 from ...monoids import IDENTITIES, highest, lowest
-from ...primitives.reductions import (
-    argmax_p,
-    argmin_p,
-    cummax_p,
-    cummin_p,
-    cumprod_p,
-    cumsum_p,
-    reduce_and_p,
-    reduce_max_p,
-    reduce_min_p,
-    reduce_or_p,
-    reduce_p,
-    reduce_prod_p,
-    reduce_sum_p,
-    reduce_xor_p,
-)
-from ...primitives.values import real_part
-from .kinds import compare, select, slice_attributes
+from ...primitives import reductions as r
+from .kinds import compare, lexicographic, select, slice_attributes
 
 FLOAT32 = np.dtype(np.float32)
 _OPS = {
@@ -45,21 +29,11 @@ def combiner(kind: str, dtype: Any) -> Region:
 
     def combine(b: Any, x: Any, y: Any) -> list[Any]:
         if dtype.kind == "c" and kind in ("max", "min"):
-            return [_lexicographic(b, "GT" if kind == "max" else "LT", x, y)]
+            wins = lexicographic(b, "GT" if kind == "max" else "LT", x, y)
+            return [select(b, wins, x, y)]
         return [b.op(f"stablehlo.{_OPS[kind]}", [x, y], scalar)]
 
     return shared_region([scalar, scalar], combine)
-
-
-def _lexicographic(b: Any, direction: str, x: Any, y: Any) -> Any:
-    """Selects by real parts and, where they are equal, by imaginary ones."""
-    part = ShapedArray((), real_part(x.aval.dtype))
-    (rx, ry), (ix, iy) = (
-        [b.op(f"stablehlo.{op}", [v], part) for v in (x, y)] for op in ("real", "imag")
-    )
-    first, equal = compare(b, direction, rx, ry), compare(b, "EQ", rx, ry)
-    wins = select(b, equal, compare(b, direction, ix, iy), first)
-    return select(b, wins, x, y)
 
 
 def accumulation_type(kind: str, dtype: Any) -> Any:
@@ -86,13 +60,13 @@ def _reduction(primitive: Primitive, kind: str) -> None:
     stablehlo_rules.set(primitive, rule)
 
 
-_reduction(reduce_sum_p, "sum")
-_reduction(reduce_prod_p, "prod")
-_reduction(reduce_max_p, "max")
-_reduction(reduce_min_p, "min")
-_reduction(reduce_and_p, "and")
-_reduction(reduce_or_p, "or")
-_reduction(reduce_xor_p, "xor")
+_reduction(r.reduce_sum_p, "sum")
+_reduction(r.reduce_prod_p, "prod")
+_reduction(r.reduce_max_p, "max")
+_reduction(r.reduce_min_p, "min")
+_reduction(r.reduce_and_p, "and")
+_reduction(r.reduce_or_p, "or")
+_reduction(r.reduce_xor_p, "xor")
 
 _BOOL = ShapedArray((), np.bool_)
 
@@ -126,11 +100,11 @@ def _argreduction(primitive: Primitive, direction: str, worst: Any) -> None:
     stablehlo_rules.set(primitive, rule)
 
 
-_argreduction(argmax_p, "GT", lowest)
-_argreduction(argmin_p, "LT", highest)
+_argreduction(r.argmax_p, "GT", lowest)
+_argreduction(r.argmin_p, "LT", highest)
 
 
-@stablehlo_rules.register(reduce_p)
+@stablehlo_rules.register(r.reduce_p)
 def _reduce(b: Any, *args: Any, jaxpr: ClosedJaxpr, dimensions: tuple[int, ...]) -> list[Any]:
     if not dimensions:
         return list(args[: len(args) // 2])
@@ -228,7 +202,7 @@ def _cumulative(primitive: Primitive, kind: str) -> None:
     stablehlo_rules.set(primitive, rule)
 
 
-_cumulative(cumsum_p, "sum")
-_cumulative(cumprod_p, "prod")
-_cumulative(cummax_p, "max")
-_cumulative(cummin_p, "min")
+_cumulative(r.cumsum_p, "sum")
+_cumulative(r.cumprod_p, "prod")
+_cumulative(r.cummax_p, "max")
+_cumulative(r.cummin_p, "min")
