@@ -23,8 +23,8 @@ from .instances import (
     shared_program,
     varied_literals,
 )
+from .options import LENGTH, SAVED, compile_repeats_once
 from .primitive import repeated_p
-from .repeats import LENGTH, SAVED, compile_repeats_once
 from .runs import Run, coarse_kinds, kinds, runs
 from .sinking import is_cheap, sunk
 

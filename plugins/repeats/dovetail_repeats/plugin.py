@@ -6,7 +6,7 @@ MANIFEST = Manifest(
     "repeats",
     requires=("backends", "cost", "jit"),
     primitives=("dovetail_repeats.primitive",),
-    options={"compile_repeats_once": "dovetail_repeats.repeats:compile_repeats_once"},
+    options={"compile_repeats_once": "dovetail_repeats.options:compile_repeats_once"},
     passes={"repeats": "dovetail_repeats.repeats:REPEATS"},
     contributes={
         "backends.stablehlo": ("dovetail_repeats.rules.backends",),

@@ -1,28 +1,10 @@
-"""The pass ``repeats``, its option, and the sizes from which it applies.
-
-Most programs are too small for it: they do not import the transformation.
-"""
+"""The pass ``repeats``. Most programs are too small for it, and do not import its code."""
 
 from __future__ import annotations
 
-from dovetail_base.options import as_bool
-from dovetail_core import ClosedJaxpr, Eqn, Option, Pass, config
+from dovetail_core import ClosedJaxpr, Eqn, Pass
 
-compile_repeats_once = config.add(
-    Option(
-        "compile_repeats_once",
-        True,
-        "Large parts that repeat in a program, as the layers of a model, are compiled once, as "
-        "functions.",
-        check=as_bool,
-        traced=True,
-    )
-)
-
-LENGTH = 32
-"""The least number of equations of an instance: short ones XLA recognises itself after fusion."""
-SAVED = 192
-"""The least number of equations that need not be compiled."""
+from .options import LENGTH, SAVED, compile_repeats_once
 
 
 def run(program: ClosedJaxpr) -> ClosedJaxpr:

@@ -16,7 +16,7 @@ from dovetail_base.options import enable_checks
 from dovetail_core import ClosedJaxpr
 from dovetail_repeats.outlining import outlined
 from dovetail_repeats.primitive import repeated_p
-from dovetail_repeats.repeats import compile_repeats_once
+from dovetail_repeats.options import compile_repeats_once
 
 RNG = np.random.RandomState(0)
 D, LAYERS = 8, 6
