@@ -14,9 +14,9 @@ from dovetail import lax, random
 from dovetail_backends.reference import REFERENCE
 from dovetail_base.options import enable_checks
 from dovetail_core import ClosedJaxpr
+from dovetail_repeats.options import compile_repeats_once
 from dovetail_repeats.outlining import outlined
 from dovetail_repeats.primitive import repeated_p
-from dovetail_repeats.options import compile_repeats_once
 
 RNG = np.random.RandomState(0)
 D, LAYERS = 8, 6
