@@ -9,7 +9,7 @@ MANIFEST = Manifest(
         "distributed": "dovetail_distributed",
         "experimental.multihost_utils": "dovetail_distributed.multihost",
     },
-    primitives=("dovetail_distributed.casting",),
+    primitives=("dovetail_distributed.local_arrays",),
     contributes={
         "ad.jvp": ("dovetail_distributed.rules.ad",),
         "ad.transpose": ("dovetail_distributed.rules.ad",),
