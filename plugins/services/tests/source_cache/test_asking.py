@@ -39,7 +39,7 @@ def traced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str
     """The names of functions that are traced while there is a cache, whatever rules other tests in
     this process have added."""
     monkeypatch.setattr(provider, "generation", SimpleNamespace(value=0))
-    monkeypatch.setattr(provider, "made_tables", list)
+    monkeypatch.setattr(provider, "RuleTable", SimpleNamespace(instances=list))
     hear = _Traced()
     manager().register(hear)
     with cache_dir(str(tmp_path / "cache")):
