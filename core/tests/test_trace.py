@@ -193,22 +193,6 @@ def test_a_leaked_tracer_that_is_returned_or_converted_is_an_error(leaked):
             use()
 
 
-@pytest.mark.parametrize("name", ["devices", "is_deleted", "__dlpack__", "unsafe_buffer_pointer"])
-def test_methods_that_ask_where_an_array_is_fail_when_a_tracer_is_asked(name):
-    def f(x):
-        assert hasattr(x, name)
-        getattr(x, name)()
-
-    with pytest.raises(ConcretizationTypeError, match=rf"type f32\[\] .*is asked for its '{name}'"):
-        stage_closed(f, [F32])
-
-
-def test_attributes_that_say_where_an_array_is_fail_for_a_tracer():
-    for name in ("addressable_shards", "committed", "is_fully_addressable"):
-        with pytest.raises(ConcretizationTypeError, match=f"asked for its '{name}'"):
-            stage_closed(lambda x: getattr(x, name), [F32])  # noqa: B023
-
-
 def test_tracers_are_copied_and_not_pickled():
     def f(x):
         assert copy.copy(x) is x and copy.deepcopy([x]) == [x]
