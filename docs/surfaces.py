@@ -18,7 +18,7 @@ from typing import Any
 
 import dovetail
 from dovetail_base.lazy import listing
-from dovetail_cli.places import keywords
+from dovetail_cli.locations import keywords
 from dovetail_cli.samples import samples_by_primitive
 from dovetail_core import Option, Primitive, config, import_primitives, primitives, registry
 from dovetail_core.registry.plugins import KERNEL_TABLES, load_object

@@ -60,9 +60,12 @@ WORDS = {
 """Words, and two words of a name together, by what they are replaced by."""
 
 ALLOWED = {
+    "as_told": "a method of the builder for lowering rules",
     "in_place": "an operation that writes into its operand",
     "install_if_asked": "a function that installed ``.pth`` files call",
+    "Place": "what detectors of launchers return, a name of the public door of ``distributed``",
     "place": "a function of NumPy's",
+    "places": "the shardings that a primitive names, a field of ``Traits``",
     "place_p": "the primitive that places a value in a memory of its device",
 }
 """Names that are words of the field all the same."""

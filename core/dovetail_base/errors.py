@@ -33,7 +33,7 @@ def masked_array() -> ValueError:
     )
 
 
-class StandsForArray(TypeError, ValueError):
+class ArrayProtocolError(TypeError, ValueError):
     """An object with ``__jax_array__`` was given to a function that does not convert to arrays."""
 
 

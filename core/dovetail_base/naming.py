@@ -15,7 +15,7 @@ def inside(outer: str, name: str) -> str:
     """The scope ``name`` within ``outer``."""
     if not outer:
         return name
-    at = _place(outer)
+    at = _position(outer)
     return f"{outer}/{name}" if at < 0 else outer[:at] + name + outer[at:]
 
 
@@ -47,7 +47,7 @@ def moved(scope: str, outer: str, to: str) -> str:
 
 def beyond(scope: str, outer: str) -> str:
     """``scope`` relative to ``outer``; ``scope`` itself if it is not within ``outer``."""
-    at = _place(outer)
+    at = _position(outer)
     if at < 0:
         if outer and (scope + "/").startswith(outer + "/"):
             return scope[len(outer) + 1 :]
@@ -71,7 +71,7 @@ def without_transformations(scope: str) -> str:
     return "/".join(filter(None, names.split("/")))
 
 
-def _place(outer: str) -> int:
+def _position(outer: str) -> int:
     """The index in ``outer`` at which the next name is inserted; -1: it is appended."""
     if not outer.endswith(")"):
         return -1

@@ -20,7 +20,7 @@ def register_placement(cls: type, resolve: Resolver) -> None:
     _resolvers[cls] = resolve
 
 
-def stands_for_place(value: Any) -> bool:
+def is_placement(value: Any) -> bool:
     """Return whether a value is a device, a sharding, or of a class that resolves to one."""
     return isinstance(value, (Device, Sharding)) or value.__class__ in _resolvers
 

@@ -83,15 +83,15 @@ def spell(error: BaseException) -> str:
     """The text of an error in messages: its type and message, in one line of bounded length."""
     kind = type(error).__name__
     try:
-        said = " ".join(str(error).split())
+        text = " ".join(str(error).split())
     except BaseException as e:  # an exception's own methods may fail, too
         if is_users(e):
             raise
-        said = "(it cannot be printed)"
-    said = said.encode(errors="backslashreplace").decode()[:500]
+        text = "(it cannot be printed)"
+    text = text.encode(errors="backslashreplace").decode()[:500]
     if isinstance(error, ImportError) and str(error.name).startswith("dovetail_core."):
-        said += " (the page reference/what_moved of the documentation has the present names)"
-    return f"{kind}: {said}" if said else kind
+        text += " (the page reference/what_moved of the documentation has the present names)"
+    return f"{kind}: {text}" if text else kind
 
 
 class _State:
@@ -141,7 +141,7 @@ class Unfinished(Exception):
     """A module cannot be imported now, because an import that has begun must end first."""
 
 
-def import_whole(name: str) -> None:
+def import_completely(name: str) -> None:
     """Import a module of a plugin.
 
     Raises:
@@ -152,14 +152,14 @@ def import_whole(name: str) -> None:
     try:
         import_part(name)
     except Exception as e:
-        if type(e).__name__ == "_DeadlockError" or _is_begun(name.partition(".")[0]):
+        if type(e).__name__ == "_DeadlockError" or _is_importing(name.partition(".")[0]):
             raise Unfinished(name) from e
         raise
     if _initialising(sys.modules.get(name)):
         raise Unfinished(name)
 
 
-def _is_begun(package: str) -> bool:
+def _is_importing(package: str) -> bool:
     """Return whether the import of any module of a package has begun and not ended."""
     result = [m for n, m in [*sys.modules.items()] if n.partition(".")[0] == package]
     return any(map(_initialising, result))

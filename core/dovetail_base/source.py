@@ -56,12 +56,12 @@ def is_hidden(frame: FrameType) -> bool:
 
 def without_hidden(traceback: TracebackType | None) -> TracebackType | None:
     """A copy of a traceback without the frames that are hidden."""
-    places: list[TracebackType] = []
+    frames: list[TracebackType] = []
     while traceback is not None:
-        places.append(traceback)
+        frames.append(traceback)
         traceback = traceback.tb_next
     result: TracebackType | None = None
-    for t in reversed(places):
+    for t in reversed(frames):
         if not is_hidden(t.tb_frame):
             result = TracebackType(result, t.tb_frame, t.tb_lasti, t.tb_lineno)
     return result
@@ -200,7 +200,7 @@ _known = _is_hidden.get
 _new: Any = getattr(tuple, "__new__")  # noqa: B009  # one is made for each operation
 
 
-def registering_place() -> tuple[str, int]:
+def registration_location() -> tuple[str, int]:
     """The module and line of the code that registers something with the kernel.
 
     That is the statement of the module being imported, even if helper functions run it; outside of

@@ -10,7 +10,7 @@ from dovetail_core import Primitive, RuleTable, discovery, registry
 
 from . import rules
 from .find import find_primitive, find_table
-from .places import call, code_place, place
+from .locations import call, code_location, rule_location
 from .render import fields, style
 
 help = "say what a primitive is, or where its rule under a table comes from"
@@ -71,28 +71,28 @@ def _origin(rule: rules.Rule, table: RuleTable[Any], primitive: Primitive) -> li
         return [("follows from", _derivation(rule, primitive))]
     if rule.source == "platforms":
         return []
-    where = place(rule.origin) if rule.origin else "the primitive, which carries its rule"
+    where = rule_location(rule.origin) if rule.origin else "the primitive, which carries its rule"
     pairs = [("registered at", where), ("rule", call(table.general(primitive)))]
     replaced = rule.origin.replaced if rule.origin else None
     while replaced is not None:
-        pairs.append(("in place of", place(replaced)))
+        pairs.append(("in place of", rule_location(replaced)))
         replaced = replaced.replaced
     return pairs
 
 
 def _platforms(rule: rules.Rule) -> list[tuple[str, str]]:
     """The platforms that have rules of their own, with the lines that register these."""
-    return [(f"on {name}", place(origin)) for name, origin in rule.platforms.items()]
+    return [(f"on {name}", rule_location(origin)) for name, origin in rule.platforms.items()]
 
 
 def _derivation(rule: rules.Rule, primitive: Primitive) -> str:
     if rule.source == "regions":
         return (
-            f"the primitive's regions, {code_place(primitive.regions)}, and how the table carries "
-            "values"
+            f"the primitive's regions, {code_location(primitive.regions)}, and how the table "
+            "carries values"
         )
     if rule.source == "decomposition":
-        return f"the primitive's decomposition, {code_place(primitive.decomposition)}"
+        return f"the primitive's decomposition, {code_location(primitive.decomposition)}"
     return "what the table makes of primitives without a rule"
 
 

@@ -13,8 +13,8 @@ from dovetail_testing.laws import Law, all_laws
 from dovetail_testing.samples import Sample
 
 from . import rules
+from .locations import code_location, definition
 from .marks import MARKS
-from .places import code_place, definition
 from .render import count
 from .samples import count_spoken_of, samples_by_primitive
 
@@ -128,10 +128,10 @@ def _table(content: Content) -> Iterator[str]:
     for home, names in _by_home(content).items():
         yield f'<tbody data-home="{escape(home)}">'
         owner = discovery.distribution_of(content.primitives[names[0]].module)
-        said = f"{count(len(names), 'primitive')}, of {owner}"
+        text = f"{count(len(names), 'primitive')}, of {owner}"
         yield (
             f'<tr class="package"><th scope="rowgroup" colspan="{len(content.tables) + 2}"><div>'
-            f'<span class="name">{escape(home)}</span> {escape(said)}</div></th></tr>'
+            f'<span class="name">{escape(home)}</span> {escape(text)}</div></th></tr>'
         )
         for name in names:
             yield _line(content, name)
@@ -176,17 +176,17 @@ def _line(content: Content, name: str) -> str:
     variable, _, line = definition(primitive)
     where = f"{primitive.module}{f':{line}' if line else ''}"
     title = f"{name}, defined at {where}{f' as {variable}' if variable else ''}"
-    places = "".join(
-        _place(primitive, rule, content.laws.get(table), samples)
+    cells = "".join(
+        _rule_cell(primitive, rule, content.laws.get(table), samples)
         for table, rule in content.rows[name].items()
     )
     return (
         f'<tr data-name="{escape(name)}"><th scope="row" class="name" title="{escape(title)}">'
-        f'{escape(name)}</th><td class="count">{len(samples) or "none"}</td>{places}</tr>'
+        f'{escape(name)}</th><td class="count">{len(samples) or "none"}</td>{cells}</tr>'
     )
 
 
-def _place(
+def _rule_cell(
     primitive: Primitive, rule: rules.Rule, law: Law | None, samples: Sequence[Sample]
 ) -> str:
     lines = [MARKS[rule.kind].meaning.partition(" (")[0], *_origin(primitive, rule)]
@@ -203,8 +203,8 @@ def _origin(primitive: Primitive, rule: rules.Rule) -> Iterator[str]:
         yield rule.source
     elif rule.kind == rules.DERIVED:
         function = getattr(primitive, rule.source, None)  # its decomposition or regions
-        place = f", {code_place(function)}" if function is not None else ""
-        yield f"from its {rule.source}{place}" if place else "by the table"
+        location = f", {code_location(function)}" if function is not None else ""
+        yield f"from its {rule.source}{location}" if location else "by the table"
     elif rule.kind != rules.HOLE and rule.source != "platforms":
         yield f"at {rule.origin}" if rule.origin else "the primitive carries it"
         replaced = rule.origin.replaced if rule.origin else None

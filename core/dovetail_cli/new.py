@@ -103,14 +103,14 @@ def _cut(text: str, parts: Collection[str]) -> str:
 
 
 def _chosen(given: str) -> list[str]:
-    asked = {p.strip() for p in given.split(",")}
-    unknown = sorted(asked - PARTS.keys())
+    requested = {p.strip() for p in given.split(",")}
+    unknown = sorted(requested - PARTS.keys())
     if unknown:
         raise RegistryError(
             f"--with {given!r}: there is no part {unknown[0]!r}. Choose from {', '.join(PARTS)}, "
             "with commas between."
         )
-    return [p for p in PARTS if p in asked]
+    return [p for p in PARTS if p in requested]
 
 
 def _check_name(name: str) -> None:

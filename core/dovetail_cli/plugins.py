@@ -44,8 +44,8 @@ def _overview(plugins: list[discovery.Plugin]) -> str:
         for p in plugins
     ]
     styles = [["bold", "", "", _colour(p), "dim", ""] for p in plugins]
-    aside = [(p.name, p.problem) for p in plugins if p.problem]
-    notes = f"\n\n{style('Not active', 'bold')}\n{fields(aside)}" if aside else ""
+    disabled = [(p.name, p.problem) for p in plugins if p.problem]
+    notes = f"\n\n{style('Not active', 'bold')}\n{fields(disabled)}" if disabled else ""
     return table(header, rows, styles) + notes
 
 

@@ -11,8 +11,8 @@ from dovetail_testing.laws import Law, all_laws
 from dovetail_testing.samples import Sample
 
 from . import rules
+from .locations import code_location, definition, keywords, signature
 from .marks import MARKS, mark
-from .places import code_place, definition, keywords, signature
 from .render import count, fields, shortened, style, table
 from .samples import count_spoken_of, samples_by_primitive
 
@@ -44,7 +44,7 @@ def run(primitive: Primitive) -> int:
 
 def _facts(primitive: Primitive, samples: Sequence[Sample]) -> Pairs:
     """The facts that the primitive declares; one that is added to primitives is a line here."""
-    yield from _place(primitive)
+    yield from _definition_pairs(primitive)
     yield from _typing(primitive, samples)
     yield "results", "a list" if primitive.multiple_results else "one"
     yield "effects", _effects(primitive, samples)
@@ -52,14 +52,17 @@ def _facts(primitive: Primitive, samples: Sequence[Sample]) -> Pairs:
     yield "regions", _function(primitive.regions)
     yield "traits", "; ".join(_traits(primitive.traits)) or "nothing is said"
     if primitive.is_high is not None:
-        yield "high", f"where {code_place(primitive.is_high)} says; its rule of 'to_lo' lowers it"
+        yield (
+            "high",
+            f"where {code_location(primitive.is_high)} says; its rule of 'to_lo' lowers it",
+        )
     if primitive.stateful:
         more = ", and makes such values" if primitive.allocates else ""
         yield "mutable", f"may take mutable values{more}"
     yield from _example(samples)
 
 
-def _place(primitive: Primitive) -> Pairs:
+def _definition_pairs(primitive: Primitive) -> Pairs:
     variable, file, line = definition(primitive)
     name = f"{primitive.module}{f'.{variable}' if variable else ''}"
     yield "defined as", f"{name}, of {discovery.distribution_of(primitive.module)}"
@@ -72,31 +75,31 @@ def _typing(primitive: Primitive, samples: Sequence[Sample]) -> Pairs:
     if rule is None:
         yield "type rule", "none"
         return
-    yield "type rule", f"{signature(rule)}\nat {code_place(rule)}"
+    yield "type rule", f"{signature(rule)}\nat {code_location(rule)}"
     about = (inspect.getdoc(rule) or "").partition("\n\n")[0]
     if about:
         yield "", " ".join(about.split())
-    told = primitive.traits.parameters
-    yield "parameters", "\n".join(_parameters(keywords(rule), samples, told)) or "none"
+    declared = primitive.traits.parameters
+    yield "parameters", "\n".join(_parameters(keywords(rule), samples, declared)) or "none"
 
 
 def _parameters(
-    types: Mapping[str, str], samples: Sequence[Sample], told: Mapping[str, str]
+    types: Mapping[str, str], samples: Sequence[Sample], declared: Mapping[str, str]
 ) -> Iterator[str]:
     """Each parameter with its type and meaning, and the values that samples have."""
     for name in dict.fromkeys([*types, *(k for s in samples for k in s.params)]):
         values = dict.fromkeys(_brief(s.params[name]) for s in samples if name in s.params)
         kind = f": {types[name]}" if types.get(name) else ""
         shown = " or ".join(list(values)[:3])
-        meaning = f": {told[name]}" if name in told and not kind else ""
-        meaning = f" ({told[name]})" if name in told and kind else meaning
+        meaning = f": {declared[name]}" if name in declared and not kind else ""
+        meaning = f" ({declared[name]})" if name in declared and kind else meaning
         yield f"{name}{kind}{meaning}{f', as {shown}' if shown else ''}"
 
 
 def _traits(traits: Traits) -> Iterator[str]:
     """The traits of the operation, in words."""
     if callable(traits.linear):
-        yield f"linear where {code_place(traits.linear)} says"
+        yield f"linear where {code_location(traits.linear)} says"
     elif traits.linear:
         groups = [_group(g) for g in traits.linear]
         yield f"linear in {' and in '.join(groups)}{', each alone' if len(groups) > 1 else ''}"
@@ -134,7 +137,7 @@ def _effects(primitive: Primitive, samples: Sequence[Sample]) -> str:
 
 
 def _function(function: Any) -> str:
-    return code_place(function) if function is not None else "none"
+    return code_location(function) if function is not None else "none"
 
 
 def _example(samples: Sequence[Sample]) -> Pairs:

@@ -26,13 +26,13 @@ _OWN: dict[str, Any] = {
 def run(argv: Sequence[str] | None = None) -> int:
     """Run ``dovetail`` with these arguments (by default the process's own); returns the status."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    asked = next((a for a in arguments if not a.startswith("-")), None)
-    quiet = asked in ("plugins", "doctor")  # which report themselves what is wrong
+    requested = next((a for a in arguments if not a.startswith("-")), None)
+    quiet = requested in ("plugins", "doctor")  # which report themselves what is wrong
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if quiet else "default", RuntimeWarning)
         warnings.showwarning = _show_warning
         try:
-            args = _parser(asked, quiet).parse_args(arguments)
+            args = _parser(requested, quiet).parse_args(arguments)
             return cast(Command, args.command).run(args)
         except DovetailError as e:
             print(f"dovetail: error: {e}", file=sys.stderr)
@@ -47,24 +47,24 @@ def _show_warning(message: Warning | str, *where: Any) -> None:
     print(f"dovetail: warning: {message}", file=sys.stderr)
 
 
-def _parser(asked: str | None, quiet: bool) -> ArgumentParser:
+def _parser(requested: str | None, quiet: bool) -> ArgumentParser:
     parser = ArgumentParser(
         prog="dovetail", description="Look into an installation of Dovetail.", allow_abbrev=False
     )
     added = parser.add_subparsers(metavar="COMMAND", required=True)
-    for name, command in _commands(asked, quiet).items():
+    for name, command in _commands(requested, quiet).items():
         sub = added.add_parser(name, help=command.help, description=command.help)
         command.configure(sub)
         sub.set_defaults(command=command)
     return parser
 
 
-def _commands(asked: str | None, quiet: bool) -> dict[str, Command]:
+def _commands(requested: str | None, quiet: bool) -> dict[str, Command]:
     """The kernel's commands and, unless one of those is asked for, the plugins'."""
     known = _known(quiet)
-    if asked in _OWN:
+    if requested in _OWN:
         return _OWN
-    wanted = [asked] if asked in known else known
+    wanted = [requested] if requested in known else known
     return _OWN | {n: _load(n) for n in wanted}
 
 

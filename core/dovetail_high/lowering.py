@@ -31,7 +31,7 @@ from dovetail_core import (
 )
 
 from .partial import run_partly
-from .types import take_apart
+from .types import low_parts
 
 
 class ToLoRule(Protocol):
@@ -63,12 +63,12 @@ to_lo_rules: RuleTable[Callable[..., Any]] = RuleTable(
 def _array_by_array(primitive: Primitive, /, *args: Any, **params: Any) -> Any:
     """Apply a primitive that moves elements to each of the arrays of its high operands."""
     avals: list[Any] = [typeof(x) for x in args]
-    apart = [a.lower_val(x) if a.is_high else None for a, x in zip(avals, args)]
+    split = [a.lower_val(x) if a.is_high else None for a, x in zip(avals, args)]
     dtype = next(a.dtype for a in avals if a.is_high)
     outs: list[Any] = []
     for i in range(len(dtype.low)):
         outs.append(
-            primitive.bind(*[x if p is None else p[i] for p, x in zip(apart, args)], **params)
+            primitive.bind(*[x if p is None else p[i] for p, x in zip(split, args)], **params)
         )
     if primitive.multiple_results:
         return [dtype.value_of(arrays) for arrays in zip(*outs, strict=True)]
@@ -137,7 +137,7 @@ def lower_to_lo(program: ClosedJaxpr) -> ClosedJaxpr:
 
 def lower_values(values: Sequence[Any], purpose: str) -> list[Any]:
     """The arrays of concrete values, in the order of a lowered program's inputs."""
-    return [x for v in values for x in take_apart(v, typeof(v), purpose)]
+    return [x for v in values for x in low_parts(v, typeof(v), purpose)]
 
 
 def raise_values(arrays: Sequence[Any], avals: Sequence[AbstractValue]) -> list[Any]:
@@ -214,7 +214,7 @@ class LowCarrier(Carrier[Any, Any]):
     def arrays(self, value: Any, structure: Any, depth: int) -> tuple[Any, ...]:
         if structure is None:
             return (value,)
-        return tuple(take_apart(value, typeof(value), self.purpose))
+        return tuple(low_parts(value, typeof(value), self.purpose))
 
     def value(self, arrays: Sequence[Any], structure: Any, depth: int) -> Any:
         if structure is None:

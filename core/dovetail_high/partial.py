@@ -24,11 +24,11 @@ from dovetail_core import (
     typeof,
 )
 
-LeftAlone = Callable[[Eqn], bool]
+IsUnaffected = Callable[[Eqn], bool]
 """True for equations that are copied if their operands are unaffected; none has a high type."""
 
 
-def run_partly(closed: ClosedJaxpr, left_alone: LeftAlone, *args: Any) -> list[Any]:
+def run_partly(closed: ClosedJaxpr, is_unaffected: IsUnaffected, *args: Any) -> list[Any]:
     """Run a program under the current trace, over one that stages; returns its outputs.
 
     Values of high types are the trace's; all others are variables of the program that is staged.
@@ -37,7 +37,7 @@ def run_partly(closed: ClosedJaxpr, left_alone: LeftAlone, *args: Any) -> list[A
     if not isinstance(target, StagingTrace):
         return eval_jaxpr(closed.jaxpr, closed.consts, *args)
     jaxpr, consts = evaluation.with_typed_constants(closed.jaxpr, closed.consts)
-    run = _Run(target, left_alone)
+    run = _Run(target, is_unaffected)
     for v, x in zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args]):
         run.define(v, x)
     inherited = get_override()  # an enclosing program's equation, already the user's line
@@ -57,11 +57,11 @@ def run_partly(closed: ClosedJaxpr, left_alone: LeftAlone, *args: Any) -> list[A
 class _Run:
     """The variables of a program while it is run."""
 
-    __slots__ = ("target", "left_alone", "names", "values")
+    __slots__ = ("target", "is_unaffected", "names", "values")
 
-    def __init__(self, target: StagingTrace, left_alone: LeftAlone) -> None:
+    def __init__(self, target: StagingTrace, is_unaffected: IsUnaffected) -> None:
         self.target = target
-        self.left_alone = left_alone
+        self.is_unaffected = is_unaffected
         self.names: dict[Atom, Atom] = {}
         """The atoms, in the program that is staged, of variables of low types."""
         self.values: dict[Atom, Any] = {}
@@ -81,7 +81,7 @@ class _Run:
 
     def copied(self, eqn: Eqn, inherited: Any) -> bool:
         """Record an equation as it is; False where it must be bound."""
-        if not self.left_alone(eqn):
+        if not self.is_unaffected(eqn):
             return False
         names, invars, same = self.names, list[Any](), inherited is None
         for x in eqn.invars:

@@ -188,7 +188,7 @@ def register_hitype(val_cls: type, typeof_fn: Callable[[Any], AbstractValue]) ->
     register_type(val_cls, typeof_fn)
 
 
-def take_apart(x: Any, aval: AbstractValue, purpose: str) -> Sequence[Any]:
+def low_parts(x: Any, aval: AbstractValue, purpose: str) -> Sequence[Any]:
     """The arrays of a value: the result of ``lower_val`` for a high one, else itself.
 
     Raises:

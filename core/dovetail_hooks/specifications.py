@@ -8,7 +8,13 @@ from typing import Any, cast
 
 import pluggy
 
-from dovetail_base.plugin_calls import attempt, disable_with_warning, import_whole, is_users, spell
+from dovetail_base.plugin_calls import (
+    attempt,
+    disable_with_warning,
+    import_completely,
+    is_users,
+    spell,
+)
 from dovetail_base.source import hide_frames
 from dovetail_core import discovery, registry
 
@@ -88,7 +94,7 @@ def _add(pm: pluggy.PluginManager, plugin: discovery.Plugin, module: str) -> Non
 
 
 def _register(pm: pluggy.PluginManager, plugin: discovery.Plugin, module: str) -> None:
-    import_whole(module)
+    import_completely(module)
     pm.register(sys.modules[module], name=plugin.name)
     pm.check_pending()
     for caller in pm.get_hookcallers(sys.modules[module]) or ():
@@ -140,7 +146,7 @@ class _Wrapper(_Guard):
     """A guard of an implementation that wraps others: if it fails, their result is returned."""
 
     def run(self, *args: Any) -> Generator[None, Any, Any]:
-        inner = self._begun(args)
+        inner = self._started(args)
         try:
             given = yield
         except BaseException as thrown:
@@ -162,7 +168,7 @@ class _Wrapper(_Guard):
             self.failed(e)
         return given
 
-    def _begun(self, args: Any) -> Generator[Any, Any, Any] | None:
+    def _started(self, args: Any) -> Generator[Any, Any, Any] | None:
         if not self.works:
             return None
         try:

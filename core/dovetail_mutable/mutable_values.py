@@ -169,7 +169,7 @@ def apply_local(
     """Carry out an operation on mutable values of ``trace``, with it as the current trace."""
     own = [i for i, x in enumerate(args) if is_local(trace, x)]
     if operands_of_custom_rules(primitive, params, own):
-        result = _lend(trace, primitive, args, params, own)
+        result = _borrow(trace, primitive, args, params, own)
         if result is not NotImplemented:
             return result
     outer = get_trace()
@@ -180,7 +180,7 @@ def apply_local(
         set_trace(outer)
 
 
-def _lend(
+def _borrow(
     trace: Trace, primitive: Primitive, args: Sequence[Any], params: dict[str, Any], own: list[int]
 ) -> Any:
     """Apply an operation that passes local values to functions with custom rules.

@@ -182,15 +182,15 @@ def _absence(module: str, path: str, name: str) -> str:
     for plugin in registry().plugins.values():
         manifest = _manifest_of_absent(plugin, module.partition(".")[0])
         if manifest and _target(manifest, path, name):
-            aside = "" if plugin.problem.startswith("disabled") else "set aside: "
+            state = "" if plugin.problem.startswith("disabled") else "set aside: "
             return (
-                f"{module}.{name} comes from the plugin {plugin.name!r}, which is {aside}"
+                f"{module}.{name} comes from the plugin {plugin.name!r}, which is {state}"
                 f"{plugin.problem}"
             )
-    aside = registry().aside()
-    note = f". Perhaps a plugin provides it that is not active: {aside}" if aside else ""
-    told: Callable[[str, str], str] | None = registry().provider("absence", None)
-    more = told(module, name) if told is not None else ""
+    inactive = registry().inactive_plugins()
+    note = f". Perhaps a plugin provides it that is not active: {inactive}" if inactive else ""
+    explain: Callable[[str, str], str] | None = registry().provider("absence", None)
+    more = explain(module, name) if explain is not None else ""
     return f"module {module!r} has no attribute {name!r}{note}{more and f'. {more}'}"
 
 

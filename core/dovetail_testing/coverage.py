@@ -51,12 +51,12 @@ def by_test(reports: Iterable[Any]) -> dict[str, Coverage]:
     for report in reports:
         for key, value in getattr(report, "user_properties", ()):
             if key == PROPERTY:
-                said = [_said(Entry(*entry), report) for entry in value]
-                result.setdefault(report.nodeid.partition("[")[0], []).extend(said)
+                entries = [_judged(Entry(*entry), report) for entry in value]
+                result.setdefault(report.nodeid.partition("[")[0], []).extend(entries)
     return {test: coverage(entries) for test, entries in sorted(result.items())}
 
 
-def _said(entry: Entry, report: Any) -> Entry:
+def _judged(entry: Entry, report: Any) -> Entry:
     if entry.verdict != TRIED and report.outcome == "passed":
         return entry
     if report.outcome == "passed":
@@ -83,11 +83,11 @@ def coverage(entries: Iterable[Entry]) -> Coverage:
     for entry in entries:
         grouped.setdefault(entry[:2], []).append(entry)
     result: Coverage = {}
-    for rule, said in grouped.items():
-        verdict = min((e.verdict for e in said), key=VERDICTS.index)
-        reasons = dict.fromkeys(e.reason for e in said if e.verdict == verdict and e.reason)
-        cases = sum(e.verdict != UNTRIED for e in said)
-        lacking = sum(e.verdict == UNSUPPORTED for e in said)
+    for rule, entries in grouped.items():
+        verdict = min((e.verdict for e in entries), key=VERDICTS.index)
+        reasons = dict.fromkeys(e.reason for e in entries if e.verdict == verdict and e.reason)
+        cases = sum(e.verdict != UNTRIED for e in entries)
+        lacking = sum(e.verdict == UNSUPPORTED for e in entries)
         result[rule] = Verdict(verdict, tuple(reasons), cases, lacking)
     return result
 
@@ -155,8 +155,8 @@ def _reasons(result: Coverage) -> list[str]:
             grouped.setdefault((v.verdict, reason), []).append(f"{primitive} x {table}")
     lines: list[str] = []
     for verdict in VERDICTS:
-        for (said, reason), rules in grouped.items():
-            if said == verdict:
+        for (entries, reason), rules in grouped.items():
+            if entries == verdict:
                 lines += [f"{verdict}: {reason}", *(f"    {line}" for line in _listed(rules))]
     return lines
 

@@ -198,8 +198,8 @@ def check_law(sample: Sample) -> None:
 def dce_law(sample: Sample) -> None:
     """Dead-code elimination changes used outputs by rounding at most, and no effect."""
     program = staged(sample)
-    whole = eval_jaxpr(program.jaxpr, program.consts, *sample.args)
-    for used in _choices(len(whole)):
+    full = eval_jaxpr(program.jaxpr, program.consts, *sample.args)
+    for used in _choices(len(full)):
         reduced, left = dce_closed(program, used)
         what = f"with used outputs {used}"
         check_jaxpr(reduced, f"dead-code elimination {what}")
@@ -210,6 +210,6 @@ def dce_law(sample: Sample) -> None:
         assert reduced.out_avals == kept, f"types {_spell(reduced.out_avals)} {what}"
         args = [x for x, keep in zip(sample.args, left) if keep]
         out = eval_jaxpr(reduced.jaxpr, reduced.consts, *args)
-        wanted = [x for x, keep in zip(whole, used) if keep]
+        wanted = [x for x, keep in zip(full, used) if keep]
         for a, b in zip(arrays_of(out), arrays_of(wanted), strict=True):
             assert_close(a, b, what, scale=sample.scale)

@@ -17,14 +17,14 @@ from .samples import Sample
 Values = list[np.ndarray[Any, Any]]
 
 
-def _says_something(sample: Sample) -> bool:
-    said = replace(sample.primitive.traits, parameters={})
-    return said != Traits() and all(
+def _has_traits(sample: Sample) -> bool:
+    declared = replace(sample.primitive.traits, parameters={})
+    return declared != Traits() and all(
         isinstance(a, ShapedArray) and not a.is_high for a in sample.avals
     )
 
 
-@law("traits", without=("extreme", "random"), applies=_says_something, mixed=False)
+@law("traits", without=("extreme", "random"), applies=_has_traits, mixed=False)
 def trait_law(sample: Sample) -> None:
     """The operation is linear, constant, monotone, ... in the operands that its traits name."""
     with np.errstate(all="ignore"):
@@ -41,7 +41,7 @@ def _results(sample: Sample, args: Sequence[Any]) -> Values:
     return [np.asarray(y) for y in sample.flat(*args)]
 
 
-def _moving(sample: Sample, operands: Sequence[int]) -> list[int]:
+def _inexact_operands(sample: Sample, operands: Sequence[int]) -> list[int]:
     """The operands whose values can be changed a little: those of inexact types."""
     return [i for i in operands if i < len(sample.args) and is_inexact(_dtype(sample.avals[i]))]
 
@@ -68,7 +68,7 @@ def _pairs(sample: Sample, xs: Values, ys: Values) -> Iterator[tuple[Any, Any, f
 def _linear(sample: Sample) -> None:
     traits = sample.primitive.traits
     for group in traits.groups(len(sample.args), dict(sample.params)):
-        operands = _moving(sample, group)
+        operands = _inexact_operands(sample, group)
         if len(operands) < len(group):
             continue
         others = {i: random_like(sample.avals[i], 7 + i) for i in operands}
@@ -90,7 +90,7 @@ def _moves(sample: Sample) -> None:
     """Assert that mapping the operands' elements maps the results' elements, but for constants."""
     if not sample.primitive.traits.moves:
         return
-    data = _moving(sample, range(len(sample.args)))
+    data = _inexact_operands(sample, range(len(sample.args)))
     before = _results(sample, sample.args)
     maps: tuple[Callable[[Any], Any], ...] = (np.negative, lambda x: x * 2)  # both are exact
     after = [_results(sample, _with(sample, {i: f(sample.args[i]) for i in data})) for f in maps]
@@ -106,7 +106,7 @@ def _alike(x: Any, y: Any) -> Any:
 
 
 def _constant(sample: Sample) -> None:
-    for i in _moving(sample, sample.primitive.traits.constant):
+    for i in _inexact_operands(sample, sample.primitive.traits.constant):
         if _dtype(sample.avals[i]).kind == "c":
             continue
         step = {i: widened(sample.args[i]) * (1 + 8 * tolerance(_dtype(sample.avals[i]), 1))}
@@ -116,7 +116,7 @@ def _constant(sample: Sample) -> None:
 
 
 def _monotone(sample: Sample) -> None:
-    for i in _moving(sample, range(len(sample.args))):
+    for i in _inexact_operands(sample, range(len(sample.args))):
         direction = sample.primitive.traits.direction(i)
         if direction == "." or _dtype(sample.avals[i]).kind == "c":
             continue

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dovetail_core import AbstractValue, HiType, MissingMethod, lower_values, typeof
-from dovetail_high.types import take_apart
+from dovetail_high.types import low_parts
 
 from .laws import law
 from .oracles import assert_same, random_like
@@ -42,7 +42,7 @@ def _optional(check: Any, *args: Any) -> None:
 
 
 def _arrays(aval: HiType, value: Any) -> list[np.ndarray[Any, Any]]:
-    return [np.asarray(x) for x in take_apart(value, aval, "asked for by the law of types")]
+    return [np.asarray(x) for x in low_parts(value, aval, "asked for by the law of types")]
 
 
 def _raised(aval: HiType, arrays: list[Any], what: str) -> Any:
@@ -86,14 +86,14 @@ def _tangents(aval: HiType) -> None:
 def _mapping(aval: HiType, value: Any) -> None:
     """Assert that elements stacked along the leading axis have the type of ``unmapped``."""
     spec = aval.leading_spec()
-    whole: AbstractValue = aval.unmapped(ELEMENTS, spec)
-    assert isinstance(whole, HiType), f"unmapped made {whole} of {aval}"
-    element = whole.mapped(ELEMENTS, spec)
+    full: AbstractValue = aval.unmapped(ELEMENTS, spec)
+    assert isinstance(full, HiType), f"unmapped made {full} of {aval}"
+    element = full.mapped(ELEMENTS, spec)
     assert element == aval, f"mapped made {element} of unmapped {aval}: they are inverse"
-    axes = whole.lo_axes(spec)
-    assert whole.axis_size(spec) == ELEMENTS, f"axis {spec!r} has length {whole.axis_size(spec)}"
+    axes = full.lo_axes(spec)
+    assert full.axis_size(spec) == ELEMENTS, f"axis {spec!r} has length {full.axis_size(spec)}"
     arrays = [
         x if d is None else np.stack([x] * ELEMENTS, d) for x, d in zip(_arrays(aval, value), axes)
     ]
-    stacked = _raised(whole, arrays, "stacked")
+    stacked = _raised(full, arrays, "stacked")
     assert len(lower_values([stacked], "asked for by the law of types")) == len(arrays)

@@ -38,7 +38,7 @@ def parse_ir(text: str, constants: Sequence[Any] = ()) -> Jaxpr | ClosedJaxpr:
     Raises:
         IRError: the text is no program; names line, column and what was expected there.
     """
-    return _whole(_Parser(text, constants), _Parser.document)
+    return _read_all(_Parser(text, constants), _Parser.document)
 
 
 def parse_type(text: str) -> AbstractValue:
@@ -47,10 +47,10 @@ def parse_type(text: str) -> AbstractValue:
     Raises:
         IRError: the text is no type.
     """
-    return _whole(_Parser(text, ()), _Parser.type)
+    return _read_all(_Parser(text, ()), _Parser.type)
 
 
-def _whole(parser: _Parser, read: Callable[[_Parser], T]) -> T:
+def _read_all(parser: _Parser, read: Callable[[_Parser], T]) -> T:
     """The result of ``read``, which must read the whole text.
 
     Raises:

@@ -53,7 +53,7 @@ from .registry import (
 default_registry = registry
 IsLeaf = Callable[[Any], bool] | None
 _MISSING: Any = object()
-_take_apart = registry.flatten
+_flatten = registry.flatten
 
 
 def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
@@ -61,7 +61,7 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], PyTreeDe
     if is_leaf is not None:
         check_depth(tree, is_leaf)
     try:
-        return _take_apart(tree, is_leaf)
+        return _flatten(tree, is_leaf)
     except (TypeError, ValueError, RecursionError, SystemError) as error:
         explain_flattening(error, is_leaf)
         raise

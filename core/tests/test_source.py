@@ -128,7 +128,7 @@ def test_a_named_call_is_in_its_scope():
 
 
 def test_registrations_are_placed_in_the_module_that_is_imported(site):
-    site.module("place_helper", "from dovetail_base.source import registering_place as here\n")
+    site.module("place_helper", "from dovetail_base.source import registration_location as here\n")
     site.module(
         "place_user",
         "from place_helper import here\n\ndef through():\n    return here()\n\nAT = through()\n",

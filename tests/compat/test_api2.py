@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import dovetail_core
-from dovetail_cli.places import keywords
+from dovetail_cli.locations import keywords
 from dovetail_core import config, import_primitives, primitives, registry
 from dovetail_hooks import Hooks
 from dovetail_testing.samples import all_samples

@@ -26,7 +26,7 @@ from differential.__main__ import AREAS, calls
 from differential.evaluation import gradient, names_of
 from torture.inputs.evaluation import evaluate
 
-from dovetail_base.errors import StandsForArray
+from dovetail_base.errors import ArrayProtocolError
 
 STRICT = ("lax", "laxl")
 MODULES = {*STRICT, *"jnp la fft rnd nn ini sp st sl sg sf sn si".split()}
@@ -136,7 +136,7 @@ def test_objects_are_as_good_as_arrays(text: str, names: dict[str, Any]) -> None
             continue
         try:
             result = f(wrapped(text), names)
-        except StandsForArray:
+        except ArrayProtocolError:
             assert is_strict(text)
             continue
         agree(result, wanted)
@@ -146,7 +146,7 @@ def test_functions_of_lax_say_what_to_pass() -> None:
     from dovetail import lax
 
     for f in (lax.sin, lax.sort, lambda x: lax.reshape(x, (3, 1)), lambda x: lax.add(x, 1.0)):
-        with pytest.raises(StandsForArray, match=r"Like is not a valid.* Pass an array"):
+        with pytest.raises(ArrayProtocolError, match=r"Like is not a valid.* Pass an array"):
             f(Like(dnp.arange(3.0)))
 
 
@@ -157,4 +157,4 @@ def test_refusals_of_other_objects_are_as_before() -> None:
     ):  # fmt: skip
         with pytest.raises(TypeError) as e:
             call()
-        assert not isinstance(e.value, StandsForArray)
+        assert not isinstance(e.value, ArrayProtocolError)

@@ -102,7 +102,7 @@ class Tracer(Generic[T]):
         return self
 
     def __reduce__(self) -> NoReturn:
-        self._fail("pickled", place_remedy, errors.ConcretizationTypeError)
+        self._fail("pickled", return_remedy, errors.ConcretizationTypeError)
 
     def _refuse_many(self, use: str, error: type[Exception]) -> None:
         """Raise ``error`` unless this is an array of one element."""
@@ -153,7 +153,7 @@ _array_remedy = (
     "Use the function of dovetail.numpy in place of NumPy's, or dovetail.pure_callback to call "
     "NumPy code."
 )
-place_remedy = "Return the value from the transformed function, and ask the array that it becomes."
+return_remedy = "Return the value from the transformed function, and ask the array that it becomes."
 
 
 def _made(source: Source | None) -> str:

@@ -22,7 +22,7 @@ from dovetail_base.source import current_source, describe
 
 from ..registry.discovery import registry
 from ..types.avals import ShapedArray
-from .tracer import Tracer, place_remedy
+from .tracer import Tracer, return_remedy
 
 __all__ = (
     "LateMethod",
@@ -57,7 +57,7 @@ def install_methods(cls: type, methods: dict[str, Any]) -> None:
     for name, method in methods.items():
         _set(cls, name, method)
         if method.__class__ is LateMethod:
-            method.places.append((cls, name))
+            method.attributes.append((cls, name))
     _installed.update(methods)
 
 
@@ -73,9 +73,9 @@ class LateMethod:
     """A method that is imported when it is first used, and then replaced on its classes."""
 
     def __init__(self, find: Callable[[], Any]) -> None:
-        self.places: list[tuple[type, str]] = []
+        self.attributes: list[tuple[type, str]] = []
         self._find = find
-        self._found: Any = None
+        self._imported: Any = None
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self.method if instance is None else self.method.__get__(instance, owner)
@@ -83,10 +83,10 @@ class LateMethod:
     @property
     def method(self) -> Any:
         """The imported method."""
-        if self._found is not None:
-            return self._found
-        result = self._found = self._find()
-        for cls, name in self.places:
+        if self._imported is not None:
+            return self._imported
+        result = self._imported = self._find()
+        for cls, name in self.attributes:
             held = vars(cls).get(name)
             if getattr(held, "provided", held) is self:
                 _set(cls, name, result)
@@ -189,7 +189,7 @@ def refuse_tracer(x: Tracer[Any], use: str) -> NoReturn:
     Args:
         use: what is done to it, as a participle with its object: ``"asked for its devices"``.
     """
-    x._fail(use, place_remedy, ConcretizationTypeError)  # pyright: ignore[reportPrivateUsage]
+    x._fail(use, return_remedy, ConcretizationTypeError)  # pyright: ignore[reportPrivateUsage]
 
 
 def own_method(x: Any, name: str) -> Any:

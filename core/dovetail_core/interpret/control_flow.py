@@ -276,8 +276,8 @@ class _Lifting(Generic[V]):
                 return
 
     def _join_outputs(self, region: Region) -> None:
-        found = lift_program(self.carrier, region.program, self._region_ins(region))[1]
-        for result, structure in zip(region.results, found):
+        structures = lift_program(self.carrier, region.program, self._region_ins(region))[1]
+        for result, structure in zip(region.results, structures):
             if result == CONTROL:
                 pure = self.carrier.structure(self.carrier.pure(False), 0)
                 self.predicate = None if structure == pure else structure
@@ -307,9 +307,9 @@ class _Lifting(Generic[V]):
         program, carrier = region.program, self.carrier
         name = program.jaxpr.name
         condition = self._condition().program
-        places = region.operands, region.results, self.interface.loop
+        positions = region.operands, region.results, self.interface.loop
         return program.memo(
-            ("guarded", carrier_key(carrier), condition, places, ins, wanted),
+            ("guarded", carrier_key(carrier), condition, positions, ins, wanted),
             lambda: lift_function(carrier, f, program.in_avals, ins, wanted, name)[0],
         )
 

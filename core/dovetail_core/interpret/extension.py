@@ -26,10 +26,10 @@ Run = Callable[..., tuple[list[Any], list[Any], dict[Any, Any]]]
 """(inputs of a region, state, supplied values) -> (results, state, collected values)."""
 
 
-class Misfit(NamedTuple):
+class Unsliceable(NamedTuple):
     """A stand-in for a supplied value that a loop cannot slice."""
 
-    found: str
+    type_text: str
     length: int
     title: str
 
@@ -54,7 +54,7 @@ class Inside:
         self.differs = False
         before = [typeof(x) for x in state]
         seen = {name: _seen(x, interface) for name, x in supplied.items()}
-        given = [name for name, a in seen.items() if a.__class__ is not Misfit]
+        given = [name for name, a in seen.items() if a.__class__ is not Unsliceable]
         first, second = len(self.region.program.in_avals), len(before)
 
         def flat(*xs: Any) -> list[Any]:
@@ -117,14 +117,14 @@ class Inside:
 
 
 def _seen(value: Any, interface: RegionInterface) -> Any:
-    """The type that regions have for a supplied value; a ``Misfit`` if they cannot slice it."""
-    if value.__class__ is Misfit:
+    """The type of a supplied value in regions; an ``Unsliceable`` if they cannot slice it."""
+    if value.__class__ is Unsliceable:
         return value
     aval = typeof(value)
     if interface.length is None:
         return aval
     if leading_size(aval) != interface.length:
-        return Misfit(aval.str_short(), interface.length, interface.title)
+        return Unsliceable(aval.str_short(), interface.length, interface.title)
     return without_leading(aval)
 
 
@@ -257,8 +257,8 @@ class Extension:
                 slot.value = x  # type: ignore[union-attr]
         answer = Slot(Kind.CARRIED, outs[condition.outs.index(CONTROL)])
         aval = typeof(answer.value)
-        asked = Var(aval)
-        parts[n] = Part(ClosedJaxpr(Jaxpr([], [asked], [asked], [])), [answer], [CONTROL])
+        requested = Var(aval)
+        parts[n] = Part(ClosedJaxpr(Jaxpr([], [requested], [requested], [])), [answer], [CONTROL])
         parts[1 - n] = _in_sequence(body, condition, answer)
         return answer
 

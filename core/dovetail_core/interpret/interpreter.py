@@ -23,7 +23,7 @@ from ..rules.evaluation import with_typed_constants
 from ..rules.staging import stage, stage_closed
 from ..types.algebra import algebra
 from ..types.typeof import typeof
-from .extension import Extension, Inside, Misfit, refuse_second
+from .extension import Extension, Inside, Unsliceable, refuse_second
 
 Visit = Callable[[Eqn, list[Any]], Any]
 
@@ -137,10 +137,11 @@ class Interpreter:
             KeyError: there is none. ValueError: an enclosing loop cannot slice it.
         """
         value = self.supplied[name]
-        if value.__class__ is Misfit:
+        if value.__class__ is Unsliceable:
             raise ValueError(
-                f"{name!r} is supplied to {value.title}{here()} as {value.found}, and each of its "
-                f"{value.length} iterations takes a slice. Supply {value.length} values, stacked."
+                f"{name!r} is supplied to {value.title}{here()} as {value.type_text}, and each of "
+                f"its {value.length} iterations takes a slice. Supply {value.length} values, "
+                "stacked."
             )
         self.used.add(name)
         return value

@@ -52,7 +52,7 @@ class Pass:
     divides: bool = True
 
 
-class _Found(NamedTuple):
+class _RegistryPasses(NamedTuple):
     """The passes of a registry, in order, and the names of each in messages."""
 
     registry: Registry
@@ -64,7 +64,7 @@ STAGES: tuple[Stage, ...] = ("hi", "ir", "module")
 """The stages, in the order in which they run."""
 CLOSE = 0.8
 """The least similarity of a misspelt name to an existing one."""
-_found: list[_Found] = []  # at most one
+_current: list[_RegistryPasses] = []  # at most one
 
 
 def _fits(thing: Any) -> str:
@@ -80,7 +80,7 @@ def _fits(thing: Any) -> str:
     return "" if all(isinstance(n, str) for n in names) else "it names passes by other than strings"
 
 
-def _find_passes(result: Registry) -> _Found:
+def _find_passes(result: Registry) -> _RegistryPasses:
     """The passes of each stage, in order; one that contradicts those before it is set aside.
 
     Raises:
@@ -106,23 +106,23 @@ def _find_passes(result: Registry) -> _Found:
                     "(DOVETAIL_DISABLE_PLUGINS) or rename the pass."
                 )
         if problem:
-            _set_aside(each, problem)
+            _disable(each, problem)
         else:
             accepted.append((each, whose))
     names = [(p.stage, p.name) for p, _ in accepted]
     for p, whose in [*accepted]:
         known = [n for stage, n in names if stage == p.stage]
         if problem := _misspelt(p, known, [n for stage, n in names if stage != p.stage]):
-            _set_aside(p, problem)
+            _disable(p, problem)
             accepted.remove((p, whose))
-    return _Found(
+    return _RegistryPasses(
         result,
         {stage: ordered([p for p, _ in accepted if p.stage == stage]) for stage in STAGES},
         {(p.stage, p.name): _label(p, whose) for p, whose in accepted},
     )
 
 
-def _misspelt(p: Named, known: Sequence[str], elsewhere: Sequence[str]) -> str:
+def _misspelt(p: Named, known: Sequence[str], other_names: Sequence[str]) -> str:
     """The problem of the names in ``before`` and ``after`` of a pass; empty if there is none.
 
     A name that no pass has may be that of a plugin which is not installed or not active, and is no
@@ -136,7 +136,7 @@ def _misspelt(p: Named, known: Sequence[str], elsewhere: Sequence[str]) -> str:
         for name in names:
             if name in known:
                 continue
-            if name in elsewhere:
+            if name in other_names:
                 return f"its {field}= names {name!r}, which is a pass of another stage"
             if (close := _nearest(name, [n for n in known if n != p.name])) is not None:
                 return f"its {field}= names {name!r}, which is no pass{close}"
@@ -166,7 +166,7 @@ def _contradiction(passes: list[Pass]) -> str:
     return ""
 
 
-def _set_aside(p: Pass, problem: str) -> None:
+def _disable(p: Pass, problem: str) -> None:
     disable_with_warning(
         f"the pass {p.name!r} is set aside: {problem.rstrip('.')}. Correct one of them."
     )
@@ -182,14 +182,14 @@ def passes_of(stage: Stage) -> list[Pass]:
     Raises:
         RegistryError: two plugins have a pass of one name.
     """
-    return _current().by_stage[stage]
+    return _passes_now().by_stage[stage]
 
 
-def _current() -> _Found:
+def _passes_now() -> _RegistryPasses:
     result = registry()
-    if not _found or _found[0].registry is not result:
-        _found[:] = [_find_passes(result)]
-    return _found[0]
+    if not _current or _current[0].registry is not result:
+        _current[:] = [_find_passes(result)]
+    return _current[0]
 
 
 def passes_for(stage: Stage, platform: str, divided: bool = False) -> list[Pass]:
@@ -218,7 +218,7 @@ def run_passes(stage: Stage, program: Any, platform: str, divided: bool = False)
         IRError: with the option ``enable_checks``, a pass breaks a rule of the IR.
     """
     for p in passes_for(stage, platform, divided):
-        label = _current().labels[stage, p.name]
+        label = _passes_now().labels[stage, p.name]
         try:
             made = p.run(program)
         except Exception as e:

@@ -25,18 +25,20 @@ def mutable_constants(program: ClosedJaxpr) -> list[Any]:
     return [c for v, c in zip(program.constvars, program.consts) if v.aval.is_mutable]
 
 
-def with_inputs(program: ClosedJaxpr, places: Sequence[int | None]) -> ClosedJaxpr:
+def with_inputs(program: ClosedJaxpr, positions: Sequence[int | None]) -> ClosedJaxpr:
     """The program without mutable constants; remembered with it.
 
     Args:
         places: for each of them the input that is the same value, or None: it becomes an input
             then. Such inputs come first.
     """
-    return program.memo(("mutable_inputs", tuple(places)), lambda: _with_inputs(program, places))
+    return program.memo(
+        ("mutable_inputs", tuple(positions)), lambda: _with_inputs(program, positions)
+    )
 
 
-def _with_inputs(program: ClosedJaxpr, places: Sequence[int | None]) -> ClosedJaxpr:
-    jaxpr, given = program.jaxpr, iter(places)
+def _with_inputs(program: ClosedJaxpr, positions: Sequence[int | None]) -> ClosedJaxpr:
+    jaxpr, given = program.jaxpr, iter(positions)
     kept: list[tuple[Var, Any]] = []
     new: list[Var] = []
     same: dict[Var, Var] = {}
@@ -85,11 +87,11 @@ def _with_names(eqn: Eqn, same: dict[Var, Var]) -> Eqn:
     invars: list[Atom] = [same.get(v, v) if v.__class__ is Var else v for v in eqn.invars]  # type: ignore[arg-type]
     if invars == eqn.invars:
         return eqn
-    places = same_operands(eqn.primitive, invars, [v.aval.is_mutable for v in invars])
-    if places is None:
+    positions = same_operands(eqn.primitive, invars, [v.aval.is_mutable for v in invars])
+    if positions is None:
         return eqn.replace(invars=invars)
-    params = merge_operands(eqn.primitive, eqn.params, places)
-    left = [v for i, v in enumerate(invars) if places[i] == i]
+    params = merge_operands(eqn.primitive, eqn.params, positions)
+    left = [v for i, v in enumerate(invars) if positions[i] == i]
     effects = eqn.primitive.infer(tuple([v.aval for v in left]), params).effects
     return eqn.replace(invars=left, params=params, effects=effects)
 
@@ -103,12 +105,12 @@ def same_operands(
         return None
     first: dict[int, int] = {}
     pairs = enumerate(zip(args, mutable))
-    places = [first.setdefault(id(x), i) if m else i for i, (x, m) in pairs]
-    return None if places == list(range(len(args))) else places
+    positions = [first.setdefault(id(x), i) if m else i for i, (x, m) in pairs]
+    return None if positions == list(range(len(args))) else positions
 
 
 def merge_operands(
-    primitive: Primitive, params: dict[str, Any], places: Sequence[int]
+    primitive: Primitive, params: dict[str, Any], positions: Sequence[int]
 ) -> dict[str, Any]:
     """Parameters for one operand in place of several that are the same (see
     :func:`same_operands`).
@@ -122,14 +124,14 @@ def merge_operands(
     programs: list[ClosedJaxpr] = []
     for region in interface.regions:
         at: dict[int, int] = {}
-        first = [at.setdefault(places[i], k) for k, i in enumerate(region.operands)]
+        first = [at.setdefault(positions[i], k) for k, i in enumerate(region.operands)]
         programs.append(merged(region.program, tuple(first)))
-    for i, place in enumerate(places):
+    for i, place in enumerate(positions):
         if i != place and (kinds[i] is not Kind.CONSTANT or kinds[place] is not Kind.CONSTANT):
             raise ValueError(
                 f"{interface.title or primitive.name}{here()} goes through a mutable value in "
                 "slices, and also uses it by another name: a write through one name would not "
                 "show in the other. Use the slices only."
             )
-    operands = [Operand(kind, i) for i, kind in enumerate(kinds) if places[i] == i]
+    operands = [Operand(kind, i) for i, kind in enumerate(kinds) if positions[i] == i]
     return interface.rebuild(programs, operands)

@@ -152,7 +152,7 @@ def _with_mutable_operands(
     further: list[Slot] = []
     changed: list[Part] = []
     for part in parts:
-        places: list[int | None] = []
+        positions: list[int | None] = []
         new: list[Slot] = []
         for value in mutable_constants(part.program):
             slot = slots.get(id(value))
@@ -160,9 +160,9 @@ def _with_mutable_operands(
                 slot = slots[id(value)] = Slot(Kind.CONSTANT, value)
                 further.append(slot)
             known = slot in part.ins
-            places.append(part.ins.index(slot) if known else None)
+            positions.append(part.ins.index(slot) if known else None)
             new += [] if known else [slot]
-        program = with_inputs(part.program, places)
+        program = with_inputs(part.program, positions)
         changed.append(Part(program, [*new, *part.ins], part.outs))
     return changed, [*operands, *further]
 
@@ -228,21 +228,25 @@ def _completed(
 
 def _in_rounds(order: Sequence[Slot], result: Sequence[Any]) -> list[tuple[Slot, int | None]]:
     """Slots in order, each with its index in ``found`` or None; loop variables round by round."""
-    places: dict[Any, list[int]] = {}
+    positions: dict[Any, list[int]] = {}
     for k, slot in enumerate(result):
-        places.setdefault(slot, []).append(k)
+        positions.setdefault(slot, []).append(k)
     carried = [s for s in order if s.kind.carried]
     start = order.index(carried[0]) if carried else 0
-    rounds = max((len(places.get(s, ())) for s in carried), default=0)
+    rounds = max((len(positions.get(s, ())) for s in carried), default=0)
     before, after = order[:start], order[start + len(carried) :]
-    pairs: list[tuple[Slot, int | None]] = [(s, _place(places, s, 0)) for s in before]
+    pairs: list[tuple[Slot, int | None]] = [(s, _position(positions, s, 0)) for s in before]
     for n in range(max(rounds, 1)):
-        pairs += [(s, _place(places, s, n)) for s in carried if n < max(len(places.get(s, ())), 1)]
-    return pairs + [(s, _place(places, s, 0)) for s in after]
+        pairs += [
+            (s, _position(positions, s, n))
+            for s in carried
+            if n < max(len(positions.get(s, ())), 1)
+        ]
+    return pairs + [(s, _position(positions, s, 0)) for s in after]
 
 
-def _place(places: dict[Any, list[int]], slot: Slot, n: int) -> int | None:
-    return places[slot][n] if slot in places else None
+def _position(positions: dict[Any, list[int]], slot: Slot, n: int) -> int | None:
+    return positions[slot][n] if slot in positions else None
 
 
 def rearrange(

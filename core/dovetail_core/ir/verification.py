@@ -84,8 +84,8 @@ class _Checker:
             self.fail(f"its type rule refuses it: {type(e).__name__}: {e}", e)
         avals = [v.aval for v in eqn.outvars]
         if avals != list(result.avals):
-            said = _types(result.avals)
-            self.fail(f"its results are of types {_types(avals)}, its rule says {said}")
+            text = _types(result.avals)
+            self.fail(f"its results are of types {_types(avals)}, its rule says {text}")
         if eqn.effects != result.effects:
             self.fail(f"its effects are {_set(eqn.effects)}, its rule says {_set(result.effects)}")
         self.define(eqn.outvars, "a result")

@@ -18,7 +18,7 @@ from dovetail_base.plugin_calls import (
     Unfinished,
     attempt,
     disable_with_warning,
-    import_whole,
+    import_completely,
     spell,
 )
 from dovetail_base.source import KERNEL_PACKAGES
@@ -106,7 +106,7 @@ def _load(plugin: Plugin, ep: Entry) -> str:
     start = time.perf_counter()
 
     def load() -> Any:
-        import_whole(ep.module)
+        import_completely(ep.module)
         given: Any = ep.load()
         return checked(given) if isinstance(given, Manifest) else given
 

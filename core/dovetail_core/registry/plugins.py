@@ -15,7 +15,7 @@ from dovetail_base.plugin_calls import (
     Unfinished,
     attempt,
     disable_with_warning,
-    import_whole,
+    import_completely,
     spell,
 )
 
@@ -173,7 +173,7 @@ class Registry:
         if not result:
             if default is not _REQUIRED:
                 return default
-            raise PluginError(f"no active plugin provides {role!r}. {self._aside_note()}")
+            raise PluginError(f"no active plugin provides {role!r}. {self._inactive_note()}")
         self._objects[key] = self.plugins[next(iter(result))].load("providers", role)
         return self._objects[key]
 
@@ -256,7 +256,7 @@ class Registry:
         if name not in (known := self.entries(kind)):
             raise PluginError(
                 f"no active plugin has {kind} entry {name!r}; known: "
-                f"{', '.join(sorted({*own, *known})) or 'none'}. {self._aside_note()}"
+                f"{', '.join(sorted({*own, *known})) or 'none'}. {self._inactive_note()}"
             )
         return self._owner(kind, name)[0].load(kind, name)
 
@@ -290,7 +290,7 @@ class Registry:
         if module in self._without_types:
             return True
         plugin = self.plugins[name]
-        _, error = attempt(lambda: import_whole(module), plugin.whose, plugin.is_standard)
+        _, error = attempt(lambda: import_completely(module), plugin.whose, plugin.is_standard)
         if isinstance(error, Unfinished):
             return False
         if error is not None:
@@ -306,13 +306,13 @@ class Registry:
                     raise
         return True
 
-    def aside(self) -> str:
+    def inactive_plugins(self) -> str:
         """The plugins that are not active, and the reasons; empty if all are active."""
         return "; ".join(f"{p.name} ({p.problem})" for p in self.plugins.values() if p.problem)
 
-    def _aside_note(self) -> str:
-        aside = self.aside()
-        return f"Set aside: {aside}" if aside else "Install the plugin that provides it."
+    def _inactive_note(self) -> str:
+        inactive = self.inactive_plugins()
+        return f"Set aside: {inactive}" if inactive else "Install the plugin that provides it."
 
 
 def load_object(target: str) -> Any:

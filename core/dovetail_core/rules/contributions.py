@@ -11,7 +11,7 @@ from dovetail_base.plugin_calls import (
     Unfinished,
     attempt,
     disable_with_warning,
-    import_whole,
+    import_completely,
     spell,
 )
 
@@ -43,7 +43,7 @@ class Contributions:
     Attributes:
         is_loaded: True once the modules that were due when the table was filled are imported.
         families: modules not imported yet, by the modules of the primitives of their rules.
-        aside: modules that were set aside, and the reasons.
+        failures: modules whose rules are left out, and the reasons.
         refused: the error that strict mode raises for them, at each use of the table.
     """
 
@@ -59,7 +59,7 @@ class Contributions:
         self._withhold, self._show = withhold, show
         self.is_loaded = False
         self.families: dict[str, Modules] = {}
-        self.aside: dict[str, str] = {}
+        self.failures: dict[str, str] = {}
         self._undo = undo
         self._waiting: Modules = []  # with rules of nothing that is there
         self._packages = 0  # with primitives, when the table was filled
@@ -70,7 +70,7 @@ class Contributions:
         """The state of this thread's filling of the table, or None."""
         return self._filling.get(get_ident())
 
-    def came_later(self, module: str) -> bool:
+    def registered_late(self, module: str) -> bool:
         """Return whether ``module`` registers rules after the table was filled. That does not hold
         for a module that waits here and another table's filling imports: there were no primitives
         for it before."""
@@ -81,8 +81,8 @@ class Contributions:
         if self.refused is not None:
             self._refuse()
         thread = get_ident()
-        begun = thread in self._filling
-        if not begun and (not self.is_loaded or self.is_behind):
+        started = thread in self._filling
+        if not started and (not self.is_loaded or self.is_behind):
             filling = self._filling[thread] = Filling()
             try:
                 waiting = self._waiting
@@ -94,7 +94,7 @@ class Contributions:
                 del self._filling[thread]
         if primitive is not None and primitive.module in self.families:
             self._load_families([primitive.module])
-        elif primitive is None and self.families and not begun:
+        elif primitive is None and self.families and not started:
             self._load_families([*self.families])
 
     def _load_families(self, homes: list[str]) -> None:
@@ -115,13 +115,13 @@ class Contributions:
 
     def _load_once(self, filling: Filling, plugin: Plugin, module: str) -> bool:
         """Do as :meth:`_load`, unless this thread is importing the module already."""
-        if module in filling.begun:
+        if module in filling.started:
             return False
-        filling.begun.add(module)
+        filling.started.add(module)
         try:
             return self._load(filling, plugin, module)
         finally:
-            filling.begun.discard(module)
+            filling.started.discard(module)
 
     def _load_due(self, filling: Filling, waiting: Modules) -> None:
         """Import the modules that are due, then those that become due by primitives of these."""
@@ -144,12 +144,12 @@ class Contributions:
 
     def _load(self, filling: Filling, plugin: Plugin, module: str) -> bool:
         """Import a module of rules; returns False if that is to be tried again."""
-        if module in self.aside:
+        if module in self.failures:
             return True
         changes, filling.standard = filling.changes, plugin.is_standard
         before = len(changes)
         with importing(module):
-            _, error = attempt(lambda: import_whole(module), plugin.whose, plugin.is_standard)
+            _, error = attempt(lambda: import_completely(module), plugin.whose, plugin.is_standard)
         while filling.displaced:
             self._say(filling.displaced.pop(), more=" The first of them stands.")
         if isinstance(error, Unfinished):
@@ -161,22 +161,22 @@ class Contributions:
         if release(module):
             tell_caches()
         if error is not None:
-            self._set_aside(plugin, module, error)
+            self._disable(plugin, module, error)
         return True
 
-    def _set_aside(self, plugin: Plugin, module: str, error: BaseException) -> None:
+    def _disable(self, plugin: Plugin, module: str, error: BaseException) -> None:
         why = spell(error)
         text = (
             f"the rules of {plugin.whose} for table {self.table!r} are set aside, because {module} "
             f"fails to import: {why}{'' if why.endswith('.') else '.'} Fix the module, or disable "
             "the plugin (DOVETAIL_DISABLE_PLUGINS)."
         )
-        said = f"{module} of plugin {plugin.name!r} ({why})"
-        if self.aside.setdefault(module, said) is said:  # no other thread was first
+        stated = f"{module} of plugin {plugin.name!r} ({why})"
+        if self.failures.setdefault(module, stated) is stated:  # no other thread was first
             try:
                 self._say(text, error)
             except BaseException:
-                del self.aside[module]  # it is an error, and the module is not set aside
+                del self.failures[module]  # it is an error, and the module is not set aside
                 raise
 
     def _say(self, text: str, error: BaseException | None = None, more: str = "") -> None:

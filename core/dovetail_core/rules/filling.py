@@ -56,13 +56,13 @@ class Filling:
         self.displaced: list[str] = []  # about rules of others that it replaced
         self.is_family = is_family
         # Of this filling and those that it is part of: modules of families, and their rules.
-        self.begun: set[str] = set() if outer is None else outer.begun
+        self.started: set[str] = set() if outer is None else outer.started
         self.entered: list[Origin] = [] if outer is None else outer.entered
 
 
 @contextmanager
 def importing(module: str) -> Generator[None]:
-    """A context for the import of a module of rules, whose rules wait in it (`when_whole`)."""
+    """A context for the import of a module of rules (see `publish_after_import`)."""
     modules = _importing.setdefault(get_ident(), [])
     modules.append(module)
     try:
@@ -73,7 +73,7 @@ def importing(module: str) -> Generator[None]:
             del _importing[get_ident()]
 
 
-def when_whole(show: Callable[[], bool]) -> bool:
+def publish_after_import(show: Callable[[], bool]) -> bool:
     """Call ``show``, which shows a rule to all threads: now, or, if this thread imports a module of
     rules, once that is imported, since names that the rule uses may be defined below it.
 

@@ -22,11 +22,12 @@ __all__ = (
 
 
 def raise_wrong_result(
-    table: RuleTable[Any], primitive: Primitive, said: str, wanted: str
+    table: RuleTable[Any], primitive: Primitive, result_text: str, wanted: str
 ) -> NoReturn:
-    """Raise TypeError: a rule returned ``said``; names the rule, its line and the user's line."""
+    """Raise TypeError: a rule returned ``result_text``; names the rule, its line and the user's."""
     raise TypeError(
-        f"{table.spell_rule(primitive)} returned {said}{describe(current_source())}; {wanted}."
+        f"{table.spell_rule(primitive)} returned {result_text}{describe(current_source())}; "
+        f"{wanted}."
     )
 
 
@@ -38,11 +39,11 @@ def check_count(
         n = len(result)  # type: ignore[arg-type]
         if count is None or n == count:
             return
-        said = f"{n} {what}{'' if n == 1 else 's'}"
+        text = f"{n} {what}{'' if n == 1 else 's'}"
     else:
-        said = describe_result(result)
+        text = describe_result(result)
     number = "" if count is None else f" of {count}"
-    raise_wrong_result(table, primitive, said, f"it must return a list{number}, one per {what}")
+    raise_wrong_result(table, primitive, text, f"it must return a list{number}, one per {what}")
 
 
 def type_of_result(
@@ -73,9 +74,9 @@ def check_results(
         if got is want or got.strong() == want.strong():
             continue
         if primitive.is_high is None or not got.is_declared_as(want):
-            said = f"a value of type {got.str_short()} as result {i}"
+            text = f"a value of type {got.str_short()} as result {i}"
             wish = f"the type rule says {want.str_short()}"
-            raise_wrong_result(table, primitive, said, wish)
+            raise_wrong_result(table, primitive, text, wish)
 
 
 def describe_result(result: Any) -> str:

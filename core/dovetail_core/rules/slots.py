@@ -12,7 +12,7 @@ from dovetail_base.errors import RuleConflict
 from ..dispatch.primitive import Primitive
 from ..registry.discovery import distribution_of
 from .contributions import Contributions
-from .filling import Change, Origin, entering, is_being_made, tell_caches, when_whole
+from .filling import Change, Origin, entering, is_being_made, publish_after_import, tell_caches
 
 RuleT = TypeVar("RuleT", bound=Callable[..., Any])
 
@@ -170,7 +170,7 @@ class Slots(Generic[RuleT]):
             late = False
             if not conflict:
                 late = self._is_late(slot.primitive, old, new.module)
-                late = when_whole(partial(self._show_held, slot, late))
+                late = publish_after_import(partial(self._show_held, slot, late))
         if conflict:
             raise RuleConflict(self._conflict(slot, cast("Origin", old), new))
         if late:
@@ -207,9 +207,9 @@ class Slots(Generic[RuleT]):
         if old is None:
             if filling is not None or is_being_made(primitive):
                 return False
-            return self.contributions.came_later(module)
-        came_now = filling is not None and any(new is old for new in filling.entered)
-        return not came_now or active_count() > 1  # another thread may have used the old rule
+            return self.contributions.registered_late(module)
+        is_new = filling is not None and any(new is old for new in filling.entered)
+        return not is_new or active_count() > 1  # another thread may have used the old rule
 
     def _show_held(self, slot: Slot, late: bool) -> bool:
         """Let interpreters see the rule that was entered, unless it has been withdrawn."""

@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar, cast
 from weakref import WeakSet
 
 from dovetail_base.errors import DovetailError, MissingRule, RegistryError
-from dovetail_base.source import callable_name, current_source, describe, registering_place
+from dovetail_base.source import callable_name, current_source, describe, registration_location
 
 from ..dispatch.primitive import Primitive
 from ..registry.discovery import distribution_of, registry
@@ -64,7 +64,7 @@ class RuleTable(Generic[RuleT]):
         self.signature = signature
         self.law = law
         self.empty = empty
-        self.module: str = registering_place()[0]
+        self.module: str = registration_location()[0]
         self._slots: Slots[RuleT] = Slots(name, platform_of, self.general)
         self._contributions = self._slots.contributions
         self.rules, self.origins = self._slots.rules, self._slots.origins
@@ -125,7 +125,7 @@ class RuleTable(Generic[RuleT]):
         ``place`` is the module and the line that are recorded as its origin, for helpers that add
         rules for others; by default those of the caller.
         """
-        new = Origin(*(place or registering_place()), "override" if override else "declared")
+        new = Origin(*(place or registration_location()), "override" if override else "declared")
         filling = self._contributions.filling
         other = filling is None or not filling.is_family
         if self.is_behind or (other and primitive.module in self._contributions.families):
@@ -186,7 +186,7 @@ class RuleTable(Generic[RuleT]):
     @property
     def problems(self) -> list[str]:
         """The contributions that were set aside, and the reasons."""
-        return [*self._contributions.aside.values()]
+        return [*self._contributions.failures.values()]
 
     def miss(self, primitive: Primitive) -> RuleT:
         """The slow path of a look-up: fill the table, else derive a rule and keep it, else raise.
@@ -328,9 +328,9 @@ class RuleTable(Generic[RuleT]):
         return result
 
     def _declined(self, primitive: Primitive) -> MissingRule:
-        said = f"{self.spell_rule(primitive)} is not for these operands"
+        text = f"{self.spell_rule(primitive)} is not for these operands"
         return MissingRule(
-            f"{said}{describe(current_source())}, and none can be derived. Give the "
+            f"{text}{describe(current_source())}, and none can be derived. Give the "
             "primitive a decomposition (Primitive.def_decomposition), or extend the rule."
         )
 
@@ -376,10 +376,10 @@ class RuleTable(Generic[RuleT]):
             f"{distribution_of(primitive.module)}, the table from {distribution_of(self.module)}. "
             f"Add the rule with @dovetail_core.registry().table({self.name!r})"
             f".register({primitive.variable}), or give the primitive a "
-            f"decomposition (Primitive.def_decomposition).{self._aside_note()}"
+            f"decomposition (Primitive.def_decomposition).{self._inactive_note()}"
         )
 
-    def _aside_note(self) -> str:
+    def _inactive_note(self) -> str:
         return f" Set aside: {'; '.join(self.problems)}." if self.problems else ""
 
     def entered(self, primitive: Primitive) -> RuleT | None:

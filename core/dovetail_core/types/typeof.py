@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dovetail_base.errors import StandsForArray, masked_array
+from dovetail_base.errors import ArrayProtocolError, masked_array
 from dovetail_base.source import called, short_repr
 from dovetail_xla.config import enable_x64_state
 
@@ -61,7 +61,7 @@ def _inherited(x: Any) -> TypeHandler:
     if registry().import_types() or any(c in type_handlers for c in type(x).__mro__):
         return type_handlers.get(x.__class__) or _inherited(x)
     shown = short_repr(x)
-    kind = StandsForArray if hasattr(x, "__jax_array__") else TypeError
+    kind = ArrayProtocolError if hasattr(x, "__jax_array__") else TypeError
     raise kind(
         f"{shown} of type {type(x).__name__} is not a valid "
         "array value. Pass an array, a NumPy value or a Python scalar; for a container of arrays "

@@ -27,16 +27,20 @@ def _inexact(x: Any) -> bool:
     return is_inexact(getattr(typeof(x), "dtype", None))
 
 
-def _moving(sample: Sample) -> list[int]:
+def _inexact_operands(sample: Sample) -> list[int]:
     return [i for i, x in enumerate(sample.args) if _inexact(x)]
 
 
-@law("forward", without=("nonsmooth", "extreme", "random"), applies=lambda s: bool(_moving(s)))
+@law(
+    "forward",
+    without=("nonsmooth", "extreme", "random"),
+    applies=lambda s: bool(_inexact_operands(s)),
+)
 def forward_law(sample: Sample) -> None:
     """Where every operand moves with three inputs, and has a Laplacian."""
     if forward_rules.get(sample.primitive) is None:
         skip("there is no rule")
-    moving = _moving(sample)
+    moving = _inexact_operands(sample)
     start = [sample.args[i] for i in moving]
     rows = [[_direction(x, i) for x in start] for i in range(CARRIER.size)]
     laplacians = [_direction(x, 7) for x in start]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dovetail_base.placements import stands_for_place
+from dovetail_base.placements import is_placement
 from dovetail_base.source import here
 from dovetail_xla import execution
 from dovetail_xla.arrays import ArrayImpl, install
@@ -65,7 +65,7 @@ class Format:
                 f"Format{here()}: the layout is of type {type(self.layout).__name__}; give "
                 "Layout(major_to_minor=(0, 1))."
             )
-        if self.sharding is not None and not stands_for_place(self.sharding):
+        if self.sharding is not None and not is_placement(self.sharding):
             raise TypeError(
                 f"Format{here()}: the sharding is of type {type(self.sharding).__name__}; give "
                 "that of an array (x.sharding) or a device."

@@ -18,7 +18,7 @@ from dovetail_core import (
     type_shardings,
     typeof,
 )
-from dovetail_high.types import take_apart
+from dovetail_high.types import low_parts
 from dovetail_tree.util import broadcast_prefix, tree_flatten, tree_leaves
 from dovetail_xla import arrays
 from dovetail_xla.arrays import ArrayImpl
@@ -97,7 +97,7 @@ def _device_put_now(x: Any, *, device: Any, donate: bool, may_alias: bool | None
     aval: Any = typeof(x)
     if aval.is_high:
         options: Any = {"device": device, "donate": donate, "may_alias": may_alias, "src": src}
-        arrays = take_apart(x, aval, "to put it on a device")
+        arrays = low_parts(x, aval, "to put it on a device")
         return aval.raise_val(*[_device_put_now(a, **options) for a in arrays])
     return put_value(x, sharding, may_alias is True)
 

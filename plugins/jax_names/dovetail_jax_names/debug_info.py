@@ -29,14 +29,14 @@ class DebugInfo(NamedTuple):
     @property
     def func_filename(self) -> str | None:
         """The file that defines it, where that is known."""
-        return self._place()[0]
+        return self._source_location()[0]
 
     @property
     def func_lineno(self) -> int | None:
         """The line that defines it, where that is known."""
-        return self._place()[1]
+        return self._source_location()[1]
 
-    def _place(self) -> tuple[str | None, int | None]:
+    def _source_location(self) -> tuple[str | None, int | None]:
         file, colon, line = self.func_src_info.partition(" at ")[2].rpartition(":")
         return (file, int(line)) if colon and line.isdecimal() else (None, None)
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from dovetail_base.arguments import array_of
-from dovetail_base.errors import StandsForArray
+from dovetail_base.errors import ArrayProtocolError
 from dovetail_base.source_info import annotations_of
 from dovetail_core import EVAL, ClosedJaxpr, Eqn, Operand, Tracer, evaluation, get_trace
 from dovetail_tree.errors import explain_arguments
@@ -100,7 +100,7 @@ def fused(
                 if plain or (unless is not None and unless(*args, **kwargs)):
                     return f(*args, **kwargs), None, True
                 return miss(callee, args, kwargs)[:3]
-            except StandsForArray:
+            except ArrayProtocolError:
                 result = _converted((args, kwargs))
                 if result is None:
                     raise

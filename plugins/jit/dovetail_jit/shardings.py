@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, final
 
 from dovetail_backends import Format, Layout, sharding_constraint_p
-from dovetail_base.placements import resolve_placement, stands_for_place
+from dovetail_base.placements import is_placement, resolve_placement
 from dovetail_base.source import short_repr
 from dovetail_core import ShapedArray, here, type_shardings, typeof
 from dovetail_tree.util import broadcast_prefix, tree_flatten, tree_unflatten
@@ -33,7 +33,7 @@ UNSPECIFIED = Unspecified()
 
 
 def _is_leaf(x: Any) -> bool:
-    known = x is None or x is UNSPECIFIED or isinstance(x, Format) or stands_for_place(x)
+    known = x is None or x is UNSPECIFIED or isinstance(x, Format) or is_placement(x)
     return known or _is_spec(x)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from dovetail_backends import Array, Format, device_put, value_of
 from dovetail_base import arguments
-from dovetail_base.placements import stands_for_place
+from dovetail_base.placements import is_placement
 from dovetail_base.source import here, short_repr
 from dovetail_core import ExtendedDType, ShapedArray, cached, canonical_dtype, typeof
 from dovetail_tree.util import broadcast_prefix, tree_flatten
@@ -226,7 +226,7 @@ def make_array_from_process_local_data(
 
 
 def _is_sharding(x: Any) -> bool:
-    return isinstance(x, Format) or stands_for_place(x)
+    return isinstance(x, Format) or is_placement(x)
 
 
 def _is_shape(x: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from dovetail_backends import Format, device_put, sharding_constraint_p
-from dovetail_base.placements import resolve_placement, stands_for_place
+from dovetail_base.placements import is_placement, resolve_placement
 from dovetail_base.source import here, short_repr
 from dovetail_core import EVAL, Primitive, ShapedArray, get_trace, typeof
 from dovetail_tree.util import broadcast_prefix, tree_flatten
@@ -46,7 +46,7 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
 
 
 def _is_leaf(x: Any) -> bool:
-    return x is None or isinstance(x, Format) or stands_for_place(x)
+    return x is None or isinstance(x, Format) or is_placement(x)
 
 
 def _constrained(x: Any, given: Any) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dovetail_backends import FAMILIES, MlirFunction, stablehlo_rules
-from dovetail_base.source import registering_place, user_source
+from dovetail_base.source import registration_location, user_source
 from dovetail_core import Primitive, callable_name
 
 from .contexts import LoweringRuleContext, LoweringRuleEntry, ModuleContext, TokenSet
@@ -86,7 +86,7 @@ def register_lowering(
     made = Lowering(prim, LoweringRuleEntry(rule, inline, cacheable))
     if platform is not None:
         _check_platform(platform, prim)
-    place = registering_place()
+    place = registration_location()
     source = user_source(2)
     if source is not None and place[0].startswith(__package__ or "?"):
         place = source.filename, source.line

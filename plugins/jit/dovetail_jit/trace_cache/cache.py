@@ -52,16 +52,16 @@ class tracing:  # lower case: used as a function
             not hold; names the depth and the remedy.
     """
 
-    __slots__ = ("_begun",)
+    __slots__ = ("_is_outermost",)
 
     def __enter__(self) -> None:
         # Outside of every trace, an interrupt has left the entries that are there.
-        self._begun = _traced.get() is None or get_trace() is EVAL
-        if self._begun:
+        self._is_outermost = _traced.get() is None or get_trace() is EVAL
+        if self._is_outermost:
             _traced.set({})
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
-        if self._begun:
+        if self._is_outermost:
             _traced.set(None)
             # jaxlib's functions turn an error into a SystemError that it caused.
             if isinstance(error, (RecursionError, SystemError)):
@@ -90,7 +90,7 @@ def alias(f: Any, of: Any, how: Hashable) -> None:
     """Note that the library made ``f`` of ``of``, as it does for each call: results of ``f`` are
     remembered with that function, under ``how`` it was made."""
     f.__name__ = callable_name(of)
-    f.stands_for = of, how
+    f.aliased = of, how
 
 
 _LOOKED = "looked"
@@ -145,9 +145,9 @@ def put(f: Any, key: Hashable, consts: Sequence[Any], program: Any, result: Any)
 
 def _key(f: Any, key: Hashable) -> tuple[Any, Hashable]:
     """The function whose results are remembered, and the key among them."""
-    whole = key, trace_context(), axis_names.axes_key(), without_names(get_scope())
-    behind = getattr(f, "stands_for", None) if f.__class__ is FunctionType else None
-    return (f, whole) if behind is None else (behind[0], (behind[1], whole))
+    full_key = key, trace_context(), axis_names.axes_key(), without_names(get_scope())
+    behind = getattr(f, "aliased", None) if f.__class__ is FunctionType else None
+    return (f, full_key) if behind is None else (behind[0], (behind[1], full_key))
 
 
 def _closure(f: Any) -> list[Any]:

@@ -130,6 +130,6 @@ def _traced(
     if any(isinstance(c, Tracer) for c in consts):  # which has ended
         return None
     program = consts_to_inputs(jaxpr)
-    places: dict[Any, int] = {v: i for i, v in enumerate(program.invars)}
-    through = [(i, places[v]) for i, v in enumerate(program.outvars) if v in places]
+    positions: dict[Any, int] = {v: i for i, v in enumerate(program.invars)}
+    through = [(i, positions[v]) for i, v in enumerate(program.outvars) if v in positions]
     return _Known(program, consts, trees[0], through)

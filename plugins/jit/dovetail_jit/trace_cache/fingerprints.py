@@ -135,12 +135,12 @@ def is_current(result: Fingerprint, functions: Sequence[Any]) -> bool:
                 return False
         if names:
             known = f.__globals__
-            if not same([known.get(n, _GONE) for n in names], named):
+            if not same([known.get(n, _REMOVED) for n in names], named):
                 return False
     return True
 
 
-_GONE = object()
+_REMOVED = object()
 
 
 class Results(Generic[V]):

@@ -23,7 +23,7 @@ from dovetail_core import (
     to_lo_rules,
     typeof,
 )
-from dovetail_high.types import take_apart
+from dovetail_high.types import low_parts
 from dovetail_lax import psum_invariant_p, pvary_p
 
 from ..specs import PartitionSpec
@@ -156,7 +156,7 @@ def _with_undivided(spec: PartitionSpec, axis: int, ndim: int) -> PartitionSpec:
 def _part_arrays(x: Any, *, mapping: Any, spec: Any, mapped: Any) -> Any:
     aval: Any = typeof(x)
     out = _part_type(aval, mapping=mapping, spec=spec, mapped=mapped)
-    arrays = take_apart(x, aval, "to pass it to shard_map")
+    arrays = low_parts(x, aval, "to pass it to shard_map")
     pairs = zip(arrays, _array_specs(aval, spec, mapped))
     return out.raise_val(*[_part(mapping, a, s) for a, s in pairs])
 

@@ -386,7 +386,7 @@ def checkpointing(what: str, scheme: Any) -> Any:
     """
     provider = registry().provider("loop_checkpointing", default=None)
     if provider is None:
-        disabled = registry().aside()
+        disabled = registry().inactive_plugins()
         note = f" Set aside: {disabled}." if disabled else ""
         raise PluginError(
             f"{what}(checkpoint=...) needs a plugin that provides 'loop_checkpointing': install or "

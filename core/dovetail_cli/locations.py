@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 from dovetail_core import Origin, Primitive, discovery
 
 
-def place(origin: Origin | None) -> str:
+def rule_location(origin: Origin | None) -> str:
     """The module and line that registered a rule, and the distribution of the module."""
     return (
         f"{origin}, of {discovery.distribution_of(origin.module)}" if origin else "an unknown place"
     )
 
 
-def code_place(function: Any) -> str:
+def code_location(function: Any) -> str:
     """``module:line`` of a function."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     line = f":{code.co_firstlineno}" if code is not None else ""
