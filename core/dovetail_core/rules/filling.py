@@ -48,7 +48,7 @@ class Change(NamedTuple):
 class Filling:
     """The state of one thread while it fills a table, or imports a family of its rules."""
 
-    __slots__ = ("begun", "changes", "displaced", "entered", "is_family", "standard")
+    __slots__ = ("started", "changes", "displaced", "entered", "is_family", "standard")
 
     def __init__(self, outer: Filling | None = None, is_family: bool = False) -> None:
         self.changes: list[Change] = []
