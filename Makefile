@@ -106,6 +106,7 @@ lint: $(LINT) ## check style, types and who imports whom
 	$(BIN)/python tools/check_circles.py
 	$(BIN)/python tools/kernel_size.py
 	$(BIN)/python tools/check_caches.py
+	$(BIN)/python tools/check_words.py
 	$(BIN)/python tools/check_door.py
 	$(BIN)/python tools/check_manifests.py
 	$(BIN)/python tools/check_typing.py

@@ -117,16 +117,20 @@ class Option:
         self.state: Any = state
         if traced:
             _traced.append(state)
-        place = variable(name)
-        given = os.environ.get(place)
-        self.state.set_global(default if given is None else self._valid(given, place))
+        from_variable = variable(name)
+        given = os.environ.get(from_variable)
+        self.state.set_global(default if given is None else self._valid(given, from_variable))
 
-    def _valid(self, value: Any, place: str = "") -> Any:
+    def _valid(self, value: Any, from_variable: str = "") -> Any:
         try:
             return self._check(value)
         except Exception as e:  # a check may fail in any way
-            where = f"environment variable {place}" if place else f"option {self.name!r}"
-            line = "" if place else here()
+            where = (
+                f"environment variable {from_variable}"
+                if from_variable
+                else f"option {self.name!r}"
+            )
+            line = "" if from_variable else here()
             if type(e) in (TypeError, ValueError, RuntimeError):
                 raise type(e)(f"{where}: {e}{line}") from None
             raise ValueError(

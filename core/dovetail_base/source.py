@@ -231,11 +231,11 @@ def here() -> str:
 
 def warn_here(text: str, category: type[Warning]) -> None:
     """Warn at the user's line, at whatever depth of the stack it is."""
-    place = current_source()
-    if place is None:
+    location = current_source()
+    if location is None:
         warnings.warn(text, category, stacklevel=3)
     else:
-        warnings.warn_explicit(text, category, place.filename, place.line, registry=_warned)
+        warnings.warn_explicit(text, category, location.filename, location.line, registry=_warned)
 
 
 def short_repr(x: object) -> str:

@@ -104,12 +104,12 @@ class SourceInfo:
     @property
     def source(self) -> Source | None:
         """The source location with this line and these scopes."""
-        place, scope = self.traceback, str(self.name_stack)
-        if place is None or place.scope == scope:
-            return place
-        if isinstance(place.scope, AnnotatedScope):
-            scope = AnnotatedScope(scope, place.scope.annotations)
-        return place._replace(scope=scope)
+        location, scope = self.traceback, str(self.name_stack)
+        if location is None or location.scope == scope:
+            return location
+        if isinstance(location.scope, AnnotatedScope):
+            scope = AnnotatedScope(scope, location.scope.annotations)
+        return location._replace(scope=scope)
 
 
 _NONE: Mapping[str, str] = MappingProxyType({})

@@ -199,12 +199,12 @@ def _compare(a: Any, b: Any, path: tuple[Any, ...], lines: list[str], prefix: bo
     there = _node(b)
     if here is None and there is None:
         return
-    place = "".join(map(str, path)) or "the root"
+    at_path = "".join(map(str, path)) or "the root"
     if here is None or there is None or here.type is not there.type:
-        lines.append(f"at {place}: {_describe(a, here)} against {_describe(b, there)}")
+        lines.append(f"at {at_path}: {_describe(a, here)} against {_describe(b, there)}")
         return
     if problem := _problem(here, there):
-        lines.append(f"at {place}: {here.type.__name__} {problem}")
+        lines.append(f"at {at_path}: {here.type.__name__} {problem}")
     for key, child, other in _matched(here, there):
         _compare(child, other, (*path, key), lines, prefix)
 

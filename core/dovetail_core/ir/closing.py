@@ -29,7 +29,7 @@ def with_inputs(program: ClosedJaxpr, positions: Sequence[int | None]) -> Closed
     """The program without mutable constants; remembered with it.
 
     Args:
-        places: for each of them the input that is the same value, or None: it becomes an input
+        positions: for each of them the input that is the same value, or None: it becomes an input
             then. Such inputs come first.
     """
     return program.memo(
@@ -43,13 +43,13 @@ def _with_inputs(program: ClosedJaxpr, positions: Sequence[int | None]) -> Close
     new: list[Var] = []
     same: dict[Var, Var] = {}
     for v, c in zip(jaxpr.constvars, program.consts):
-        place = next(given) if v.aval.is_mutable else None
+        position = next(given) if v.aval.is_mutable else None
         if not v.aval.is_mutable:
             kept.append((v, c))
-        elif place is None:
+        elif position is None:
             new.append(v)
         else:
-            same[v] = jaxpr.invars[place]
+            same[v] = jaxpr.invars[position]
     return _renamed(program, same, kept, [*new, *jaxpr.invars])
 
 
@@ -126,8 +126,10 @@ def merge_operands(
         at: dict[int, int] = {}
         first = [at.setdefault(positions[i], k) for k, i in enumerate(region.operands)]
         programs.append(merged(region.program, tuple(first)))
-    for i, place in enumerate(positions):
-        if i != place and (kinds[i] is not Kind.CONSTANT or kinds[place] is not Kind.CONSTANT):
+    for i, position in enumerate(positions):
+        if i != position and (
+            kinds[i] is not Kind.CONSTANT or kinds[position] is not Kind.CONSTANT
+        ):
             raise ValueError(
                 f"{interface.title or primitive.name}{here()} goes through a mutable value in "
                 "slices, and also uses it by another name: a write through one name would not "

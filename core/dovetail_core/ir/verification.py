@@ -37,7 +37,7 @@ class _Checker:
         self.jaxpr = jaxpr
         self.after = after
         self.defined: set[Var] = set()
-        self.place: tuple[int, Eqn] | None = None
+        self.location: tuple[int, Eqn] | None = None
 
     def run(self) -> None:
         jaxpr = self.jaxpr
@@ -45,9 +45,9 @@ class _Checker:
         self.define(jaxpr.invars, "an input")
         high = any(v.aval.is_high for v in self.defined)
         for i, eqn in enumerate(jaxpr.eqns):
-            self.place = i, eqn
+            self.location = i, eqn
             high = self.equation(eqn) or high
-        self.place = None
+        self.location = None
         self.use(jaxpr.outvars, "output")
         if high and not jaxpr.is_high:
             self.fail("something high occurs in it, but is_high is not set")
@@ -132,8 +132,8 @@ class _Checker:
         after = f" after {self.after}" if self.after else ""
         name = f" {self.jaxpr.name!r}" if self.jaxpr.name else ""
         where = f"the program{name}"
-        if self.place is not None:
-            i, eqn = self.place
+        if self.location is not None:
+            i, eqn = self.location
             text = self.jaxpr.text_of(eqn)
             where = f"equation {i} of {where}{describe(eqn.source)}, {text!r}"
         raise IRError(f"{where} is not valid{after}: {message}") from cause

@@ -285,8 +285,8 @@ class RuleTable(Generic[RuleT]):
 
     def spell_rule(self, primitive: Primitive) -> str:
         """The rule in messages: ``the rule of 'ad.jvp' for 'sin' (acme.rules:12)``."""
-        place = self.origin(primitive) or primitive.module
-        return f"the rule of {self.name!r} for {primitive.name!r} ({place})"
+        location = self.origin(primitive) or primitive.module
+        return f"the rule of {self.name!r} for {primitive.name!r} ({location})"
 
     def replaced(self, primitive: Primitive, rule: RuleT) -> RuleT:
         """The rule that ``rule`` replaced, by ``override=True`` or for a platform, or the one that

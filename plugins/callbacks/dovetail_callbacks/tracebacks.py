@@ -27,8 +27,8 @@ def _mode(value: Any) -> str:
 class _Filtering(Option):
     """An option that installs a hook when it is set; the hook reads the mode when it is called."""
 
-    def _valid(self, value: Any, place: str = "") -> Any:
-        mode = super()._valid(value, place)
+    def _valid(self, value: Any, from_variable: str = "") -> Any:
+        mode = super()._valid(value, from_variable)
         if mode != "off":
             _install()
         return mode
