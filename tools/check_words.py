@@ -60,15 +60,15 @@ WORDS = {
 """Words, and two words of a name together, by what they are replaced by."""
 
 ALLOWED = {
-    "as_told": "a method of the builder for lowering rules",
+    "emitter.py: as_told": "a method of the builder for lowering rules",
     "in_place": "an operation that writes into its operand",
     "install_if_asked": "a function that installed ``.pth`` files call",
-    "Place": "what detectors of launchers return, a name of the public door of ``distributed``",
+    "detecting.py: Place": "the result of detectors of launchers, a public name",
     "place": "a function of NumPy's",
-    "places": "the shardings that a primitive names, a field of ``Traits``",
+    "traits.py: places": "the shardings that a primitive names, a field of ``Traits``",
     "place_p": "the primitive that places a value in a memory of its device",
 }
-"""Names that are words of the field all the same."""
+"""Names that are words of the field all the same, and some of one file."""
 
 OPENINGS = re.compile(r"(What|Whether|How|Where|Which|Who|When)\b")
 
@@ -99,7 +99,8 @@ def bad_names(file: Path, tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Lines and complaints about the names of a file."""
     for line, name in [(1, file.stem), *names_in(tree)]:
         words = set(words_of(name))
-        if name in ALLOWED or not words.isdisjoint(ALLOWED.keys() - WORDS.keys()):
+        known = name in ALLOWED or f"{file.name}: {name}" in ALLOWED
+        if known or not words.isdisjoint(ALLOWED.keys() - WORDS.keys()):
             continue
         for word in sorted(WORDS.keys() & words):
             yield line, f"{name}: {word!r}; use {WORDS[word]}"
