@@ -213,6 +213,6 @@ def test_modules_without_samples_are_errors(site, source, message):
 
 def test_a_law_must_be_a_function(site):
     site.plugin("acme", "laws={'acme.cost': 'dovetail_core.registry.manifest:KERNEL_API'}")
-    with pytest.raises(RegistryError, match=r"the law of 'acme\.cost'.* is not a function: 1"):
+    with pytest.raises(RegistryError, match=r"the law of 'acme\.cost'.* is not a function: 2"):
         list(all_laws())
     assert Manifest("x").laws == {}

@@ -176,7 +176,7 @@ def test_a_log_level_of_the_user_is_kept(fresh_python):
 
 def test_importing_the_adapter_loads_no_mlir_and_no_scipy(fresh_python):
     code = f"""{PRELUDE}
-from dovetail_xla import calls, config, ffi, lapack, mlir
+from dovetail_xla import config, execution, ffi, lapack, mlir
 print([n for n in sys.modules if n.startswith(("jaxlib.mlir", "scipy", "jaxlib.xla_client"))])
 """
     assert _succeeds(fresh_python(code)) == "[]\n"
