@@ -25,8 +25,10 @@ def manifest_problems(plugin: discovery.Plugin, manifest: Manifest) -> Iterator[
             plugin.load(field, target=target)
         except PluginError as e:
             yield str(e)
+    plugins = registry().plugins.values()
+    prefixes = {p.name for p in plugins if p.distribution == plugin.distribution}
     for name in manifest.tables:
-        if not name.startswith(f"{plugin.name}."):
+        if name.partition(".")[0] not in prefixes or "." not in name:
             yield (
                 f"tables entry {name!r} {whose} has no prefix: call it {plugin.name}.{name}, so "
                 "that no other plugin has a table of that name."

@@ -685,6 +685,13 @@ def test_doctor_checks_names_of_tables(acme, dovetail):
     assert "contributes entry 'acme.csot' of plugin 'beta' of beta-dist 1.0: no installed" in flat
 
 
+def test_tables_are_named_by_a_plugin_of_their_distribution(acme, dovetail):
+    acme.plugin("beta", "tables={'acme.own': 'beta_tables:t'}")
+    acme.module("beta_tables", "from dovetail_core import RuleTable\nt = RuleTable('acme.own')\n")
+    status, out, _ = dovetail("doctor")
+    assert status == 1 and "has no prefix: call it beta.acme.own" in " ".join(out.split())
+
+
 def test_a_deriver_that_fails_is_a_problem_of_its_table(acme, dovetail):
     acme.module("acme.tables", MODULES["tables"].replace("p.decomposition", "1 / 0"))
     status, out, err = dovetail("doctor")
