@@ -689,7 +689,9 @@ def test_tables_are_named_by_a_plugin_of_their_distribution(acme, dovetail):
     acme.plugin("beta", "tables={'acme.own': 'beta_tables:t'}")
     acme.module("beta_tables", "from dovetail_core import RuleTable\nt = RuleTable('acme.own')\n")
     status, out, _ = dovetail("doctor")
-    assert status == 1 and "has no prefix: call it beta.acme.own" in " ".join(out.split())
+    flat = " ".join(out.split())
+    assert status == 1 and "of plugin 'beta' of beta-dist 1.0 begins with the name of" in flat
+    assert "plugin 'acme' of acme-dist 2.5" in flat and "Call it 'beta.own'." in flat
 
 
 def test_a_deriver_that_fails_is_a_problem_of_its_table(acme, dovetail):
