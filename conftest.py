@@ -33,9 +33,9 @@ def without_the_hook() -> Iterator[None]:
     """Some tests import `dovetail.jax`, as all modules; others say that `jax` is not there."""
     before = list(sys.meta_path)
     yield
-    if before == sys.meta_path or any(hasattr(f, "stands_in_for") for f in before):
+    if before == sys.meta_path or any(hasattr(f, "answers_for") for f in before):
         return
-    sys.meta_path[:] = [f for f in sys.meta_path if not hasattr(f, "stands_in_for")]
+    sys.meta_path[:] = [f for f in sys.meta_path if not hasattr(f, "answers_for")]
     for name in [n for n in sys.modules if n == "jax" or n.startswith("jax.")]:
         del sys.modules[name]
     report_as_runtime_errors(False)

@@ -55,7 +55,7 @@ def _everything_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outlining, "LENGTH", 2)
     monkeypatch.setattr(outlining, "SAVED", 2)
     monkeypatch.setattr(outlining, "_KERNELS", 1000)
-    monkeypatch.setattr(outlining, "_HANDED_ON", 10)
+    monkeypatch.setattr(outlining, "_CARRIED", 10)
 
 
 @pytest.mark.usefixtures("_everything_pays")
