@@ -296,7 +296,7 @@ def test_without_functionalization() -> None:
         dovetail.grad(positive)(f32(-1))
     wanted = (
         rf"a check{HERE} is compiled, and nobody takes its failure: compiled code raises nothing\. "
-        r"Functionalize the function first, error, out = jit\(checkify\(f\)\)\(\.\.\.\), and call "
+        r"Transform the function first, error, out = jit\(checkify\(f\)\)\(\.\.\.\), and call "
         r"error\.throw\(\); or use debug_check\."
     )
     for f in (dovetail.jit(positive), lambda x: lax.map(positive, x[None])):
