@@ -188,7 +188,7 @@ def test_reading_at_another_place_needs_no_other_program(arrays):
 
     x = arrays["f3"]
     plans = {id(reading._plan_for(x.shape, reading.parse(np.index_exp[:, a : a + 2, 1])[0],
-                                  reading.DEFAULT).moving) for a in (0, 1)}  # fmt: skip
+                                  reading.DEFAULT).dynamic) for a in (0, 1)}  # fmt: skip
     assert len(plans) == 1
 
 
