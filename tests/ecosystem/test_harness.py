@@ -54,7 +54,7 @@ class Environment:
 
 
 @pytest.fixture
-def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> comparing.Comparison:
+def result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> comparing.Comparison:
     monkeypatch.setattr(running, "BUILD", tmp_path / "build")
     monkeypatch.setattr(results, "PLACE", tmp_path / "results.json")
     (tmp_path / "tests").mkdir()
