@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from check_circles import packages
+from product import product_files, report
 
 ROOT = Path(__file__).parent.parent
 
@@ -127,28 +127,18 @@ def _is_result(value: ast.expr, given: set[str]) -> bool:
     return any(isinstance(x, ast.Call) and _name(x.func) != "get" for x in ast.walk(value))
 
 
-def found_in(file: Path, root: Path) -> Iterator[tuple[str, int, str]]:
-    """The caches in a file: the key of :data:`ALLOWED`, line, and name."""
+def caches_in(file: Path, root: Path) -> Iterator[tuple[str, int, str]]:
+    """The caches in a file: the key of :data:`ALLOWED`, line, and message."""
     tree = ast.parse(file.read_text())
     for line, name in {*forbidden_names(tree), *filled_on_a_miss(tree)}:
-        yield f"{file.relative_to(root).as_posix()}: {name}", line, name
+        text = f"{name} is a cache that clear_caches does not know: use cached, Cache or WeakTable"
+        yield f"{file.relative_to(root).as_posix()}: {name}", line, f"{text} of dovetail_core"
 
 
 def main(root: Path = ROOT, allowed: dict[str, str] = ALLOWED) -> int:
     """Print what is there and is not allowed, and what is allowed and not there; 1 if any is."""
-    folders = [p for p in packages(root) if "examples" not in p.parts]
-    files = sorted(f for p in folders for f in p.rglob("*.py") if "template" not in f.parts)
-    result = sorted(x for f in files for x in found_in(f, root))
-    wrong = [(key, line, name) for key, line, name in result if key not in allowed]
-    for key, line, name in wrong:
-        print(
-            f"{key.partition(':')[0]}:{line}: {name} is a cache that clear_caches does not know: "
-            "use cached, Cache or WeakTable of dovetail_core"
-        )
-    unused = allowed.keys() - {key for key, _, _ in result}
-    for key in sorted(unused):
-        print(f"{key}: an exception in tools/check_caches.py that nothing needs")
-    return int(bool(wrong or unused))
+    caches = (x for f in product_files(root) for x in caches_in(f, root))
+    return report(caches, allowed, "check_caches.py")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Whether packages take from each other what is public alone.
+"""Uses of names of other packages that are not public.
 
 ``dovetail_core`` names what plugins take from the kernel: functions, classes, and modules by topic.
 Refused are, in the code of the product outside of the kernel:
@@ -21,7 +21,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from check_circles import packages
+from product import product_files, report
 
 ROOT = Path(__file__).parent.parent
 KERNEL = "core/dovetail_core"
@@ -125,10 +125,10 @@ def _is_name(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
 
-def found_in(
+def refused_in(
     file: Path, root: Path, public: dict[str, frozenset[str]]
 ) -> Iterator[tuple[str, int, str]]:
-    """What is refused in a file: the key of :data:`ALLOWED`, line, and message."""
+    """The code of a file that is refused: the key of :data:`ALLOWED`, line, and message."""
     tree = ast.parse(file.read_text())
     path = file.relative_to(root).as_posix()
     package = next(p for p in file.relative_to(root).parts if p.startswith("dovetail"))
@@ -141,17 +141,8 @@ def found_in(
 def main(root: Path = ROOT, allowed: dict[str, str] = ALLOWED) -> int:
     """Print what is there and is not allowed, and what is allowed and not there; 1 if any is."""
     public = names_of_public_modules(root)
-    folders = [p for p in packages(root) if "examples" not in p.parts]
-    files = sorted(f for p in folders for f in p.rglob("*.py") if "template" not in f.parts)
-    files = [f for f in files if not f.relative_to(root).as_posix().startswith(f"{KERNEL}/")]
-    result = sorted(x for f in files for x in found_in(f, root, public))
-    wrong = [(key, line, text) for key, line, text in result if key not in allowed]
-    for key, line, text in wrong:
-        print(f"{key.partition(':')[0]}:{line}: {text}")
-    unused = allowed.keys() - {key for key, _, _ in result}
-    for key in sorted(unused):
-        print(f"{key}: an exception in tools/check_door.py that nothing needs")
-    return int(bool(wrong or unused))
+    files = [f for f in product_files(root) if root / KERNEL not in f.parents]
+    return report((x for f in files for x in refused_in(f, root, public)), allowed, "check_door.py")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from check_circles import packages
+from product import product_files
 
 ROOT = Path(__file__).parent.parent
 
@@ -136,19 +136,11 @@ def complaints(file: Path) -> dict[str, list[tuple[int, str]]]:
     }
 
 
-def files_in(root: Path, paths: Sequence[str]) -> list[Path]:
-    """The product's Python files, or those in some folders; no tests, templates and examples."""
-    chosen = [root / p for p in paths] or packages(root)
-    every = {f for p in chosen for f in ([p] if p.is_file() else p.rglob("*.py"))}
-    out = {"tests", "template", "examples", "build", "__pycache__"}
-    return sorted(f for f in every if not out & set(f.relative_to(root).parts))
-
-
 def main(paths: Sequence[str], root: Path = ROOT, bounds: dict[str, int] = BOUNDS) -> int:
     """Print the complaints of each kind that has more than its bound; 1 if there is one."""
     count = dict.fromkeys(bounds, 0)
     lines: dict[str, list[str]] = {kind: [] for kind in bounds}
-    for file in files_in(root, paths):
+    for file in product_files(root, map(root.joinpath, paths)):
         for kind, of in complaints(file).items():
             count[kind] += len(of)
             lines[kind] += [f"{file.relative_to(root).as_posix()}:{n}: {text}" for n, text in of]

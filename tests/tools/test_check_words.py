@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 
 import pytest
 
-TOOLS = Path(__file__).parents[2] / "tools"
-
 
 @pytest.fixture(scope="module")
-def check_words():
-    sys.path.insert(0, str(TOOLS))
-    try:
-        spec = importlib.util.spec_from_file_location("check_words", TOOLS / "check_words.py")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-    finally:
-        sys.path.remove(str(TOOLS))
-    return module
+def check_words(load_tool):
+    return load_tool("check_words")
 
 
 def write(root: Path, text: str, name: str = "a.py") -> None:

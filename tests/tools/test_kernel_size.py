@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
-
-TOOLS = Path(__file__).parents[2] / "tools"
 
 
 @pytest.fixture(scope="module")
-def kernel_size():
-    sys.path.insert(0, str(TOOLS))
-    try:
-        import kernel_size
-    finally:
-        sys.path.remove(str(TOOLS))
-    return kernel_size
+def kernel_size(load_tool):
+    return load_tool("kernel_size")
 
 
 TEXT = '''"""A module.
@@ -71,7 +61,7 @@ def test_a_larger_kernel_is_refused(capsys, kernel_size):
 
 
 def test_every_folder_of_the_kernel_is_counted(kernel_size):
-    core = TOOLS.parent / "core/dovetail_core"
+    core = kernel_size.ROOT / "core/dovetail_core"
     folders = {f"core/dovetail_core/{p.name}" for p in core.iterdir() if list(p.glob("*.py"))}
     counted = {path for part in kernel_size.PARTS.values() for path in part}
     assert folders <= counted
