@@ -38,6 +38,20 @@ def integer(argument: str, value: Any) -> int:
         raise _wrong(argument, "an integer", value) from None
 
 
+def axis_of(name: str, axis: Any, ndim: int) -> int:
+    """An axis of an array of ``ndim`` dimensions as a number from 0; ``name`` is the function.
+
+    Raises:
+        ValueError: it is out of bounds.
+    """
+    result = integer("axis", axis)
+    if not -ndim <= result < ndim:
+        raise ValueError(
+            f"{name}: axis {result} is out of bounds for an array of {ndim} dimensions{here()}"
+        )
+    return result % ndim
+
+
 def array_of(x: Any) -> Any:
     """``x``, or the result of its ``__jax_array__`` if its class has that."""
     return x.__jax_array__() if hasattr(x.__class__, "__jax_array__") else x

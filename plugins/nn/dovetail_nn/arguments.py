@@ -94,12 +94,7 @@ def axes_of(name: str, axis: Any, ndim: int) -> tuple[int, ...]:
         arguments.integer(f"{name}: axis", a)
         for a in (axis if isinstance(axis, Iterable) else (axis,))
     )
-    for a in result:
-        if not -ndim <= a < ndim:
-            raise ValueError(
-                f"{name}: axis {a} is out of bounds for an array of {ndim} dimensions{here()}"
-            )
-    axes = sorted({a % ndim for a in result})
+    axes = sorted({arguments.axis_of(name, a, ndim) for a in result})
     if len(axes) != len(result):
         raise ValueError(f"{name}: duplicate axis in {result}{here()}")
     return tuple(axes)

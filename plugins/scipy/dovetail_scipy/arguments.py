@@ -6,7 +6,6 @@ from typing import Any
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_base import arguments
 from dovetail_base.source import called, short_repr
 from dovetail_core import canonical_dtype, here, is_inexact
 from dovetail_lax import dtypes
@@ -76,17 +75,3 @@ def one_of(name: str, what: str, value: Any, allowed: tuple[Any, ...]) -> Any:
             f"{short_repr(value)}{here()}"
         )
     return value
-
-
-def axis_of(name: str, axis: Any, ndim: int) -> int:
-    """An axis as a number from 0.
-
-    Raises:
-        ValueError: it is out of bounds.
-    """
-    result = arguments.integer("axis", axis)
-    if not -ndim <= result < ndim:
-        raise ValueError(
-            f"{name}: axis {result} is out of bounds for an array of {ndim} dimensions{here()}"
-        )
-    return result % ndim

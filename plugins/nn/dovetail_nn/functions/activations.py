@@ -7,7 +7,7 @@ from typing import Any
 
 import dovetail_lax as lax
 import dovetail_numpy as dnp
-from dovetail_base.arguments import integer
+from dovetail_base.arguments import axis_of
 from dovetail_core import get_trace, here
 from dovetail_custom_rules import custom_jvp
 from dovetail_jit import fused, one_call
@@ -187,16 +187,12 @@ def glu(x: ArrayLike, axis: int = -1) -> Array:
         ValueError: the axis is out of bounds, or its length is odd.
     """
     x = array("glu", x)
-    ndim, axis = len(x.shape), integer("axis", axis)
-    if not -ndim <= axis < ndim:
+    at = axis_of("glu", axis, len(x.shape))
+    if x.shape[at] % 2:
         raise ValueError(
-            f"glu: axis {axis} is out of bounds for an array of {ndim} dimensions{here()}"
+            f"glu: axis {axis} has odd length {x.shape[at]}, so that it has no two halves{here()}"
         )
-    if x.shape[axis] % 2:
-        raise ValueError(
-            f"glu: axis {axis} has odd length {x.shape[axis]}, so that it has no two halves{here()}"
-        )
-    return _glu(x, axis=axis % ndim)
+    return _glu(x, axis=at)
 
 
 @fused(static=("axis",))

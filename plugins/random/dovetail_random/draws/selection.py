@@ -55,11 +55,11 @@ def permutation(
     key = check_key("permutation", key)
     x = given("permutation", x)
     if not np.ndim(x):
-        axis_of("permutation", axis, 1)
+        arguments.axis_of("permutation", axis, 1)
         return _permuted_range(key, size=count_of("permutation", x))
     x = dnp.asarray(x)
     return _permutation(
-        key, x, axis=axis_of("permutation", axis, x.ndim), independent=bool(independent)
+        key, x, axis=arguments.axis_of("permutation", axis, x.ndim), independent=bool(independent)
     )
 
 
@@ -93,20 +93,6 @@ def count_of(name: str, x: Any, floating: bool = False) -> int:
     if not -(1 << 31) <= int(x) < 1 << 31 and int(x) > dtypes.iinfo(dtypes.as_dtype(int)).max:
         raise integer_too_large(int(x), dtypes.as_dtype(int))
     return int(x)
-
-
-def axis_of(name: str, axis: Any, ndim: int) -> int:
-    """An axis as a number from 0.
-
-    Raises:
-        ValueError: it is out of bounds.
-    """
-    axis = arguments.integer("axis", axis)
-    if not -ndim <= axis < ndim:
-        raise ValueError(
-            f"{name}: axis {axis} is out of bounds for an array of {ndim} dimensions{here()}"
-        )
-    return axis % ndim
 
 
 @fused(static=("size",))
@@ -168,7 +154,7 @@ def choice(
         a = None
     else:
         a = dnp.asarray(a)
-        axis = axis_of("choice", axis, a.ndim)
+        axis = arguments.axis_of("choice", axis, a.ndim)
         n = a.shape[axis]
     _check_draws(n, prod(wanted), replace)
     if p is not None:
@@ -269,7 +255,7 @@ def categorical(
     logits = dnp.asarray(logits)
     mode = default_mode() if mode is None else mode
     check_mode("categorical", mode, MODES)
-    axis = axis_of("categorical", axis, logits.ndim)
+    axis = arguments.axis_of("categorical", axis, logits.ndim)
     batch = (*logits.shape[:axis], *logits.shape[axis + 1 :])
     wanted = batch if shape is None else shape_of("categorical", shape)
     leading = len(wanted) - len(batch)

@@ -9,11 +9,12 @@ import numpy as np
 
 import dovetail_numpy as dnp
 from dovetail_base import arguments
+from dovetail_base.arguments import axis_of
 from dovetail_base.foreign import reword_errors
 from dovetail_core import here
 from dovetail_jit import fused
 
-from ..arguments import Array, ArrayLike, axis_of, inexact_arrays, one_of
+from ..arguments import Array, ArrayLike, inexact_arrays, one_of
 
 _TYPES = ("linear", "l", "constant", "c")
 
