@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 PREFIX = "DOVETAIL_"
@@ -26,6 +26,20 @@ def as_bool(value: Any) -> bool:
     if word in _WORDS:
         return _WORDS[word]
     raise ValueError(f"expected a boolean (or 1, true, yes, on, 0, false, no, off), got {value!r}")
+
+
+def one_of(choices: Sequence[str]) -> Callable[[Any], str]:
+    """The check of an option that has one of several names as its value.
+
+    The check raises ValueError for anything else, and names the choices.
+    """
+
+    def check(value: Any) -> str:
+        if value not in choices:
+            raise ValueError(f"expected one of {', '.join(map(repr, choices))}, got {value!r}")
+        return value
+
+    return check
 
 
 def variable(name: str) -> str:

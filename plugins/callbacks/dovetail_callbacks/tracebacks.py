@@ -12,16 +12,11 @@ from traceback import StackSummary, TracebackException, walk_tb
 from types import FrameType, TracebackType
 from typing import Any
 
+from dovetail_base.environment import one_of
 from dovetail_base.source import is_hidden, without_hidden
 from dovetail_core import Option, config
 
 MODES = ("off", "auto", "tracebackhide", "remove_frames", "quiet_remove_frames")
-
-
-def _mode(value: Any) -> str:
-    if value not in MODES:
-        raise ValueError(f"expected one of {', '.join(map(repr, MODES))}, got {value!r}")
-    return value
 
 
 class _Filtering(Option):
@@ -125,6 +120,6 @@ traceback_filtering = config.add(
         "traceback_filtering",
         "off",
         "Whether frames of Dovetail are left out where Python or IPython shows an exception.",
-        check=_mode,
+        check=one_of(MODES),
     )
 )

@@ -6,6 +6,7 @@ import ctypes
 from pathlib import Path
 from typing import Any
 
+from dovetail_base.environment import one_of
 from dovetail_base.options import as_bool
 from dovetail_core import Option, cached, config
 from dovetail_xla import ffi
@@ -27,19 +28,13 @@ NUMBERS = ("float32", "float64", "int32", "int64", "uint32", "uint64")
 SETS = ("baseline", "avx2", "avx512")
 
 
-def _set(value: Any) -> str:
-    if value not in SETS:
-        raise ValueError(f"expected one of {', '.join(map(repr, SETS))}, got {value!r}")
-    return value
-
-
 cpu_kernels_isa = config.add(
     Option(
         "cpu_kernels_isa",
         "avx512",
         "The latest instruction set that kernels may use where the machine has it: 'baseline', "
         "'avx2', 'avx512'. Set it before the CPU is first used.",
-        check=_set,
+        check=one_of(SETS),
     )
 )
 

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from dovetail_base.environment import one_of
 from dovetail_core import Option, config
 from dovetail_jit import ExecutableProvider, Request
 from dovetail_xla import fork
 
 MODES = ("off", "auto", "always")
-
-
-def _mode(value: Any) -> str:
-    if value not in MODES:
-        raise ValueError(f"expected one of {', '.join(map(repr, MODES))}, got {value!r}")
-    return value
 
 
 tiered = config.add(
@@ -24,7 +17,7 @@ tiered = config.add(
         "Programs of jit are run by NumPy, or in a quickly compiled form, until another process "
         "has compiled them in full: 'always', 'auto' (where that is expected to gain much), or "
         "'off'. The forms round differently.",
-        check=_mode,
+        check=one_of(MODES),
     )
 )
 
