@@ -77,6 +77,18 @@ def with_dynamic_starts(result: Layout) -> tuple[Layout, tuple[int, ...]] | None
     return result._replace(runs=runs, picks=picks), tuple([r.start for r in starts])
 
 
+def make_plan(make: Any, known: Any, result: Layout, options: Any) -> Any:
+    """The plan ``make(result, options)`` with ``starts`` and ``dynamic``, the plan of the layout
+    with dynamic starts, which ``known`` holds for all layouts that share it."""
+    plan = make(result, options)
+    moved = with_dynamic_starts(result)
+    if moved is not None:
+        core, plan.starts = moved
+        plan.dynamic = known.get((core, options)) or make(core, options)
+        known[core, options] = plan.dynamic
+    return plan
+
+
 def _kind(item: Any) -> int:
     return item if item.__class__ is int else item[0]
 

@@ -15,7 +15,7 @@ from dovetail_xla.config import tracing_state
 from ..fusion import fused
 from ..operations import number, select
 from ..promotion import INT32, default_int
-from .layout import Layout, Pick, Run, layout, with_dynamic_starts
+from .layout import Layout, Pick, Run, layout, make_plan
 from .parsing import INT, IndexTypeError, Key, parse
 from .windows import Windowed, read
 
@@ -112,13 +112,7 @@ def check_index(v: int) -> None:
 
 
 def _plan_for(shape: tuple[int, ...], key: Key, options: Options) -> ReadPlan:
-    plan = ReadPlan(layout(shape, key), options)
-    moved = with_dynamic_starts(plan.layout)
-    if moved is not None:
-        core, plan.starts = moved
-        plan.dynamic = _dynamic_plans.get((core, options)) or ReadPlan(core, options)
-        _dynamic_plans[core, options] = plan.dynamic
-    return plan
+    return make_plan(ReadPlan, _dynamic_plans, layout(shape, key), options)
 
 
 _dynamic_plans: Cache[Any, ReadPlan] = Cache()

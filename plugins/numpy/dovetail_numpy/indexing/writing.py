@@ -20,7 +20,7 @@ from ..creation.arrays import as_array, asarray
 from ..fusion import fused
 from ..operations import strong
 from ..promotion import broadcast, convert
-from .layout import Layout, Pick, Run, layout, with_dynamic_starts
+from .layout import Layout, Pick, Run, layout, make_plan
 from .parsing import INT, Key, parse
 from .reading import Options, check_index, clipped, index_vectors, one_dtype, start_of, wrapped_pick
 from .windows import Windowed, write
@@ -146,13 +146,7 @@ _dynamic_plans: Cache[Any, WritePlan] = Cache()
 
 
 def _plan_for(shape: tuple[int, ...], key: Key, options: Options) -> WritePlan:
-    plan = WritePlan(layout(shape, key), options)
-    moved = with_dynamic_starts(plan.layout)
-    if moved is not None:
-        core, plan.starts = moved
-        plan.dynamic = _dynamic_plans.get((core, options)) or WritePlan(core, options)
-        _dynamic_plans[core, options] = plan.dynamic
-    return plan
+    return make_plan(WritePlan, _dynamic_plans, layout(shape, key), options)
 
 
 def plan_for(x: Any, index: Any, options: Options) -> tuple[WritePlan, list[Any], bool]:
