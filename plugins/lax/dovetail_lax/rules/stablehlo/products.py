@@ -54,9 +54,14 @@ def _factor(x: Val) -> Range | None:
 def _range(array: np.ndarray[Any, Any]) -> Range:
     """The least and the largest absolute value in an array but for 0, infinity and NaN, which no
     factor changes."""
-    sizes = np.abs(array.astype(np.float64))
-    sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
-    return (float(sizes.min()), float(sizes.max())) if sizes.size else (1.0, 1.0)
+    sizes = np.abs(array if array.dtype.itemsize > 2 else array.astype(np.float32))
+    counts = np.isfinite(sizes) & (sizes > 0)
+    if not counts.any():
+        return 1.0, 1.0
+    return (
+        float(np.min(sizes, where=counts, initial=inf)),
+        float(np.max(sizes, where=counts, initial=0)),
+    )
 
 
 def _leaves_range(x: Val, factor: Range) -> bool:
