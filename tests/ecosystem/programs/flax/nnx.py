@@ -8,7 +8,9 @@ from flax import nnx
 
 class Network(nnx.Module):
     def __init__(self, rngs):
-        self.first = nnx.Linear(4, 32, rngs=rngs)
+        # A bias before the normalization would have derivatives of 0, of which only rounding is
+        # left, and Adam would scale that to steps.
+        self.first = nnx.Linear(4, 32, use_bias=False, rngs=rngs)
         self.norm = nnx.BatchNorm(32, rngs=rngs)
         self.dropout = nnx.Dropout(0.1, rngs=rngs)
         self.second = nnx.Linear(32, 1, rngs=rngs)
